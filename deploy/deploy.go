@@ -8,7 +8,7 @@
 // # Invariants
 //
 //   - install.yaml and crds/ are generated; a test compares them with the objects.
-//   - A component has exactly the permissions that its code uses; the tables name the packages.
+//   - A component has exactly the permissions that its code uses; the tables name the packages that use them.
 package deploy
 
 import (

@@ -14,9 +14,9 @@ import (
 // commandPolicyName is the name of the policy for Commands and of its binding.
 const commandPolicyName = "volcano-command-policy"
 
-// The webhook configurations, under the same names as in Volcano. They are installed empty. vcd fills them in,
-// including the certificate authority that it creates, and re-creates them if they are deleted. Uninstalling vc
-// removes them.
+// The names of the webhook configurations, which are the same as in Volcano. The configurations are installed empty.
+// vcd fills them in, including the certificate authority that it creates, and re-creates them if they are deleted.
+// Uninstalling vc removes them.
 var (
 	mutatingConfigurations = []string{
 		"volcano-admission-service-jobs-mutate",
@@ -57,8 +57,8 @@ func webhooks() []runtime.Object {
 // registryPolicyName is the name of the policy for APIServices and of its binding.
 const registryPolicyName = "volcano-apiservice-policy"
 
-// registryPolicy permits the controllers to create only their own APIService. A policy is necessary because RBAC
-// rules cannot restrict the names of objects to create.
+// registryPolicy returns the policy that permits the controllers to create only their own APIService. It is necessary
+// because RBAC rules cannot restrict the names of objects to create.
 func registryPolicy() []runtime.Object {
 	account := "system:serviceaccount:" + Namespace + ":" + ControllersAccount
 	return policy(registryPolicyName, admissionregistrationv1.Rule{
@@ -74,9 +74,9 @@ func registryPolicy() []runtime.Object {
 // binding.
 const dependencyPolicyName = "volcano-dependency-policy"
 
-// dependencyPolicy restricts the annotation with the namespaces in which a job may wait for jobs to namespaces in
-// which the author of the annotation may read jobs. The policy also applies if no webhooks run. It ignores updates
-// that change neither this annotation nor the dependency.
+// dependencyPolicy returns the policy for the annotation that lists the namespaces in which a job may wait for other
+// jobs. The annotation may list only namespaces in which its author may read jobs. The policy also applies if no
+// webhooks are running. It ignores updates that change neither this annotation nor the dependency.
 func dependencyPolicy() []runtime.Object {
 	value := func(object, key string) string { return object + ".metadata.?annotations[?'" + key + "'].orValue('')" }
 	note := value("object", keys.DependencyNamespaces)
@@ -91,9 +91,9 @@ func dependencyPolicy() []runtime.Object {
 	})
 }
 
-// policies returns the admission policies, which the API server evaluates. One of them is necessary because a Command
-// in a namespace can open or close a Queue, which is cluster-scoped: a user who creates such a Command must have the
-// permission to update that Queue.
+// policies returns the admission policies, which the API server evaluates. The policy for Commands is necessary because
+// a Command, which is namespaced, can open or close a Queue, which is cluster-scoped. The policy therefore requires
+// that a user who creates such a Command has the permission to update that Queue.
 func policies() []runtime.Object {
 	changes := []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
 	commands := policy(commandPolicyName, admissionregistrationv1.Rule{

@@ -42,7 +42,7 @@ const (
 	policyGroup  = "policy"
 	storageGroup = "storage.k8s.io"
 	deviceGroup  = "resource.k8s.io"
-	// groups of SubjectAccessReviews and of APIServices
+	// groups of SubjectAccessReviews and APIServices
 	reviewGroup   = "authorization.k8s.io"
 	registryGroup = "apiregistration.k8s.io"
 )
@@ -50,7 +50,7 @@ const (
 // component holds one service account and its permissions.
 type component struct {
 	account string
-	// cluster holds the permissions in all namespaces; own holds those in the namespace of the installation.
+	// cluster holds the permissions in all namespaces; own holds the permissions in the namespace of the installation.
 	cluster, own []rbacv1.PolicyRule
 }
 
@@ -69,7 +69,8 @@ func of(resources ...string) []string { return resources }
 
 var watched = []string{"get", "list", "watch"}
 
-// lease returns the rules for leader election. The verb "create" cannot be restricted to a name.
+// lease returns the rules for leader election with the named lease. They permit creating any lease, because the verb
+// "create" cannot be restricted to a name.
 func lease(name string) []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		rule(leaseGroup, of("leases"), "create"),
@@ -115,12 +116,12 @@ func components() []component {
 				rule(netGroup, of("hypernodes/status"), "patch"),
 				// internal/daemon: the root queue and the default queue
 				rule(gangGroup, of("queues"), "create"),
-				// internal/daemon: what-if requests of users, and the jobs that these depend on
+				// internal/daemon: what-if requests from users, and the jobs on which these requests depend
 				rule(insightGroup, of("plans"), append(watched, "delete")...),
 				rule(insightGroup, of("plans/status"), "update"),
 				rule(batchGroup, of("jobs"), "get", "list"),
 			},
-			// internal/daemon: the state of its configuration, and the usage of accounts
+			// internal/daemon: the state of its configuration, and account usage
 			own: append(lease("vc-scheduler"),
 				rule(core, of("configmaps"), "create"),
 				only(rule(core, of("configmaps"), "get", "update"), keys.ConfigurationName, keys.UsageName)),
@@ -135,7 +136,7 @@ func components() []component {
 				rule(core, of("pods"), append(watched, "create", "patch", "delete")...),
 				rule(core, of("persistentvolumeclaims"), "get", "create"),
 				rule(classGroup, of("priorityclasses"), watched...),
-				// the plugins svc and ssh; Secrets are read by the name of the job's own Secret
+				// the plugins svc and ssh; a job's own Secret is read by its name
 				rule(core, of("services", "configmaps", "secrets"), "get", "create", "update", "delete"),
 				rule(networkGroup, of("networkpolicies"), "get", "create", "update", "delete"),
 				// internal/controllers/podgroup
@@ -157,7 +158,7 @@ func components() []component {
 				// internal/controllers/hypernode
 				rule(netGroup, of("hypernodes"), append(watched, "create", "update", "delete")...),
 				rule(core, of("nodes"), watched...),
-				// internal/joblist: the permissions of users, and the registration of the lists
+				// internal/joblist: permission checks for users, and the registration of the lists
 				rule(reviewGroup, of("subjectaccessreviews"), "create"),
 				rule(registryGroup, of("apiservices"), "create"),
 				only(rule(registryGroup, of("apiservices"), "get", "update", "delete"), "v1."+jobsummary.GroupName),
@@ -171,13 +172,13 @@ func components() []component {
 		{
 			account: AdmissionAccount,
 			cluster: []rbacv1.PolicyRule{
-				// internal/admission: queues and namespaces that objects refer to, and its own configurations
+				// internal/admission: queues and namespaces to which objects refer, and its own configurations
 				rule(gangGroup, of("queues"), watched...),
 				rule(core, of("namespaces"), "get"),
-				// whether users may read the jobs that their jobs wait for, and may release jobs held by an
-				// administrator
+				// checks whether users may read the jobs on which their jobs depend, and whether they may release jobs
+				// held by an administrator
 				rule(reviewGroup, of("subjectaccessreviews"), "create"),
-				// jobs that others depend on, and the numbers in use
+				// jobs on which other jobs depend, and the job numbers in use
 				rule(batchGroup, of("jobs"), "get", "list"),
 				rule(flowGroup, of("jobtemplates"), "list"), // to check the jobs of JobFlows
 				// create: deleted configurations are re-created
@@ -202,8 +203,8 @@ func RBAC() []runtime.Object {
 	return append(append(objects, frontProxyReader()), people()...)
 }
 
-// frontProxyReader permits the controllers to read how the aggregator of the API server authenticates itself. It
-// binds the role that Kubernetes provides for this purpose.
+// frontProxyReader returns a role binding that permits the controllers to read how the API server's aggregator
+// authenticates itself. It binds the role that Kubernetes provides for this purpose.
 func frontProxyReader() runtime.Object {
 	return &rbacv1.RoleBinding{
 		TypeMeta: rbacType("RoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: "vc-listing", Namespace: metav1.NamespaceSystem},
@@ -238,8 +239,8 @@ func (c component) objects() []runtime.Object {
 // People returns the roles for users and the admission policies, for clusters that do not use install.yaml.
 func People() []runtime.Object { return append(people(), policies()...) }
 
-// people returns roles that are aggregated into Kubernetes' roles for users, so that users who may edit or view a
-// namespace may do the same with its jobs. All users may view queues, which are cluster-scoped.
+// people returns roles that are aggregated into Kubernetes' roles for users, so that users who may edit or view the
+// objects in a namespace may also edit or view its jobs. All users may view queues, which are cluster-scoped.
 func people() []runtime.Object {
 	aggregated := func(roles ...string) map[string]string {
 		labels := map[string]string{}

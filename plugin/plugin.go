@@ -57,7 +57,7 @@ type (
 	// Request is a sparse vector of amounts, in milli-CPU, bytes or units.
 	Request = resource.Request
 
-	// Verdict describes why a gang waits. If Code is "", the gang does not wait.
+	// Verdict describes why a gang is waiting. If Code is "", the gang is not waiting.
 	Verdict = explain.Verdict
 	// Code identifies a reason. Custom policies use the reason ByPolicy.
 	Code = reason.Code
@@ -66,7 +66,7 @@ type (
 // ByPolicy is the reason that custom policies use. Their message is the detail.
 const ByPolicy = reason.ByPolicy
 
-// Pipelined is the status of a task to which resources are promised that are not free yet.
+// Pipelined is the status of a task that has been promised resources that are not free yet.
 const Pipelined = model.Pipelined
 
 // Votes on the admission of a gang.

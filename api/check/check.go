@@ -19,16 +19,16 @@ type Around struct {
 	// SchedulerNames lists the schedulers whose pods are checked. The first one is the default for jobs. If the list
 	// is empty, the scheduler is "volcano".
 	SchedulerNames []string
-	// Queues provides the existing queues. If nil, checks that involve queues are skipped.
+	// Queues provides the existing queues. If it is nil, checks that involve queues are skipped.
 	Queues schedulingv1beta1.QueueLookup
 	// QueueRules holds the optional rules for queues that are configured in the installation.
 	QueueRules schedulingv1beta1.QueueRules
 	// MaxReplicas is the maximum number of pods of a job in the installation; 0 means batchv1alpha1.MaxReplicas.
 	MaxReplicas int64
-	// Jobs provides the existing jobs. If nil, checks that involve the jobs that others wait for are skipped.
+	// Jobs provides the existing jobs. If it is nil, checks that involve the jobs that a job depends on are skipped.
 	Jobs batchv1alpha1.JobLookup
 	// Template runs Kubernetes' own validation of a pod template at a path. It is called after all other checks have
-	// passed. If nil, only the checks of package api apply.
+	// passed. If it is nil, only the checks in package api apply.
 	Template func(*corev1.PodTemplateSpec, *field.Path) field.ErrorList
 	// JobTemplate returns the template of a step of a flow. It returns nil if the template does not exist yet; in
 	// this case, only the patch of the step is checked. isKnown is false if templates cannot be read. JobTemplate may

@@ -128,7 +128,7 @@ func inList(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// wanted describes the values that a field of type t accepts; err is the error of the decoder.
+// wanted describes the values that a field of type t accepts; err is the error from the decoder.
 func wanted(t reflect.Type, err error) string {
 	switch t.Kind() {
 	case reflect.String:
@@ -148,7 +148,7 @@ func orObject(path *field.Path) *field.Path {
 	return path
 }
 
-// cut returns the text of a JSON value for use in a message: strings are unquoted, and long values are shortened.
+// cut returns the text of a JSON value for use in a message. It unquotes strings and shortens long values.
 func cut(raw []byte) string {
 	text := string(raw)
 	var plain string

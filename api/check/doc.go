@@ -7,7 +7,7 @@
 //
 // # Invariants
 //
-//   - Pure: the same object and the same surroundings give the same verdict, in the same order.
+//   - All functions are pure: the same object and the same surroundings give the same verdict, in the same order.
 //   - Decoding errors name their fields, like validation errors.
 //   - Checks that need missing surroundings (nil) are skipped.
 //

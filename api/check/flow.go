@@ -32,8 +32,8 @@ func newJobFlow(flow *flowv1alpha1.JobFlow, around *Around) Verdict {
 // maxNamed is the maximum number of missing templates that a warning lists.
 const maxNamed = 5
 
-// missingTemplates returns a warning about steps whose templates do not exist yet. Otherwise, the problem would be
-// noticed only when the dependencies of such a step are met, perhaps hours later.
+// missingTemplates returns a warning about steps whose templates do not exist yet. Without the warning, the problem
+// would be noticed only when the dependencies of such a step are met, perhaps hours later.
 func missingTemplates(flow *flowv1alpha1.JobFlow, missing []string) []string {
 	if len(missing) == 0 {
 		return nil

@@ -87,7 +87,7 @@ func misspelt(annotations map[string]string, at *field.Path) []string {
 	return warnings
 }
 
-// validateName makes the same checks of the name that the API server makes before it calls webhooks.
+// validateName checks the name in the same way as the API server does before it calls webhooks.
 func validateName(object metav1.Object) field.ErrorList {
 	path := field.NewPath("metadata", "name")
 	name := object.GetName()
@@ -104,7 +104,7 @@ func validateName(object metav1.Object) field.ErrorList {
 	return errs
 }
 
-// changed returns a function that checks an updated object like a new one.
+// changed returns a function that checks an updated object in the same way as a new one.
 func changed[T any](create func(*T, *Around) Verdict) func(old, object *T, around *Around) Verdict {
 	return func(_, object *T, around *Around) Verdict { return create(object, around) }
 }
@@ -151,8 +151,8 @@ func (a *Around) jobsOf(cron *batchv1alpha1.CronJob) Verdict {
 	return verdict
 }
 
-// longestTime stands for the suffix of the names of a CronJob's jobs: minutes since 1970, which have eight digits
-// until 2160.
+// longestTime stands for the suffix in the names of a CronJob's jobs. The suffix is the time in minutes since 1970,
+// which has eight digits until 2160.
 const longestTime = "-99999999"
 
 // changedCronJob checks an updated CronJob. It skips unchanged parts, so that a CronJob can still be suspended if its
@@ -229,8 +229,8 @@ func changedQueue(old, queue *schedulingv1beta1.Queue, around *Around) Verdict {
 	return verdict
 }
 
-// removedQueue checks the deletion of a queue. If the installation permits it, removedQueue warns about pods that
-// still run in the queue.
+// removedQueue checks the deletion of a queue. If the installation permits the deletion of queues with running pods,
+// removedQueue only warns about pods that are still running in the queue.
 func removedQueue(name string, around *Around) Verdict {
 	verdict := Verdict{Errors: around.QueueRules.ValidateDelete(name, around.Queues)}
 	if around.Queues == nil || len(verdict.Errors) > 0 {

@@ -8,7 +8,7 @@ const ConfigurationName = "vc-scheduler-configuration"
 const (
 	ConfigurationText     = "volcano-scheduler.conf" // the effective configuration, as specified by the user
 	ConfigurationSource   = "source"                 // the file it came from, or "built-in"
-	ConfigurationWarnings = "warnings"               // parts without effect, one per line
+	ConfigurationWarnings = "warnings"               // warnings about parts that have no effect, one per line
 	ConfigurationVersion  = "version"                // the version of the scheduler
 	ConfigurationRefused  = "refused"                // why the current file was rejected, if it was
 )

@@ -12,8 +12,8 @@ const (
 	// The scheduler uses it before the pods exist.
 	TaskRequests = OurPrefix + "task-requests"
 	// TaskPlacements is the annotation of a job's PodGroup with the node selector, node affinity and tolerations of
-	// each task that has any, as JSON. The scheduler uses it before the pods exist. Without the annotation, the
-	// placement rules of a PodGroup are unknown.
+	// each task that has any of these, as JSON. The scheduler uses it before the pods exist. Without the annotation,
+	// the placement rules of a PodGroup are unknown.
 	TaskPlacements = OurPrefix + "task-placements"
 	// JobTitle is the annotation with the name that the user gave a job. Multiple jobs may have the same one.
 	JobTitle = OurPrefix + "job-name"
@@ -72,7 +72,7 @@ const (
 	ArrayLimit = OurPrefix + "array-limit"
 	// ArrayCancelled lists the elements that are to be stopped or not to be started. It may be changed at any time.
 	ArrayCancelled = OurPrefix + "array-cancelled"
-	// ArrayCancelledBy maps users to the elements that they cancelled, as far as this is recorded, for example
+	// ArrayCancelledBy maps users to the elements that they cancelled, if this was recorded, for example
 	// {"mei":"2,7-9"}. The names are not verified.
 	ArrayCancelledBy = OurPrefix + "array-cancelled-by"
 )

@@ -35,8 +35,8 @@ const (
 const (
 	// ResourceGroup is the annotation with the resource group to which a pod belongs.
 	ResourceGroup = "volcano.sh/resource-group"
-	// QueueAllocationGate is the annotation which, if set to "true", requests a scheduling gate for a pod until its
-	// queue has enough free capacity. It is also the name of the gate.
+	// QueueAllocationGate is the annotation which, if set to "true", requests a scheduling gate for a pod. The gate
+	// remains until the pod's queue has enough free capacity. QueueAllocationGate is also the name of the gate.
 	QueueAllocationGate = "scheduling.volcano.sh/queue-allocation-gate"
 )
 
@@ -55,8 +55,8 @@ const (
 // as 90m or 1h30m. The PodGroup of a job gets it from spec.runningEstimate.
 const RunningEstimate = OurPrefix + "running-estimate"
 
-// Backfill is the annotation of queues that permits ("true") or forbids ("false") backfilling: gangs may overtake a
-// gang that cannot start, provided that they do not delay it.
+// Backfill is the annotation of queues that permits ("true") or forbids ("false") backfilling. With backfilling, gangs
+// may overtake a gang that cannot start, provided that they do not delay it.
 const Backfill = OurPrefix + "backfill"
 
 // User is the annotation or label with the user who submitted a PodGroup, and to whom its usage is charged. A
@@ -96,8 +96,8 @@ const (
 	// QueueState is the annotation with the desired state of a queue, "Open" or "Closed". Without the annotation, the
 	// last command determines the state.
 	QueueState = OurPrefix + "queue-state"
-	// ElasticCluster is the annotation of a queue that admits gangs up to the queue's own limits regardless of the
-	// current size of the cluster, because the cluster grows when gangs wait.
+	// ElasticCluster is the annotation of a queue that admits gangs up to the queue's own limits. The current size of
+	// the cluster does not matter for such a queue, because the cluster grows when gangs are waiting.
 	ElasticCluster = OurPrefix + "elastic-cluster"
 )
 

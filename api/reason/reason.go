@@ -1,4 +1,4 @@
-// Package reason contains the table of all reasons that the system reports: in status, events, conditions, the command
+// Package reason contains the table of all reasons that the system reports in statuses, events, conditions, the command
 // line and the dashboard. One row of the table holds everything about a reason that does not depend on numbers;
 // internal/explain adds the numbers.
 package reason
@@ -13,11 +13,11 @@ type Reason struct {
 	Step Step
 	// Pod determines how the reason appears in the condition of a waiting pod.
 	Pod PodClass
-	// Never is the limit which, if the whole request exceeds it, makes waiting useless. Most reasons have none.
+	// Never is the limit that makes waiting useless if the whole request exceeds it. Most reasons have no such limit.
 	Never Never
 	// Traits holds further properties that programs act on.
 	Traits Traits
-	// Remedies holds the changes that the scheduler simulates for a gang that waits for the reason.
+	// Remedies holds the changes that the scheduler simulates for a gang that is waiting for this reason.
 	Remedies Remedies
 	// SlurmState is Slurm's abbreviation for the state of a job that failed for this reason. It is set only for
 	// failures.
@@ -34,7 +34,7 @@ type Reason struct {
 // Has reports whether the reason has the trait.
 func (r Reason) Has(trait Traits) bool { return r.Traits&trait != 0 }
 
-// Step is one of the steps that a job goes through before it runs. The values are in this order.
+// Step is one of the steps that a job goes through before it runs. The values are in the order of the steps.
 type Step uint8
 
 // The steps. The zero value is not a step.
@@ -49,7 +49,7 @@ const (
 	AtStart
 )
 
-// PodClass determines the reason that the condition of a waiting pod has.
+// PodClass determines which reason the condition of a waiting pod contains.
 type PodClass uint8
 
 // The pod classes. Because autoscalers interpret Unschedulable as a lack of nodes, only reasons that disappear if
@@ -66,7 +66,7 @@ const (
 	NotOfPods
 )
 
-// Never is the kind of limit which, if the whole request exceeds it, makes waiting useless.
+// Never is the kind of limit that makes waiting useless if the whole request exceeds it.
 type Never uint8
 
 // The limits.
@@ -75,7 +75,7 @@ const (
 	BySize Never = iota + 1
 	// ByLimit is any limit.
 	ByLimit
-	// ByCluster is a limit of the whole cluster.
+	// ByCluster is a limit that applies to the whole cluster.
 	ByCluster
 )
 
@@ -84,8 +84,8 @@ type Traits uint16
 
 // The traits of reasons.
 const (
-	// RulesOutNode is a trait of reasons for which a node is unsuitable: the pod does not select or tolerate the
-	// node, or the node is not ready.
+	// RulesOutNode is a trait of reasons that make a node unsuitable, because the pod does not select or tolerate the
+	// node, or because the node is not ready.
 	RulesOutNode Traits = 1 << iota
 	// WaitingHelps is a trait of reasons that disappear from a node when other pods end.
 	WaitingHelps
@@ -93,25 +93,27 @@ const (
 	AboutCapacity
 	// StaysWhenFree is a trait of reasons reported by policies that still apply when a node gets free resources.
 	StaysWhenFree
-	// CodeInMeaning is a trait of reasons that change the meaning of an explanation if they apply to all nodes.
+	// CodeInMeaning is a trait of reasons whose code is part of the meaning of an explanation if they apply to all
+	// nodes.
 	CodeInMeaning
 	// DetailInMeaning is like CodeInMeaning, except that the detail, which is the name of a claim, is also part of
 	// the meaning.
 	DetailInMeaning
 	// MessageInMeaning is a trait of reasons whose message is part of the meaning of an explanation.
 	MessageInMeaning
-	// Routine is a trait of reasons for not evicting pods that are not part of the meaning of an explanation.
+	// Routine is a trait of reasons why a pod is not evicted. Reasons with this trait are not part of the meaning of an
+	// explanation.
 	Routine
-	// OthersHoldQueue is a trait of reasons for which a gang is not admitted because other gangs use or reserve the
-	// resources.
+	// OthersHoldQueue is a trait of reasons which mean that a gang is not admitted because other gangs use or reserve
+	// the resources.
 	OthersHoldQueue
-	// AnyChangeHelps is a trait of reasons for which a gang must be tried again after any change in the cluster, such
-	// as the end of a pod of another queue.
+	// AnyChangeHelps is a trait of reasons after which a gang must be tried again whenever anything in the cluster
+	// changes, for example when a pod in another queue ends.
 	AnyChangeHelps
 	// DelaysJob is a trait of reasons that only this project's job controller reports, for holds, begin times and
 	// dependencies.
 	DelaysJob
-	// CreatesNothing is a trait of the reasons of jobs that have no PodGroup yet.
+	// CreatesNothing is a trait of reasons for jobs that have no PodGroup yet.
 	CreatesNothing
 	// Derived is a trait of reasons that programs derive from the state of a job and that are never stored.
 	Derived
@@ -128,8 +130,9 @@ const (
 	HigherPriority
 	// SmallerGang is a lower minimum, or smaller requests of the gang's pods.
 	SmallerGang
-	// FewerObstacles removes what keeps the gang from admission or from nodes: a missing volume claim, a minimum or a
-	// request that is too large to be admitted, a node selector, a taint, or a queue's capability.
+	// FewerObstacles removes an obstacle that prevents the gang from being admitted or from using nodes: a missing
+	// volume claim, a minimum or a request that is too large to be admitted, a node selector, a taint, or a queue's
+	// capability.
 	FewerObstacles
 	// OtherQueue is another queue.
 	OtherQueue
@@ -141,16 +144,16 @@ const (
 	lessDemand = SmallerGang | FewerObstacles | OtherQueue
 )
 
-// qosLimit and assocLimit are Slurm's names for exceeding a limit of a queue and of a namespace if the resource is
-// not known. noReason is Slurm's word for a job that has no particular reason.
+// qosLimit and assocLimit are Slurm's names for exceeding a limit of a queue or of a namespace, respectively, if the
+// resource is not known. noReason is Slurm's word for a job that has no particular reason.
 const (
 	qosLimit   = "QOSResourceLimit"
 	assocLimit = "AssocResourceLimit"
 	noReason   = "None"
 )
 
-// SlurmFor returns the name in squeue's REASON column if the specified resource (cpu, memory, pods or a device) is
-// short.
+// SlurmFor returns the name in squeue's REASON column if there is not enough of the specified resource (cpu, memory,
+// pods or a device).
 func (r Reason) SlurmFor(resource string) string {
 	switch {
 	case resource == "":

@@ -2,7 +2,7 @@ package reason
 
 import "slices"
 
-// Reasons why a gang waits, or a node cannot run a pod.
+// Reasons why a gang is waiting, or why a node cannot run a pod.
 const (
 	NotEnoughPods        Code = "NotEnoughPods"
 	NotEnqueued          Code = "NotEnqueued"
@@ -86,7 +86,7 @@ const (
 	Guaranteed       Code = "Guaranteed"
 )
 
-// Reasons why a job has not started although its user may expect it to: its own settings delay it.
+// Reasons why a job's own settings delay its start, although its user may expect it to start.
 const (
 	JobHeldUser              Code = "JobHeldUser"
 	JobHeldAdmin             Code = "JobHeldAdmin"
@@ -118,7 +118,7 @@ const (
 	PodRefused       Code = "PodRefused"
 )
 
-// waiting lists the reasons why a gang waits.
+// waiting lists the reasons why a gang is waiting.
 var waiting = []Reason{
 	{Code: NotEnoughPods, Step: AtSubmit, Pod: Unschedulable, Slurm: "Resources",
 		Sentence: "fewer pods exist than the gang needs",
@@ -411,8 +411,8 @@ var failing = []Reason{
 		Hint:     "check which other programs place pods on these nodes, and the logs of their kubelets"},
 }
 
-// derived lists the reasons that programs derive from the state of a job. They are never stored, and a hint depends on
-// the job.
+// derived lists the reasons that programs derive from the state of a job. They are never stored, and their hints depend
+// on the job.
 var derived = []Reason{
 	{Code: NoPodGroup, Step: AtSubmit, Pod: NotOfPods, Traits: Derived, Slurm: noReason,
 		Sentence: "no controller has processed the job yet",

@@ -22,8 +22,8 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// progressVariable is the environment variable that marks a detached process. The file descriptor 3 of such a process
-// is a pipe to the process that waits until the cluster is ready.
+// progressVariable is the environment variable that marks a detached process. File descriptor 3 of such a process is a
+// pipe to the process that is waiting until the cluster is ready.
 const progressVariable = "VC_LOCAL_PROGRESS"
 
 const progressDescriptor = 3
@@ -39,7 +39,7 @@ type wireEvent struct {
 	Hint    string        `json:"hint,omitempty"`
 }
 
-// wireReporter reports progress to the process that waits for this one.
+// wireReporter reports progress to the process that is waiting for this one.
 type wireReporter struct {
 	mu   sync.Mutex
 	pipe *os.File
@@ -85,7 +85,7 @@ func (w *wireReporter) Up(record local.Record) {
 	go settleMemory()
 }
 
-// reportEnd reports err, which may be nil, to the waiting process, if there is one, and returns err.
+// reportEnd reports err to the waiting process, if there is one, and returns err. A nil error is not reported.
 func (w *wireReporter) reportEnd(err error) error {
 	if err != nil {
 		e := wireEvent{Error: err.Error()}
@@ -99,8 +99,8 @@ func (w *wireReporter) reportEnd(err error) error {
 	return err
 }
 
-// startAndDetach starts this command again in its own session. It returns when the cluster is ready, or with the reason
-// why it did not become ready.
+// startAndDetach starts this command again in its own session. It returns nil when the cluster is ready, or an error if
+// the cluster does not become ready.
 func startAndDetach(ctx context.Context, dir local.Dir, out, errOut io.Writer) error {
 	child, pipe, err := startDetached(dir)
 	if err != nil {
@@ -143,7 +143,8 @@ func startAndDetach(ctx context.Context, dir local.Dir, out, errOut io.Writer) e
 	return &usererror.Error{What: fmt.Sprintf("the cluster exited during startup: %s%s", describeEnd(state, err), lastLines(dir.ProcessLog())), Hint: "see " + dir.ProcessLog() + " and " + dir.ControlPlaneLog()}
 }
 
-// startDetached starts the process and redirects its output to its log.
+// startDetached starts the detached process with its output redirected to its log. It returns the process and the pipe
+// from which its progress can be read.
 func startDetached(dir local.Dir) (*os.Process, *os.File, error) {
 	program, err := os.Executable()
 	if err != nil {

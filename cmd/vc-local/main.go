@@ -80,12 +80,13 @@ processes of this machine, or only simulate them, by the thousand.`,
 	return root
 }
 
-// usageError returns an error whose hint refers to the help of the command.
+// usageError returns an error whose hint refers to the command's help.
 func usageError(cmd *cobra.Command, err error) error {
 	return &usererror.Error{What: err.Error(), Hint: fmt.Sprintf("see %s --help", cmd.CommandPath()), Err: err}
 }
 
-// flagError describes an invalid flag, with an example and a hint that refers to the help.
+// flagError returns an error that describes an invalid flag. Its hint contains an example, if there is one, and refers
+// to the help.
 func flagError(cmd *cobra.Command, err error) error {
 	what, example, ok := flagerrors.DescribeError(err)
 	if !ok {
@@ -98,7 +99,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return &usererror.Error{What: what, Hint: hint, Err: err}
 }
 
-// rejectArguments rejects arguments and names the first one.
+// rejectArguments returns an error that names the first argument, if there are any arguments.
 func rejectArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usageError(cmd, fmt.Errorf("unknown argument %q", args[0]))

@@ -10,7 +10,7 @@ import (
 // Starting the cluster produces a large amount of garbage, and collecting it takes a significant part of the start
 // time: with 130 percent, a start takes 0.2 s longer than with 200, but the peak is 530 MiB instead of 620 MiB. After
 // the start, most of the heap consists of long-lived caches, so the percentage for an idle process is lower. Under
-// load, a small heap would be collected so often that a third of the time of a request would be spent on collections.
+// load, a small heap would be collected so often that collections would take a third of the time of each request.
 // Therefore, the heap may then grow by busyGrowth, and the memory is released when the process is idle again.
 const (
 	gcPercentStarting = 130
@@ -19,8 +19,8 @@ const (
 	busyGrowth        = 256 << 20
 
 	paceLook = time.Second
-	// The process is busy after busyLooks consecutive checks with a collection each, and idle after calmLooks checks
-	// without any. An idle process has one collection every half minute.
+	// The process counts as busy after busyLooks consecutive checks that each found a new collection, and as idle after
+	// calmLooks consecutive checks that found none. An idle process runs one collection every half minute.
 	busyLooks = 2
 	calmLooks = 10
 )
@@ -32,8 +32,8 @@ func tuneMemory(percent int) {
 	}
 }
 
-// settleMemory ends the memory settings for the start. It then adapts the settings to the load until the process
-// ends.
+// settleMemory replaces the memory settings for the start with those for an idle process and releases unused memory. It
+// then adapts the settings to the load until the process ends.
 func settleMemory() {
 	tuneMemory(gcPercentIdle)
 	debug.FreeOSMemory()
@@ -85,7 +85,7 @@ func (p pace) nextPace(collections, live uint64) pace {
 	return p
 }
 
-// busyPercent returns the percentage with which a heap can grow by busyGrowth, between gcPercentIdle and
+// busyPercent returns the percentage that lets the heap grow by busyGrowth, limited to the range from gcPercentIdle to
 // gcPercentMost.
 func busyPercent(live uint64) int {
 	if live == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// nodeFlags holds the flags that describe nodes of which only the number is specified.
+// nodeFlags holds the flags that describe nodes for which the user specifies only a number, not individual names.
 type nodeFlags struct {
 	cpu, memory       string
 	resources, labels []string
@@ -155,7 +155,7 @@ func newNodesList() *cobra.Command {
 	return cmd
 }
 
-// newClientFor returns a client of the process that runs the cluster in a directory.
+// newClientFor returns a client for the process that runs the cluster whose state is in a directory.
 func newClientFor(path string) (*local.Client, error) {
 	dir, err := local.RunningDir(path)
 	if err != nil {

@@ -94,8 +94,8 @@ func (r removal) nodesToRemove(ctx context.Context, client *local.Client) ([]str
 	return r.pickNodes(status.Nodes)
 }
 
-// pickNodes selects the names of existing nodes. For a number of nodes, it selects those with the highest numbers that
-// are not specified by name.
+// pickNodes returns the names of the nodes to remove: the specified names and, for each kind, the specified number of
+// other nodes. Of those, it selects the nodes with the highest numbers in their names.
 func (r removal) pickNodes(nodes []local.NodeStatus) ([]string, error) {
 	var picked []string
 	for _, name := range r.names {
@@ -136,7 +136,8 @@ func compareNumbered(a, b string) int {
 	return cmp.Or(strings.Compare(stemA, stemB), cmp.Compare(len(numberA), len(numberB)), strings.Compare(numberA, numberB), strings.Compare(a, b))
 }
 
-// atOnce is the number of nodes that are removed concurrently, because a removal consists mainly of waiting.
+// atOnce is the maximum number of nodes that are removed concurrently. Concurrency helps because a removal consists
+// mainly of waiting.
 const atOnce = 32
 
 // removeNodes removes nodes and prints the results in the order of names. The returned error contains all failures.
@@ -181,7 +182,7 @@ func removeNodes(ctx context.Context, out io.Writer, names []string, remove func
 	return nil
 }
 
-// maxLines is the maximum number of nodes that are printed on a line each.
+// maxLines is the maximum number of nodes for which printDone prints one line each.
 const maxLines = 10
 
 // printDone prints what was done to the nodes, with one line for each node, or a single line if there are many nodes.

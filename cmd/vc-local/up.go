@@ -42,7 +42,7 @@ type upOptions struct {
 	errOut  io.Writer
 }
 
-// newUp returns `vc-local up`, which is carried out by run.
+// newUp returns the command `vc-local up`, which calls run.
 func newUp(run func(context.Context, *upOptions) error) *cobra.Command {
 	o := &upOptions{}
 	cmd := &cobra.Command{
@@ -275,7 +275,7 @@ func (o *upOptions) waitForRunning(ctx context.Context, dir local.Dir, record lo
 	return nil
 }
 
-// ineffectiveFlags lists the specified flags that do not affect a running cluster. It returns "" if none exist.
+// ineffectiveFlags lists the specified flags that do not affect a running cluster. It returns "" if there are none.
 func (o *upOptions) ineffectiveFlags() string {
 	var flags []string
 	for _, flag := range o.given {
@@ -299,8 +299,8 @@ type reporter interface {
 	Warn(line string)
 }
 
-// newReporter returns a reporter that prints to the user or, in a detached process, reports to the process that waits
-// for it.
+// newReporter returns a reporter that prints to the user or, in a detached process, reports to the process that is
+// waiting for it.
 func (o *upOptions) newReporter() reporter {
 	if wire := wireFromEnvironment(); wire != nil {
 		return wire

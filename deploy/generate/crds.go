@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maxResourceNames limits the number of entries in a resource list, in order to limit the cost of the rule on its
+// maxResourceNames limits the number of entries in a resource list, in order to limit the cost of validating its
 // quantities.
 const maxResourceNames = int64(64)
 
@@ -21,10 +21,10 @@ const maxQuantityLength = int64(64)
 // notNegative is the validation rule for every resource list that users write.
 const notNegative = "self.all(r, quantity(string(self[r])).compareTo(quantity('0')) >= 0)"
 
-// foreignTypes lists the properties whose schema is that of a Kubernetes type. The schema is complete, so that the
-// API server reports a misspelt field of a pod template just like that of a Deployment. However, it does not include
-// Kubernetes' descriptions: with them, the Job CRD would have 690 kB, but `kubectl apply` permits at most 256 kB in
-// its annotation.
+// foreignTypes lists the properties whose schema is that of a Kubernetes type. The schema is complete, so that the API
+// server reports a misspelt field of a pod template just like a misspelt field of a Deployment. However, the schema
+// does not include Kubernetes' descriptions, because with them, the size of the Job CRD would be 690 kB, whereas the
+// annotation of `kubectl apply` may have at most 256 kB.
 var foreignTypes = []string{"template", "volumeClaim"}
 
 // readCRDs reads the CRDs that controller-gen wrote to dir, in the order of file names.

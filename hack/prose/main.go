@@ -5,10 +5,10 @@
 //	go run ./hack/prose -sample 100 [-of comments|strings] [-seed 1] [DIR ...]
 //
 // It reads every Go file below the directories (default: the current one) except tests, test packages and generated
-// files. It prints two tables: for each habit the number of comment lines that have it, for 1,000 comment lines; and
-// figures of the code. With -list it prints each line that counts, as file:line. With -package it prints the figures of
-// each package. With -sample it prints comments, or strings of several words, drawn at random by a seed, for a reader
-// who rates them.
+// files. It prints two tables. The first shows, for each habit, how many of 1,000 comment lines have it; the second
+// shows figures about the code. With -list it prints each line that has a habit, as file:line. With -package it prints
+// the figures for each package. With -sample it prints comments, or strings of several words, drawn at random with a
+// seed, for a reader who rates them.
 package main
 
 import (
@@ -100,7 +100,7 @@ func printHabits(w io.Writer, m *measure) {
 	}
 }
 
-// printCode prints the figures of the code.
+// printCode prints the figures about the code.
 func printCode(w io.Writer, m *measure) {
 	fmt.Fprintf(w, "%d lines, %d of code, %d functions\n", m.lines, m.codeLines, m.functions)
 	fmt.Fprintf(w, "  %-46s %6.1f            aim 14 to 16\n", "branches in 100 lines of code", ratePer(m.branches, m.codeLines, 100))
@@ -109,7 +109,7 @@ func printCode(w io.Writer, m *measure) {
 	fmt.Fprintf(w, "  %-46s %6.1f            aim over 11\n", "mean length of a function name", ratePer(m.nameLetters, m.functions, 1))
 }
 
-// printPackages prints one row for each package, with those figures that vary most between packages.
+// printPackages prints one row for each package, with the figures that vary most between packages.
 func printPackages(w io.Writer, names []string, packages map[string]*measure) {
 	fmt.Fprintf(w, "%-44s %7s %8s %8s %6s %8s %6s\n", "PACKAGE", "LINES", "HABITS", "BRANCHES", "DENSE", "ONE-WORD", "NAME")
 	for _, name := range names {

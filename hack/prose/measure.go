@@ -22,8 +22,8 @@ type measure struct {
 	branches int
 	// denseLines is the number of source lines with three or more && or ||.
 	denseLines int
-	// functions is the number of functions and methods, oneWord the number of those whose name is a single word, and
-	// nameLetters the number of letters in all names.
+	// functions is the number of functions and methods. oneWord is the number of functions whose name is a single word,
+	// and nameLetters is the number of letters in the names of all functions.
 	functions, oneWord, nameLetters int
 	// findings lists the lines that have a habit, in the form file:line: text.
 	findings []string
@@ -49,7 +49,7 @@ func (m *measure) addMeasure(o *measure) {
 // habitRate returns the number of comment lines per 1,000 that have habit i.
 func (m *measure) habitRate(i int) float64 { return ratePer(m.habits[i], m.commentLines, 1000) }
 
-// measureBelow measures the Go files below a directory, by package directory.
+// measureBelow measures the Go files below a directory and adds the results to packages, by package directory.
 func measureBelow(root string, packages map[string]*measure) error {
 	return walkSources(root, func(path string, source []byte) error {
 		directory := filepath.ToSlash(filepath.Dir(path))
@@ -60,8 +60,8 @@ func measureBelow(root string, packages map[string]*measure) error {
 	})
 }
 
-// isSkippedDirectory reports whether a directory contains no product source, but test helpers, test data or hidden
-// files.
+// isSkippedDirectory reports whether a directory contains test helpers, test data or hidden files instead of product
+// source.
 func isSkippedDirectory(name string) bool {
 	return name == "testdata" || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "test")
 }
@@ -161,8 +161,8 @@ func (m *measure) addFunction(name string) {
 	}
 }
 
-// isOneWord reports whether a name consists of one word, that is, has no capital letter after its first letter,
-// unless all letters are capitals (an initialism).
+// isOneWord reports whether a name consists of one word. A single word has no capital letter after its first letter, or
+// it is an initialism, which consists only of capital letters.
 func isOneWord(name string) bool {
 	rest := strings.TrimLeft(name, "_")
 	if rest == "" {

@@ -57,8 +57,8 @@ func main() {
 // summary collects the results that `go test -json` reports.
 type summary struct {
 	out      io.Writer
-	output   map[string]*strings.Builder // of tests in progress, by package and test; of packages, with an empty test name
-	failures []string                    // output of failed tests and packages, in the order of their end
+	output   map[string]*strings.Builder // by package and test; the test name is empty for a package's own output
+	failures []string                    // output of failed tests and packages, in the order in which they ended
 	skips    map[string]int              // number of skipped tests by reason
 	packages int
 	failed   int

@@ -30,10 +30,11 @@ import (
 const (
 	// DefaultListenAddress is the default address of the webhook server.
 	DefaultListenAddress = ":8443"
-	// renewalRetry is the delay before another attempt to renew the certificate. A third of its lifetime remains when
-	// renewal starts.
+	// renewalRetry is the delay before another attempt to renew the certificate. There is enough time for retries,
+	// because a third of the certificate's lifetime remains when renewal starts.
 	renewalRetry = time.Minute
-	// renewalCheck is the maximum interval between checks of the certificate; another replica may have renewed it.
+	// renewalCheck is the maximum interval between checks of the certificate. The checks are necessary because another
+	// replica may have renewed it.
 	renewalCheck = 12 * time.Hour
 	// drainTime is the time for requests in progress to finish when the server stops.
 	drainTime = 10 * time.Second
@@ -43,18 +44,18 @@ const (
 type Options struct {
 	// ListenAddress is host:port; with port 0 the system chooses a free port. The default is DefaultListenAddress.
 	ListenAddress string
-	// URL is the address at which the API server reaches the webhooks, without a path. If it and the Service are empty,
-	// it is https://ListenAddress, which works if the API server runs on this machine.
+	// URL is the address at which the API server reaches the webhooks, without a path. If neither URL nor the Service
+	// is set, the address is https://ListenAddress, which works if the API server is running on this machine.
 	URL string
 	// ServiceNamespace and ServiceName name the Service in front of the webhooks; they replace URL. All replicas then
-	// share the certificate in a Secret of that namespace.
+	// share the certificate in a Secret in that namespace.
 	ServiceNamespace, ServiceName string
 	// SecretNamespace is the namespace of the Secret in which replicas behind one URL share their certificate. If it is
-	// empty, the certificate stays in memory, which suits a single process. With a Service it is the namespace of the
-	// Service.
+	// empty, the certificate stays in memory, which is suitable for a single process. With a Service, it is the
+	// namespace of the Service.
 	SecretNamespace string
-	// SchedulerNames lists the schedulers whose pods this project manages; the first is the default scheduler of jobs.
-	// The default is volcano.
+	// SchedulerNames lists the schedulers whose pods this project manages; the first one is the default scheduler for
+	// jobs. The default is volcano.
 	SchedulerNames []string
 	// JobIDs numbers new jobs. If it is nil, the controller numbers them.
 	JobIDs JobIDs
@@ -63,8 +64,8 @@ type Options struct {
 	// AdmissionConf is the path of the file with resource groups for pods. The file is read again when it changes.
 	// Empty means no resource groups.
 	AdmissionConf string
-	// QueueGate adds a scheduling gate to pods that request it by annotation. The gate stays until their queue has
-	// enough free capacity.
+	// QueueGate adds a scheduling gate to pods that request it by annotation. The gate remains until the pod's queue
+	// has enough free capacity.
 	QueueGate bool
 	// Queues holds the optional rules for queues.
 	Queues schedulingv1beta1.QueueRules
@@ -74,11 +75,11 @@ type Options struct {
 	// RequirePriorityClassUse requires the permission (verb use) for each PriorityClass that a user names in a Job, a
 	// PodGroup, or an object that jobs are created from.
 	RequirePriorityClassUse bool
-	// ClientCAFile holds the certificate authorities of clients that may send reviews: the API server, if it is
-	// configured to present a certificate. If it is empty, any client may send reviews.
+	// ClientCAFile is the path of a file with the certificate authorities of clients that may send reviews, such as the
+	// API server if it is configured to present a certificate. If it is empty, any client may send reviews.
 	ClientCAFile string
-	// ClientNames lists the common names accepted in client certificates; empty accepts every certificate of the
-	// authorities.
+	// ClientNames lists the common names accepted in client certificates; an empty list accepts every certificate from
+	// the authorities.
 	ClientNames []string
 	// Ready is called once, when the webhooks are served and installed. It may be nil.
 	Ready func()
@@ -119,9 +120,9 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Run serves the webhooks until ctx ends and keeps their configurations and certificate up to date. It returns nil when
-// ctx ends. The configurations stay installed: the API server rejects objects of the project's kinds while no webhook
-// can check them.
+// Run serves the webhooks until ctx is done, and keeps their configurations and certificate up to date. It returns nil
+// when ctx is done. The configurations stay installed, so the API server rejects objects of the project's kinds while
+// no webhook can check them.
 func Run(ctx context.Context, config *rest.Config, options Options) error {
 	options, err := options.withDefaults()
 	if err != nil {
@@ -195,7 +196,7 @@ type service struct {
 	queues   *queueCache
 	pods     *podRules
 	clients  *clients
-	// watch calls changed when one of the project's webhook configurations may have been modified, until ctx ends.
+	// watch calls changed when one of the project's webhook configurations may have been modified, until ctx is done.
 	watch func(ctx context.Context, changed func()) error
 	// install creates or corrects the configurations and returns the names of the corrected ones.
 	install func(ctx context.Context, caBundle []byte) (corrected []string, err error)
@@ -208,7 +209,8 @@ func serveWebhooks(ctx context.Context, s *service) error {
 	server := &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,
-		// A failed handshake is a problem of the client. There are many while a new authority is being distributed.
+		// A failed handshake is a problem of the client, so it is logged only for debugging. Many handshakes fail while
+		// a new authority is being distributed.
 		ErrorLog:  slog.NewLogLogger(logr.ToSlogHandler(klog.FromContext(ctx).WithName("admission")), slog.LevelDebug),
 		TLSConfig: s.clients.requireClientCert(&tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.keeper.getCertificate, NextProtos: []string{"h2", "http/1.1"}}),
 	}
@@ -249,8 +251,8 @@ func serveWebhooks(ctx context.Context, s *service) error {
 }
 
 // maintainWebhooks installs the webhooks, reports that they are ready, renews their certificate in time, and repairs
-// their configurations after a change by another client: a wrong configuration would leave jobs unchecked or prevent
-// their creation.
+// their configurations after a change by another client, because a wrong configuration would leave jobs unchecked or
+// prevent their creation.
 func (s *service) maintainWebhooks(ctx context.Context, changed <-chan struct{}) error {
 	log := klog.FromContext(ctx).WithName("admission")
 	if !s.queues.waitForSync(ctx) {

@@ -11,12 +11,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Limits on the memory for all reviews together. Defaulting webhooks receive objects before the schema limits them: a
-// Job of 2.7 MB may have 26,000 tasks and would need fifty times its size in memory.
+// Limits on the memory for all reviews together. They are necessary because defaulting webhooks receive objects before
+// the schema limits the objects. For example, a Job of 2.7 MB may have 26,000 tasks and would need fifty times its size
+// in memory.
 const (
 	// longestReview is the maximum size of a review's body.
 	longestReview = 7 << 20
-	// shortestReview is the minimum size that a body counts for.
+	// shortestReview is the minimum size with which a body is counted.
 	shortestReview = 16 << 10
 	// reviewBytes is the maximum size of all bodies in memory.
 	reviewBytes = 8 << 20
@@ -27,8 +28,8 @@ const (
 	memoryPerByte, memoryPerObject = 8, 1536
 )
 
-// bounds limits the memory of all reviews. Reviews wait for each other; a review that exceeds the limit by itself is
-// not processed.
+// bounds limits the memory of all reviews. Reviews wait for memory that other reviews are using. A review that exceeds
+// the limit by itself is not processed.
 type bounds struct{ bodies, work *semaphore.Weighted }
 
 func newBounds() *bounds {
@@ -52,7 +53,7 @@ func (b *bounds) limitBodies(next http.Handler) http.Handler {
 }
 
 // limitObjects limits the memory of the objects that webhooks process. A defaulting webhook allows an object that is
-// too large: the schema checks it next, and the controllers fill in missing defaults.
+// too large, because the schema checks it next, and the controllers fill in missing defaults.
 func (b *bounds) limitObjects(handle admission.HandlerFunc, defaults bool) admission.HandlerFunc {
 	return func(ctx context.Context, request admission.Request) admission.Response {
 		need := estimateMemory(request.Object.Raw) + estimateMemory(request.OldObject.Raw)

@@ -26,7 +26,8 @@ const (
 )
 
 // certificates holds a private certificate authority and one serving certificate signed by it, all as PEM. CABundle may
-// contain several authorities: the previous one stays while replicas may still serve its certificate.
+// contain several authorities, because the previous one stays while replicas may still serve a certificate signed by
+// it.
 type certificates struct {
 	CABundle []byte
 	Cert     []byte
@@ -34,7 +35,7 @@ type certificates struct {
 }
 
 // issueCertificates creates an authority and a serving certificate for hosts (DNS names or addresses). The authority's
-// key is not stored: the next rotation creates another authority.
+// key is not stored, because the next rotation creates another authority.
 func issueCertificates(now time.Time, hosts []string) (certificates, error) {
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -97,8 +98,8 @@ func certificateTemplate(name string, now time.Time, lifetime time.Duration) (*x
 	}, nil
 }
 
-// renewAt returns the time to replace the serving certificate: after two thirds of its lifetime. The zero time means
-// now, because the certificate is unreadable or not valid for one of the hosts.
+// renewAt returns the time to replace the serving certificate: after two thirds of its lifetime. If the certificate is
+// unreadable or not valid for one of the hosts, it returns the zero time, which means now.
 func (c certificates) renewAt(hosts []string) time.Time {
 	leaf, err := c.leafCertificate()
 	if err != nil {

@@ -65,7 +65,7 @@ func (s *classSpec) collectClasses(named map[string]*field.Path, at *field.Path)
 func classesNamedBy(raw []byte) (named map[string]*field.Path, hasController bool) {
 	var object classHolder
 	if len(raw) == 0 || json.Unmarshal(raw, &object) != nil {
-		return nil, false // reported where the object is checked
+		return nil, false // the check of the object reports this error
 	}
 	named = map[string]*field.Path{}
 	spec := field.NewPath("spec")
@@ -79,7 +79,8 @@ func classesNamedBy(raw []byte) (named map[string]*field.Path, hasController boo
 
 // rejectForbiddenClasses rejects an object that names PriorityClasses which its author may not use, if that permission
 // is required. Objects created by the controllers are exempt, because their sources were checked when users created
-// them. An owner reference alone is no proof of that, since every user can write one.
+// them. An owner reference alone does not prove that the controllers created an object, because every user can write
+// one.
 func (h *hooks) rejectForbiddenClasses(ctx context.Context, request *admission.Request) (field.ErrorList, error) {
 	if !h.requireClassUse {
 		return nil, nil

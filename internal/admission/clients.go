@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 )
 
-// clients checks which clients may send reviews: a client needs a certificate of a given authority and, optionally, one
-// of the given names. Without an authority any client may.
+// clients checks which clients may send reviews. A client needs a certificate from a given authority and, optionally,
+// one of the given names. Without an authority, any client may send reviews.
 type clients struct {
-	path  string   // of the authorities' file; "" for no check
+	path  string   // path of the file with the authorities; "" for no check
 	names []string // accepted common names; empty accepts all
 	pool  atomic.Pointer[x509.CertPool]
 }
@@ -61,7 +61,7 @@ func (c *clients) requireClientCert(config *tls.Config) *tls.Config {
 	return config
 }
 
-// verifyName rejects a client whose certificate has another name.
+// verifyName rejects a client whose certificate has none of the accepted names.
 func (c *clients) verifyName(state tls.ConnectionState) error {
 	if len(c.names) == 0 {
 		return nil

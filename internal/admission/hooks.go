@@ -53,13 +53,13 @@ type hooks struct {
 		lookup(ctx context.Context) *queueLookup
 	}
 	namespaces namespaceGetter
-	jobs       client.Reader  // reads jobs and JobTemplates past any cache; nil skips checks against them
+	jobs       client.Reader  // reads jobs and JobTemplates without a cache; nil skips the checks that need them
 	reviews    accessReviewer // checks the permissions of users; nil means that every user may read all jobs
-	schedulers []string       // whose pods are checked; the first is the default of jobs
+	schedulers []string       // names of the schedulers whose pods are checked; the first is the default for jobs
 	ids        JobIDs         // may be nil
 	pods       *podRules
 	queueRules schedulingv1beta1.QueueRules
-	// maxReplicas is the maximum number of pods of a job; 0 leaves only the limit of the kind.
+	// maxReplicas is the maximum number of pods of a job; 0 means that only the limit of the kind applies.
 	maxReplicas int64
 	// requireClassUse requires a permission for each PriorityClass that a user names.
 	requireClassUse bool
@@ -115,7 +115,7 @@ func (h *hooks) mutatePodGroup(ctx context.Context, request admission.Request) a
 	return responseWithPatch(request, func(group *schedulingv1beta1.PodGroup) {
 		namespaceQueue := ""
 		if group.Spec.Queue == "" || group.Spec.Queue == keys.DefaultQueue {
-			// If the namespace cannot be read, no queue is filled in: defaulting fails open.
+			// If the namespace cannot be read, no queue is filled in, because defaulting fails open.
 			if namespace, err := h.namespaces.Get(ctx, request.Namespace, metav1.GetOptions{}); err == nil {
 				namespaceQueue = namespace.Annotations[keys.PodQueueName]
 			}
@@ -124,7 +124,7 @@ func (h *hooks) mutatePodGroup(ctx context.Context, request admission.Request) a
 	})
 }
 
-// decodeObjects parses the object of a request, and for an update its old version.
+// decodeObjects parses the object in a request and, for an update, its old version.
 func decodeObjects[T any](request admission.Request) (object, old *T, err error) {
 	object, old = new(T), new(T)
 	if err := json.Unmarshal(request.Object.Raw, object); err != nil {
@@ -138,8 +138,8 @@ func decodeObjects[T any](request admission.Request) (object, old *T, err error)
 	return object, old, nil
 }
 
-// responseWithPatch returns the patch for the changes that change makes. The patch is computed between two encodings of
-// the Go type, so that it does not affect fields unknown to the type.
+// responseWithPatch returns a response with the patch for the modifications that change makes. The patch is computed
+// between two encodings of the Go type, so that it does not affect fields unknown to the type.
 func responseWithPatch[T any](request admission.Request, change func(*T)) admission.Response {
 	object, errs := check.Decode[T](request.Object.Raw)
 	if len(errs) > 0 {
@@ -171,7 +171,8 @@ func responseWithPatch[T any](request admission.Request, change func(*T)) admiss
 	return admission.Patched("", operations...)
 }
 
-// responseFor allows an object, or rejects it with all errors as text and, for clients, with their fields.
+// responseFor returns a response that allows an object if there are no errors. Otherwise, the response rejects the
+// object and contains all errors as text and, for clients, with their fields.
 func responseFor(kind schema.GroupKind, name string, errs field.ErrorList) admission.Response {
 	if len(errs) == 0 {
 		return admission.Allowed("")

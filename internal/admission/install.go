@@ -27,30 +27,30 @@ const ConfigurationPrefix = "volcano-admission-service-"
 // webhookTimeoutSeconds is how long the API server waits for a response.
 const webhookTimeoutSeconds = 10
 
-// notOfOurJobs excludes PodGroups that the job controller creates: their Job was defaulted and checked.
+// notOfOurJobs excludes PodGroups that the job controller creates, because their Job was already defaulted and checked.
 const notOfOurJobs = `!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(o, ` +
 	`has(o.controller) && o.controller && o.kind == 'Job' && o.apiVersion.startsWith('batch.volcano.sh/'))`
 
-// madeByOurControllers matches PodGroups that the controllers create for a job, a pod or a workload: they have a
-// controller, and their author may write the status of jobs, which users may not. A test of the owner reference alone
-// would let users bypass the checks.
+// madeByOurControllers matches PodGroups that the controllers create for a job, a pod or a workload. Such PodGroups
+// have a controller, and their author may write the status of jobs, which users may not. Testing only the owner
+// reference would let users bypass the checks.
 const madeByOurControllers = `has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller) && ` +
 	`authorizer.group('batch.volcano.sh').resource('jobs').subresource('status').namespace(object.metadata.namespace).check('update').allowed()`
 
-// specChanged excludes updates of labels, owners and finalizers, so that garbage collection continues while specs
+// specChanged excludes updates to labels, owners and finalizers, so that garbage collection continues while specs
 // cannot be checked. It includes the annotations with a queue's place in the hierarchy and its desired state.
 const specChanged = `request.operation != 'UPDATE' || !has(object.spec) || !has(oldObject.spec) || object.spec != oldObject.spec || ` +
 	`['` + keys.Hierarchy + `', '` + keys.HierarchyWeights + `', '` + keys.QueueState + `'].exists(k, ` +
 	`object.metadata.?annotations[?k].orValue('') != oldObject.metadata.?annotations[?k].orValue(''))`
 
-// jobChanged excludes updates of jobs that need no check. Changes of the spec, the number, and the annotations that
-// hold a job or make it an array need one.
+// jobChanged excludes updates to jobs that need no check. Changes to the spec, to the number, and to the annotations
+// listed in JudgedAnnotations need one.
 var jobChanged = fmt.Sprintf("request.operation != 'UPDATE' || !has(object.spec) || !has(oldObject.spec) || object.spec != oldObject.spec || "+
 	"object.metadata.?labels[?'%s'].orValue('') != oldObject.metadata.?labels[?'%s'].orValue('') || ['%s'].exists(k, "+
 	"object.metadata.?annotations[?k].orValue('') != oldObject.metadata.?annotations[?k].orValue(''))",
 	keys.JobID, keys.JobID, strings.Join(batchv1alpha1.JudgedAnnotations, "', '"))
 
-// rule describes one webhook: its path and the objects sent to it.
+// rule describes one webhook by its path and the objects that are sent to it.
 type rule struct {
 	path       string
 	suffix     string // suffix of the name, for a twin
@@ -60,16 +60,17 @@ type rule struct {
 	scope      admissionregistrationv1.ScopeType
 	operations []admissionregistrationv1.OperationType
 	failOpen   bool
-	// sideEffects reports that a request without dry run changes more than its object.
+	// sideEffects is true if a request without dry run changes more than its object.
 	sideEffects bool
 	conditions  []admissionregistrationv1.MatchCondition
-	// selector excludes objects by their labels, at almost no cost to the API server. A condition costs it more,
-	// because it converts the whole object first: 0.15 ms of CPU time per pod, a twentieth of the time to create it.
+	// selector excludes objects by their labels, at almost no cost to the API server. A condition costs more, because
+	// the API server converts the whole object first. This takes 0.15 ms of CPU time per pod, which is a twentieth of
+	// the time to create the pod.
 	selector metav1.LabelSelector
 	// twin is a second webhook with the same path and configuration, for objects that the conditions of the first
 	// exclude. It may be nil.
 	twin *rule
-	// off means that no objects are sent; the configuration that an earlier version of vcd installed is emptied.
+	// off means that no objects are sent. The configuration that an earlier version of vcd installed is then emptied.
 	off bool
 }
 
@@ -77,7 +78,7 @@ type rule struct {
 func mutatingRules() []rule {
 	job, queue, group := kindsToReview()
 	job.path, job.operations, job.failOpen = pathMutateJob, createAndUpdate(), true
-	job.sideEffects = true // job numbers are used up, except by a dry run
+	job.sideEffects = true // each request uses up job numbers, unless it is a dry run
 	queue.path, queue.operations, queue.failOpen = pathMutateQueue, createAndUpdate(), true
 	group.path, group.operations, group.failOpen = pathMutatePodGroup, createOnly(), true
 	return []rule{job, queue, group}
@@ -119,7 +120,7 @@ func validatingRules(schedulerNames []string) []rule {
 	return []rule{job, queue, group, hyperNode, cron, flow, template, pod}
 }
 
-// excludeJobPods excludes pods of jobs: their budgets were checked with the Job.
+// excludeJobPods excludes pods of jobs, because their budgets were checked with the Job.
 func excludeJobPods() metav1.LabelSelector {
 	return metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: keys.JobName, Operator: metav1.LabelSelectorOpDoesNotExist}}}
 }
@@ -161,7 +162,8 @@ type webhookConfigurations struct {
 	validating []*admissionregistrationv1.ValidatingWebhookConfiguration
 }
 
-// webhookConfigsFor returns the configurations of the webhooks at the target, whose certificate caBundle verifies.
+// webhookConfigsFor returns the configurations of the webhooks at the target. caBundle verifies the target's
+// certificate.
 func webhookConfigsFor(where target, caBundle []byte, mutating, validating []rule) webhookConfigurations {
 	var all webhookConfigurations
 	for _, r := range mutating {
@@ -261,7 +263,7 @@ func (t target) clientConfig(path string, caBundle []byte) admissionregistration
 	}}
 }
 
-// installWebhooks creates or corrects the configurations, and returns the names of the written ones.
+// installWebhooks creates or corrects the configurations, and returns the names of those that it has written.
 func installWebhooks(ctx context.Context, client admissionregistrationv1client.AdmissionregistrationV1Interface, all webhookConfigurations) ([]string, error) {
 	var written []string
 	for _, want := range all.mutating {
@@ -300,8 +302,8 @@ type configurationClient[T metav1.Object] interface {
 	Update(ctx context.Context, object T, options metav1.UpdateOptions) (T, error)
 }
 
-// createOrCorrect creates want. If the object exists, correct changes it and reports whether it was correct already.
-// wrote reports whether anything was written.
+// createOrCorrect creates want. If the object exists, the function correct corrects it and reports whether it was
+// correct already. wrote reports whether anything was written.
 func createOrCorrect[T metav1.Object](ctx context.Context, client configurationClient[T], want T, correct func(T) bool) (wrote bool, err error) {
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		have, err := client.Get(ctx, want.GetName(), metav1.GetOptions{})

@@ -37,10 +37,10 @@ func newJobReader(config *rest.Config) (client.Reader, error) {
 type jobLookup struct {
 	ctx    context.Context
 	reader client.Reader
-	err    error // of a read; the results are not reliable then
+	err    error // error from a read; if it is set, the results are not reliable
 
-	// namespace is the namespace of the object that is checked, and user its author. created reports that a controller
-	// created the object for another one.
+	// namespace is the namespace of the object that is being checked, and user is its author. created is true if a
+	// controller created the object for another object.
 	namespace string
 	user      *authenticationv1.UserInfo
 	created   bool
@@ -82,9 +82,9 @@ func (l *jobLookup) Job(r batchv1alpha1.JobReference) *batchv1alpha1.Job {
 	return job
 }
 
-// annotateNamespaces stores in an annotation of a job the other namespaces in which it may wait for jobs: the
-// namespaces of the jobs that its dependency names and that its author may read. It replaces a value set by the user.
-// While the dependency does not change, neither does the annotation.
+// annotateNamespaces stores the other namespaces in which a job may wait for jobs in an annotation of the job. These
+// are the namespaces of the jobs that its dependency names and that its author may read. The annotation replaces a
+// value set by the user. It does not change as long as the dependency does not change.
 func (h *hooks) annotateNamespaces(ctx context.Context, request *admission.Request, job *batchv1alpha1.Job) {
 	if len(request.OldObject.Raw) > 0 {
 		if _, old, err := decodeObjects[batchv1alpha1.Job](*request); err == nil && old.Annotations[keys.Dependency] == job.Annotations[keys.Dependency] {
@@ -94,7 +94,7 @@ func (h *hooks) annotateNamespaces(ctx context.Context, request *admission.Reque
 	}
 	d, err := batchv1alpha1.ParseDependency(job.Annotations[keys.Dependency], request.Namespace)
 	if err != nil || h.jobs == nil {
-		setAnnotation(job, "") // an invalid dependency is rejected where the job is checked
+		setAnnotation(job, "") // the check of the job rejects an invalid dependency
 		return
 	}
 	lookup := h.newJobLookup(ctx, request)

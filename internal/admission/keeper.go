@@ -22,7 +22,7 @@ const SecretName = "volcano-admission-certificate"
 // caBundleKey is the key of the authorities in the Secret; the other keys are the standard keys of a TLS Secret.
 const caBundleKey = "ca.crt"
 
-// writeAttempts is the maximum number of attempts to write a Secret that other replicas write at the same time.
+// writeAttempts is the maximum number of attempts to write the Secret while other replicas are writing it, too.
 const writeAttempts = 5
 
 // certificateKeeper keeps one certificate valid, in memory or in a Secret shared by replicas.
@@ -60,7 +60,8 @@ func (k *certificateKeeper) caBundle() []byte {
 	return nil
 }
 
-// refreshCertificate loads the certificate from the Secret, renews it if it is due, and returns when it is due next.
+// refreshCertificate loads the certificate from the Secret, renews it if renewal is due, and returns the time at which
+// the next renewal is due.
 func (k *certificateKeeper) refreshCertificate(ctx context.Context) (time.Time, error) {
 	if k.secrets == nil {
 		return k.refreshInMemory()

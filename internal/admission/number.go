@@ -16,9 +16,9 @@ type JobIDs interface {
 	Take(ctx context.Context, n int) (int64, error)
 }
 
-// assignNumber assigns a number to a new job and keeps the number of an existing one. It removes a number in the
-// manifest of a new job, because it was copied from another job. If no number is available, the controller assigns one
-// later.
+// assignNumber assigns a number to a new job and keeps the number of an existing one. It removes a number from the
+// manifest of a new job, because such a number was copied from another job. If no number is available, the controller
+// assigns one later.
 func (h *hooks) assignNumber(ctx context.Context, request admission.Request, job *batchv1alpha1.Job) {
 	switch request.Operation {
 	case admissionv1.Create:
@@ -34,7 +34,7 @@ func (h *hooks) assignNumber(ctx context.Context, request admission.Request, job
 		// A manifest that replaces the job does not contain its number.
 		_, old, err := decodeObjects[batchv1alpha1.Job](request)
 		if err != nil {
-			return // reported where the job is checked
+			return // the check of the job reports this error
 		}
 		if id, ok := batchv1alpha1.JobID(old); ok && job.Labels[keys.JobID] == "" {
 			batchv1alpha1.SetJobID(job, id)

@@ -21,12 +21,12 @@ import (
 	"github.com/vc-batch/vc/internal/admission/resourcegroup"
 )
 
-// groupsPoll is the interval at which the file of resource groups is read. Reading is cheaper than watching a directory
-// of symbolic links, as used by mounted ConfigMaps, and cannot miss a change.
+// groupsPoll is the interval at which the file of resource groups is read. Reading the file is cheaper than watching a
+// mounted ConfigMap, which is a directory of symbolic links, and it cannot miss a change.
 const groupsPoll = 2 * time.Second
 
-// podRules holds the changes to new pods: the resource groups of the file, and the scheduling gate of pods that wait
-// for capacity in their queue.
+// podRules holds the changes to make to new pods: the resource groups from the file, and the scheduling gate for pods
+// that must wait for capacity in their queue.
 type podRules struct {
 	schedulers []string
 	gate       bool
@@ -64,7 +64,8 @@ func (r *podRules) readRulesFile() (changed bool, err error) {
 	return true, nil
 }
 
-// followFile reads the file at each tick of poll until ctx ends, and calls changed after it has loaded another version.
+// followFile reads the file at each tick of poll until ctx is done, and calls changed after it has loaded another
+// version.
 func (r *podRules) followFile(ctx context.Context, poll <-chan time.Time, changed func()) {
 	log := klog.FromContext(ctx).WithName("admission")
 	wasUnreadable := false

@@ -22,7 +22,7 @@ import (
 // byParent is the name of the index of queues by their parent.
 const byParent = "parent"
 
-// liveReadTimeout limits a read from the API server while a request waits.
+// liveReadTimeout is the timeout for a read from the API server while a request is waiting for the result.
 const liveReadTimeout = 5 * time.Second
 
 // queueCache watches the queues. It reads queues that are not in the cache yet from the API server.
@@ -60,7 +60,7 @@ func newQueueCache(config *rest.Config) (*queueCache, error) {
 	return &queueCache{client: client, informer: informer}, nil
 }
 
-// parentIndexValue returns the index value of a queue: its parent.
+// parentIndexValue returns the index value of a queue, which is its parent.
 func parentIndexValue(object any) ([]string, error) {
 	if queue, ok := object.(*schedulingv1beta1.Queue); ok && queue.ParentName() != "" {
 		return []string{queue.ParentName()}, nil
@@ -68,13 +68,13 @@ func parentIndexValue(object any) ([]string, error) {
 	return nil, nil
 }
 
-// watchQueues watches the queues until ctx ends.
+// watchQueues watches the queues until ctx is done.
 func (c *queueCache) watchQueues(ctx context.Context) error {
 	c.informer.RunWithContext(ctx)
 	return nil
 }
 
-// waitForSync waits until the cache holds all queues. It returns false if ctx ends before.
+// waitForSync waits until the cache holds all queues. It returns false if ctx is done before then.
 func (c *queueCache) waitForSync(ctx context.Context) bool {
 	return cache.WaitForCacheSync(ctx.Done(), c.informer.HasSynced)
 }
@@ -104,15 +104,15 @@ func (c *queueCache) readLiveQueue(ctx context.Context, name string) (*schedulin
 }
 
 // queueLookup looks up queues for one request. It is not safe for concurrent use. A queue that is missing in the cache,
-// or not open there, is read from the API server before a request is rejected: one manifest often creates a queue and a
-// job for it.
+// or not open there, is read from the API server before a request is rejected, because one manifest often creates a
+// queue and a job for it.
 type queueLookup struct {
 	known cache.Indexer
 	live  map[string]*schedulingv1beta1.Queue // nil for a queue that does not exist
 	read  func(name string) (*schedulingv1beta1.Queue, error)
-	err   error // of a read; the results are not reliable then
-	// sure makes Children omit queues that the API server does not have any more: a tree of queues is often deleted at
-	// once, from the leaves upward, and the watch lags behind.
+	err   error // error from a read; if it is set, the results are not reliable
+	// sure makes Children omit queues that no longer exist in the API server. This is useful because a whole tree of
+	// queues is often deleted at once, from the leaves upward, and the watch lags behind.
 	sure bool
 }
 

@@ -26,10 +26,10 @@ type accessReviewer interface {
 	Create(ctx context.Context, review *authorizationv1.SubjectAccessReview, options metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error)
 }
 
-// isPermitted reports whether a user has a permission.
+// isPermitted reports whether a user has the given permission.
 func isPermitted(ctx context.Context, reviews accessReviewer, user *authenticationv1.UserInfo, what authorizationv1.ResourceAttributes) (bool, error) {
 	if reviews == nil {
-		return true, nil // without a reviewer there is no check
+		return true, nil // without a reviewer, permissions are not checked
 	}
 	ctx, cancel := context.WithTimeout(ctx, liveReadTimeout)
 	defer cancel()
@@ -83,9 +83,9 @@ func (h *hooks) rejectHoldRelease(ctx context.Context, request *admission.Reques
 		"the job is held by an administrator: only users who may update queue %s may release it", queue))}, nil
 }
 
-// isReadable reports whether the author of the request may read a job. Every author may read jobs of the namespace in
-// which their own job is created. An object that the controllers create for a CronJob or a JobFlow has no user, and may
-// wait only for jobs of its own namespace.
+// isReadable reports whether the author of the request may read a job. Every author may read jobs in the namespace in
+// which their own job is created. An object that the controllers create for a CronJob or a JobFlow has no user, so it
+// may wait only for jobs in its own namespace.
 func (l *jobLookup) isReadable(namespace, name string) bool {
 	if namespace == l.namespace || l.reviews == nil {
 		return true
@@ -111,8 +111,8 @@ func (l *jobLookup) isReadable(namespace, name string) bool {
 	return l.known[key]
 }
 
-// rejectUnreadable rejects a job that names a job of another namespace that its author may not read, whether or not
-// that job exists. A job number that its author may not read is treated as unknown.
+// rejectUnreadable rejects a job that names a job in another namespace if its author may not read that job, whether or
+// not it exists. A job number that its author may not read is treated as unknown.
 func (l *jobLookup) rejectUnreadable(raw []byte) field.ErrorList {
 	var object identity
 	if json.Unmarshal(raw, &object) != nil {
@@ -136,8 +136,8 @@ func (l *jobLookup) rejectUnreadable(raw []byte) field.ErrorList {
 	return errs
 }
 
-// rejectUnannotated rejects a job that may wait for jobs of another namespace but lacks the annotation for it: the
-// controllers would treat these jobs as missing.
+// rejectUnannotated rejects a job that may wait for jobs in another namespace but lacks the annotation for this,
+// because the controllers would treat those jobs as missing.
 func (l *jobLookup) rejectUnannotated(object *metav1.ObjectMeta) field.ErrorList {
 	job := &batchv1alpha1.Job{ObjectMeta: *object}
 	job.Namespace = l.namespace

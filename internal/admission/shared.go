@@ -8,8 +8,8 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// Certificate is a serving certificate for another server of the daemon. It is issued and renewed like that of the
-// webhooks.
+// Certificate is a serving certificate for another server of the daemon. It is issued and renewed in the same way as
+// the certificate of the webhooks.
 type Certificate struct{ keeper *certificateKeeper }
 
 // NewCertificate returns a certificate for the given hosts. It is stored in a Secret shared by replicas, or in memory
@@ -26,7 +26,7 @@ func (c *Certificate) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) 
 // CABundle returns the authorities that clients should trust, as PEM.
 func (c *Certificate) CABundle() []byte { return c.keeper.caBundle() }
 
-// RefreshIfDue issues or renews the certificate if that is due, and returns when it is due next.
+// RefreshIfDue issues or renews the certificate if this is due, and returns the time at which the next renewal is due.
 func (c *Certificate) RefreshIfDue(ctx context.Context) (time.Time, error) {
 	return c.keeper.refreshCertificate(ctx)
 }

@@ -9,8 +9,8 @@ import (
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 )
 
-// jobTemplates returns a function that looks up JobTemplates for one request. The first call reads all templates of the
-// namespace. If that fails, isKnown is false, and the flow is checked without templates.
+// jobTemplates returns a function that looks up JobTemplates for one request. The first call reads all templates in the
+// namespace. If this fails, isKnown is false, and the flow is checked without templates.
 func (h *hooks) jobTemplates(ctx context.Context) func(namespace, name string) (template *flowv1alpha1.JobTemplate, isKnown bool) {
 	var known map[string]*flowv1alpha1.JobTemplate
 	isUnreadable := false

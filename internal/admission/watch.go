@@ -20,7 +20,7 @@ const (
 	repairRetry = 10 * time.Second
 )
 
-// sleepContext waits for d, or until ctx ends.
+// sleepContext waits for d, or until ctx is done.
 func sleepContext(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -31,7 +31,7 @@ func sleepContext(ctx context.Context, d time.Duration) {
 }
 
 // watchConfigurations calls changed whenever one of the project's webhook configurations is created, updated or
-// deleted, until ctx ends.
+// deleted, until ctx is done.
 func watchConfigurations(ctx context.Context, client kubernetes.Interface, changed func()) error {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	ours := func(object any) {

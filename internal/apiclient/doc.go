@@ -10,8 +10,8 @@
 //
 // # Invariants
 //
-//   - A watch event is decoded as by client-go, or with an error: data in any other format than the API server's is
-//     passed to client-go's own decoder.
+//   - Decoding a watch event gives the same result as with client-go, or an error. Data in any other format than the
+//     API server's is passed to client-go's own decoder.
 //   - A request of a Writer is the same as client-go's request for the same write.
 //
 // # Concurrency

@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// scan counts brackets, starting with the first. It does not check that its input is JSON; the decoder does.
+// scan counts brackets, starting with the first. It does not check that its input is JSON, because the decoder does
+// this.
 type scan struct {
 	at     int // number of bytes scanned
 	depth  int

@@ -31,7 +31,7 @@ func NewGroupClient(config *rest.Config, group schema.GroupVersion, add func(*ru
 func groupConfig(config *rest.Config, group schema.GroupVersion, codecs runtime.NegotiatedSerializer) *rest.Config {
 	own := rest.CopyConfig(config)
 	own.GroupVersion, own.NegotiatedSerializer = &group, codecs
-	// The user agent identifies the field manager, and the client in metrics.
+	// The user agent identifies the field manager, and it identifies the client in metrics.
 	own.UserAgent = cmp.Or(own.UserAgent, rest.DefaultKubernetesUserAgent())
 	return own
 }

@@ -21,12 +21,12 @@ import (
 )
 
 // metadataOnly is the media type that makes the API server return only the metadata of a written object. The caller
-// already has the other fields, or receives them by a watch.
+// already has the other fields, or receives them through a watch.
 const metadataOnly = runtime.ContentTypeProtobuf + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
-// MetadataClient is a client that transfers as few bytes as possible for the writes that occur once per pod or job:
-// creating pods and PodGroups, and updating the status of jobs. After such a write, the object has the metadata that
-// the API server returned; all other fields are as they were sent.
+// MetadataClient is a client that transfers as few bytes as possible for the writes that occur once per pod or job,
+// which are creating pods and PodGroups and updating the status of jobs. After such a write, the object has the
+// metadata that the API server returned, and all other fields are as they were sent.
 type MetadataClient struct {
 	client.Client
 	pods, groups, jobs rest.Interface

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// newWatchCodecs returns the serializers for a client of the scheme's kinds. client-go's own decoder searches the end of
-// an event, parses the event, copies the object, parses it for its kind and then completely, each time after a validity
-// check. This one finds the end by counting brackets, and reads event type and kind from the beginning, where the API
-// server always writes them.
+// newWatchCodecs returns the serializers for a client of the scheme's kinds. client-go's own decoder searches for the
+// end of an event, parses the event, copies the object, parses the object for its kind and then parses it completely,
+// each time after a validity check. This decoder finds the end by counting brackets, and reads the event type and the
+// kind from the beginning, where the API server always writes them.
 func newWatchCodecs(scheme *runtime.Scheme) runtime.NegotiatedSerializer {
 	usual := serializer.NewCodecFactory(scheme).WithoutConversion()
 	object := json.NewSerializerWithOptions(front{}, scheme, scheme, json.SerializerOptions{})

@@ -30,7 +30,7 @@ type Writer struct {
 	timeout   time.Duration
 }
 
-// WriteRequest is one write. Its path consists of names of Kubernetes objects, so it needs no escaping.
+// WriteRequest is one write. Its path consists of names of Kubernetes objects, so the path needs no escaping.
 type WriteRequest struct {
 	Method, Path, Query string
 	ContentType         string
@@ -70,7 +70,7 @@ func (w *Writer) Send(ctx context.Context, r *WriteRequest) error {
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode >= http.StatusOK && response.StatusCode <= http.StatusPartialContent {
-		_, _ = io.Copy(io.Discard, response.Body) // so that the connection can be reused
+		_, _ = io.Copy(io.Discard, response.Body) // read the rest, so that the connection can be reused
 		return nil
 	}
 	return errorFromResponse(r, response)

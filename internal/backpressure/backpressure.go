@@ -1,12 +1,13 @@
-// Package backpressure applies back-pressure to the writes of one process: while the API server is under pressure,
-// writes that only inform are delayed in favor of writes that others wait for.
+// Package backpressure applies back-pressure to the writes of one process. While the API server is under pressure,
+// purely informational writes are delayed in favor of writes that other components or users are waiting for.
 //
 //	In:   the duration of each write
 //	Out:  whether a remark may be written now, or when
 //
-// A remark is a write that no component acts on, such as the condition that a gang runs or the counters of a job. Under
-// pressure, one write in Share is a remark without a reservation, and one in Share is a remark that reserved its time.
-// So no remark is delayed forever, and while one waits, newer states of its object replace it.
+// A remark is a write that no component acts on, such as the condition that a gang is running or the counters of a job.
+// Under pressure, one write in Share is a remark without a reservation, and one write in Share is a remark that
+// reserved its time. Therefore, no remark is delayed forever. While a remark is waiting, newer states of its object
+// replace it.
 //
 // # Concurrency
 //
@@ -19,22 +20,22 @@ import (
 )
 
 const (
-	// Slower is the ratio of average to minimum response time above which the API server is under pressure, because
-	// requests wait in its queues.
+	// Slower is the ratio of average to minimum response time above which the API server counts as being under
+	// pressure, because such a ratio means that requests are waiting in its queues.
 	Slower = 4
 	// Quick is the average response time below which there is never pressure.
 	Quick = 10 * time.Millisecond
-	// Share is the number of writes among which one is a remark, under pressure.
+	// Share is the number of writes that contain one remark while the API server is under pressure.
 	Share = 32
 	// slowest and quickest limit the interval between remarks under pressure.
 	slowest  = 100 * time.Millisecond
 	quickest = time.Millisecond
 	// memory is the number of writes in the averages.
 	memory = 64
-	// forget is the time in which the minimum response time doubles, so that a server that has become permanently
-	// slower does not count as under pressure forever.
+	// forget is the time within which the recorded minimum response time doubles, so that a server that has become
+	// permanently slower does not count as being under pressure forever.
 	forget = 10 * time.Minute
-	// stale is the length of a pause between writes after which the averages are reset.
+	// stale is the time without a write after which the averages are reset.
 	stale = time.Second
 )
 
@@ -47,7 +48,7 @@ type Governor struct {
 	gap     time.Duration // average time between two writes
 	last    time.Time
 	next    time.Time // when the next remark may be written under pressure
-	booked  time.Time // the same for reserved remarks
+	booked  time.Time // when the next reserved remark may be written
 }
 
 // RecordWrite records a write and its response time.
@@ -87,8 +88,8 @@ func (g *Governor) hasSlowResponses(now time.Time) bool {
 	return g.latency > max(Slower*g.floor, Quick) && now.Sub(g.last) < stale
 }
 
-// RequestSlot requests the next slot for a remark. If it returns 0, the remark may be written now; otherwise the caller
-// should ask again after that time.
+// RequestSlot requests the next slot for a remark. If it returns 0, the remark may be written now; otherwise, the
+// caller should call it again after that time.
 func (g *Governor) RequestSlot(now time.Time) (wait time.Duration) {
 	if g == nil {
 		return 0
@@ -105,7 +106,8 @@ func (g *Governor) RequestSlot(now time.Time) (wait time.Duration) {
 	return 0
 }
 
-// ReserveSlot reserves the next slot for a remark and returns the time until then, at most longest.
+// ReserveSlot reserves the next slot for a remark and returns the time until that slot. If this time exceeds longest,
+// it reserves nothing and returns longest.
 func (g *Governor) ReserveSlot(now time.Time, longest time.Duration) (wait time.Duration) {
 	if g == nil {
 		return 0
@@ -123,8 +125,8 @@ func (g *Governor) ReserveSlot(now time.Time, longest time.Duration) (wait time.
 	return wait
 }
 
-// slotFollowing returns the slot that follows place or, if place has passed, now. The distance between two slots is the
-// time for Share writes.
+// slotFollowing returns the slot that follows place. If place has passed, it returns the slot that follows now. The
+// distance between two slots is the average time for Share writes, between quickest and slowest.
 func (g *Governor) slotFollowing(place, now time.Time) time.Time {
 	if place.Before(now) {
 		place = now

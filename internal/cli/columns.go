@@ -163,7 +163,7 @@ func sortByPath[T client.Object](items []T, by string) error {
 
 func objectKey(object client.Object) string { return object.GetNamespace() + "/" + object.GetName() }
 
-// compareNatural compares two texts. If both are numbers, it compares them as numbers, and otherwise with
+// compareNatural compares two texts. If both are numbers, it compares them as numbers; otherwise, it uses
 // render.CompareNatural.
 func compareNatural(a, b string) int {
 	x, errX := strconv.ParseFloat(a, 64)

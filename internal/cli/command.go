@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// HelpWidth is the width of help texts in columns, also if the output is not a terminal.
+// HelpWidth is the width of help texts in columns, even if the output is not a terminal.
 const HelpWidth = 80
 
 // FormatHelp removes the indentation and the surrounding blank lines from a help text that is written as a raw string.
@@ -200,8 +200,8 @@ func UsageError(f *Factory, cmd *cobra.Command, format string, args ...any) *use
 	return usererror.Errorf(fmt.Sprintf("see '%s --help'", CommandPath(f, cmd)), format, args...)
 }
 
-// Selection holds the objects on which a command acts: objects given by name, by a label selector, or all objects of
-// a namespace.
+// Selection holds the objects on which a command acts: objects given by name, by a label selector, or all objects in a
+// namespace.
 type Selection struct {
 	Names    []string
 	Selector string
@@ -210,7 +210,7 @@ type Selection struct {
 	AllNamespaces bool
 	// ByOther is true if objects can also be selected by related names, such as a PodGroup by the name of its job.
 	ByOther bool
-	// OldName is the value of -N, by which Volcano's vcctl takes the name.
+	// OldName is the value of -N, with which users of Volcano's vcctl specify the name.
 	OldName string
 	kinds   string
 }
@@ -237,7 +237,7 @@ func (s *Selection) AddOldNameFlag(cmd *cobra.Command, kinds string) {
 	RejectWithNames(cmd, "--name is the old spelling of a name argument", "name")
 }
 
-// AddArguments adds the arguments to ListNames and warns about old flags.
+// AddArguments adds the arguments to Names and warns about old flags.
 func (s *Selection) AddArguments(f *Factory, args []string) {
 	for _, arg := range args {
 		s.Names = append(s.Names, BareName(arg, s.kinds))
@@ -254,8 +254,8 @@ func (s *Selection) UsesOldName() bool { return s.OldName != "" }
 // SelectsMany reports whether the selection uses --all or a label selector.
 func (s *Selection) SelectsMany() bool { return s.All || s.Selector != "" }
 
-// RequireSelection returns an error if the command selects nothing, or combines names with --all or a selector. missing
-// is the error text for an empty selection.
+// RequireSelection returns an error unless the command uses exactly one of names, --all and a selector. missing is the
+// error text for an empty selection.
 func (s *Selection) RequireSelection(f *Factory, cmd *cobra.Command, missing string) error {
 	switch {
 	case len(s.Names) == 0 && !s.SelectsMany():
@@ -273,9 +273,9 @@ func (s *Selection) RequireSelection(f *Factory, cmd *cobra.Command, missing str
 // ParseLabels returns the parsed selector.
 func (s *Selection) ParseLabels() (client.ListOption, error) { return ParseSelector(s.Selector) }
 
-// ReadSelected reads the objects that sel names, with read, or lists the objects that it selects in a namespace. It
-// returns the existing objects together with an error for each name that cannot be read. list is an empty list of the
-// kind.
+// ReadSelected returns the objects that sel selects. If sel contains names, ReadSelected calls read for each of them;
+// otherwise, it lists the matching objects in the namespace. It returns the existing objects together with an error for
+// each name that cannot be read. list is an empty list of the kind.
 func ReadSelected[T client.Object](ctx context.Context, c client.Reader, sel *Selection, namespace string, list client.ObjectList, read func(name string) (T, error)) ([]T, error) {
 	if !sel.SelectsMany() {
 		return ReadEach(sel.Names, read)
@@ -290,7 +290,8 @@ func ReadSelected[T client.Object](ctx context.Context, c client.Reader, sel *Se
 	return ListObjects[T](ctx, c, list, client.InNamespace(namespace), labels)
 }
 
-// ReadEach reads an object for each name. It returns the objects that read returned, and its errors, joined.
+// ReadEach calls read for each name. It returns the objects that could be read, and the joined errors for the other
+// names.
 func ReadEach[T any](names []string, read func(name string) (T, error)) ([]T, error) {
 	var found []T
 	var problems []error
@@ -317,7 +318,7 @@ func ParseSelector(text string) (client.ListOption, error) {
 	return client.MatchingLabelsSelector{Selector: selector}, nil
 }
 
-// BareName strips the kind from an argument of the form KIND/NAME if it matches kinds, the plural of the expected
+// BareName strips the kind from an argument of the form KIND/NAME if the kind matches kinds, the plural of the expected
 // kind. It returns any other argument unchanged, so that looking up the name fails.
 func BareName(arg, kinds string) string {
 	kind, name, found := strings.Cut(arg, "/")
@@ -347,7 +348,8 @@ func (f *Factory) WarnDeprecated(old, instead string) {
 	f.Warnf("%s is Volcano's old spelling and still works; use instead: %s", old, instead)
 }
 
-// JobType returns the JobType column of Volcano's tables: the job's label, or Batch.
+// JobType returns the text for the JobType column of Volcano's tables, which is the job's label, or Batch if it has
+// none.
 func JobType(label string) string {
 	if label == "" {
 		return "Batch"

@@ -146,7 +146,7 @@ func (f *Factory) completeConfig(names func(clientcmdapi.Config) []string) Compl
 	}
 }
 
-// CompleteEither offers the words of both completers, starting with those of the first.
+// CompleteEither offers the words from both completers, starting with the words from the first.
 func CompleteEither(first, second Completer) Completer {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		words, _ := first(cmd, args, prefix)
@@ -184,8 +184,8 @@ func (f *Factory) CompleteKind(gvk schema.GroupVersionKind, namespaced bool) Com
 	}
 }
 
-// WarnUnknown warns if names given by a flag do not exist among the objects of a kind. It does nothing if it cannot
-// read the names.
+// WarnUnknown prints a warning if a flag names objects of a kind that do not exist. It does nothing if it cannot read
+// the names.
 func (f *Factory) WarnUnknown(ctx context.Context, flag, called string, gvk schema.GroupVersionKind, wanted ...string) {
 	wanted = slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return name == "" })
 	if len(wanted) == 0 {
@@ -203,8 +203,8 @@ func (f *Factory) WarnUnknown(ctx context.Context, flag, called string, gvk sche
 	}
 }
 
-// SuggestNames returns a function for List.Suggest, which returns the names of a kind, or an empty slice if there is an
-// error.
+// SuggestNames returns a function for List.Suggest, which returns the names of the objects of a kind, or an empty slice
+// if there is an error.
 func (f *Factory) SuggestNames(gvk schema.GroupVersionKind, namespaced bool) func(context.Context) []string {
 	return func(ctx context.Context) []string {
 		names, err := f.ListNames(ctx, gvk, namespaced)
@@ -216,7 +216,7 @@ func (f *Factory) SuggestNames(gvk schema.GroupVersionKind, namespaced bool) fun
 }
 
 // ListNames returns up to completionNames names of objects of a kind, reading only metadata. For pods, it returns only
-// pods of jobs.
+// the names of pods that belong to jobs.
 func (f *Factory) ListNames(ctx context.Context, gvk schema.GroupVersionKind, namespaced bool) ([]string, error) {
 	c, err := f.Client()
 	if err != nil {

@@ -26,7 +26,7 @@ func (c *Confirm) AddFlag(cmd *cobra.Command) {
 }
 
 // AskUser shows the effects of an action and asks the user for confirmation. If there is no terminal and --yes is
-// missing, it returns an error immediately, so that scripts never hang. Ask also returns when ctx is done, even if
+// missing, it returns an error immediately, so that scripts never hang. AskUser also returns when ctx is done, even if
 // the user has not pressed Enter.
 func (c *Confirm) AskUser(ctx context.Context, f *Factory, what string, effects []string) error {
 	if c.Yes {

@@ -55,8 +55,8 @@ func ErrorCode(cmd *cobra.Command, err error, code int) int {
 	return code
 }
 
-// AddHints sets the hint of each *usererror.Error in err, including joined errors, to the result of hint, unless it
-// already has one.
+// AddHints sets the hint of each *usererror.Error in err, including joined errors, to the result of hint, unless the
+// error already has a hint.
 func AddHints(err error, hint func(*usererror.Error) string) error {
 	return usererror.Map(err, func(one error) error {
 		var human *usererror.Error
@@ -87,7 +87,7 @@ type ExitStatus int
 func (e ExitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 // ReportError prints err as error and hint lines and returns the exit code. Joined errors are printed one by one; the
-// exit code is that of the first.
+// exit code is the one for the first error.
 func ReportError(out io.Writer, err error, where Connection) int {
 	if err == nil {
 		return ExitOK
@@ -160,7 +160,8 @@ type Connection struct {
 	Program string
 }
 
-// HumanizeError converts any error to a *usererror.Error. If err already contains one, HumanizeError returns that.
+// HumanizeError converts any error to a *usererror.Error. If err already contains such an error, HumanizeError returns
+// that error.
 func HumanizeError(err error, where Connection) *usererror.Error {
 	var human *usererror.Error
 	if errors.As(err, &human) {
@@ -255,7 +256,7 @@ func missingNamespace(err error) string {
 	return ""
 }
 
-// cannot matches the message by which the API server denies a request because of RBAC.
+// cannot matches the message with which the API server denies a request because of RBAC.
 var cannot = regexp.MustCompile(`User "([^"]*)" cannot (\w+) resource "([^"]*)" in API group "([^"]*)" (?:at the cluster scope|in the namespace "([^"]*)")`)
 
 // explainForbidden reduces the API server's RBAC message to the user, the verb, the resource and the namespace.
@@ -343,8 +344,8 @@ func humanizeTransport(err error, where Connection) *usererror.Error {
 	return human
 }
 
-// unknownKindHint returns the hint for a kind that the cluster does not serve. The hint is to correct apiVersion, or to
-// install vc or, for kinds of others, the definition of the kind.
+// unknownKindHint returns the hint for a kind that the cluster does not serve. The hint suggests correcting apiVersion,
+// installing vc or, for a kind that vc does not define, installing the definition of the kind.
 func unknownKindHint(err error) string {
 	var none *meta.NoKindMatchError
 	if !errors.As(err, &none) {
@@ -405,7 +406,7 @@ func rootCause(err error) string {
 }
 
 // FindNearest returns the candidate that is most similar to word. The candidate must be at most two edits away, and
-// more than half of the letters of word must be unchanged. Nearest returns "" if there is no such candidate.
+// more than half of the letters of word must be unchanged. FindNearest returns "" if there is no such candidate.
 func FindNearest(word string, candidates []string) string {
 	best, bestDistance, letters := "", 3, len([]rune(word))
 	sorted := slices.Sorted(slices.Values(candidates))

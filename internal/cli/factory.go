@@ -106,7 +106,7 @@ func (f *Factory) tuneConfig(config *rest.Config) *rest.Config {
 	return config
 }
 
-// isLocalServer reports whether the server runs on this machine. Compression of long lists would then cost the server
+// isLocalServer reports whether the server runs on this machine. If so, compressing long lists would cost the server
 // and the client more time than it saves.
 func isLocalServer(server string) bool {
 	u, err := url.Parse(server)
@@ -166,7 +166,8 @@ var Scheme = sync.OnceValue(func() *runtime.Scheme {
 	return s
 })
 
-// knownKinds maps the kinds that commands use with typed clients, so that these need no discovery.
+// knownKinds returns a mapper for the kinds that commands use with typed clients, so that these clients need no
+// discovery.
 func knownKinds() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	add := func(gv schema.GroupVersion, scope meta.RESTScope, kinds ...string) {
@@ -213,7 +214,7 @@ func (m lazyMapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*me
 	return []*meta.RESTMapping{mapping}, nil
 }
 
-// Mapper maps kinds to resources. It sends a request to the cluster only for kinds that vcctl does not know.
+// Mapper maps kinds to resources. It sends a request to the cluster only for kinds that knownKinds does not contain.
 func (f *Factory) Mapper() meta.RESTMapper { return lazyMapper{RESTMapper: knownKinds(), f: f} }
 
 func (f *Factory) connectClient() {

@@ -127,7 +127,8 @@ func (s *Files) ReadObjects(f *Factory) ([]FileObject, error) {
 	return fileObjects(infos, stdin)
 }
 
-// fileObjects converts the builder's results to FileObjects in the same order. stdin is the text of standard input.
+// fileObjects converts the builder's results to FileObjects in the same order. stdin is the text that was read from
+// standard input.
 func fileObjects(infos []*resource.Info, stdin []byte) ([]FileObject, error) {
 	objects := make([]FileObject, 0, len(infos))
 	for _, info := range infos {
@@ -144,7 +145,7 @@ func fileObjects(infos []*resource.Info, stdin []byte) ([]FileObject, error) {
 	return objects, nil
 }
 
-// fileUsage is the hint of -f.
+// fileUsage is the hint that describes the values of -f.
 const fileUsage = "-f takes a file, a directory, a URL, or - for standard input"
 
 // suggestFile returns a hint for a file that cannot be read. It suggests a file with a similar name; if there is none,
@@ -222,9 +223,9 @@ func AddFilePosition(err error, object FileObject, field string) error {
 	return &human
 }
 
-// SetNamespaces sets the namespace of every namespaced object without one to the command's namespace. It returns an
-// error for objects whose namespace differs from the -n flag. If ask is true, SetNamespaces looks up unknown kinds on
-// the cluster.
+// SetNamespaces sets the namespace of every namespaced object that has no namespace to the command's namespace. It
+// returns an error for objects whose namespace differs from the -n flag. If ask is true, SetNamespaces looks up unknown
+// kinds on the cluster.
 func SetNamespaces(f *Factory, objects []FileObject, ask bool) error {
 	namespace, err := f.Namespace()
 	if err != nil {

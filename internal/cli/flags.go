@@ -93,7 +93,7 @@ func (w *Wait) AddFlags(cmd *cobra.Command, byDefault bool, usage string) {
 	WarnIneffective(cmd, "a dry run changes nothing to wait for", "dry-run", "wait", "timeout", "attach")
 }
 
-// LimitContext returns a context for the wait. The context is done after --timeout, if that was given.
+// LimitContext returns a context for the wait. The context is done after --timeout, if --timeout was given.
 func (w *Wait) LimitContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if w.Timeout <= 0 {
 		return context.WithCancel(ctx)

@@ -15,19 +15,19 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// ErrGone is the error for an object that was deleted while a command followed it.
+// ErrGone is the error for an object that was deleted while a command was following it.
 var ErrGone = errors.New("the object was deleted")
 
-// DeletedError returns the error for an object that was deleted while a command waited for it or followed it. noun is
-// the vcctl noun for objects of its kind.
+// DeletedError returns the error for an object that was deleted while a command was waiting for it or following it.
+// noun is the vcctl noun for objects of its kind.
 func (f *Factory) DeletedError(kind, noun, name string) *usererror.Error {
 	e := usererror.Errorf("`"+f.CommandText(noun+" list")+"` shows the existing ones", "%s %q was deleted in the meantime", kind, name)
 	e.Err = ErrGone
 	return e
 }
 
-// FollowObject calls see with the current object and after every change, until see returns true. It returns ErrGone if
-// the object with the given UID is deleted. newList returns an empty list of the object's kind.
+// FollowObject calls see with the current object, and again after every change, until see returns true. It returns
+// ErrGone if the object with the given UID is deleted. newList returns an empty list of the object's kind.
 func FollowObject[T client.Object](ctx context.Context, c client.WithWatch, newList func() client.ObjectList, key types.NamespacedName, uid types.UID, see func(T) (bool, error)) error {
 	for {
 		object, version, err := ReadNamedObject[T](ctx, c, newList(), key, uid)
@@ -50,8 +50,9 @@ func FollowObject[T client.Object](ctx context.Context, c client.WithWatch, newL
 }
 
 // ReadNamedObject reads an object by means of a list. It returns the object and the list's resource version, from which
-// to watch: the server may no longer have the history since the version of an old object. It returns ErrGone if no
-// object has the name, or if the object with the name has another UID.
+// the caller can start a watch. The object's own version is unsuitable because the server may no longer have the
+// history since an old version. ReadNamedObject returns ErrGone if no object has the name, or if the object with the
+// name has another UID.
 func ReadNamedObject[T client.Object](ctx context.Context, c client.Client, list client.ObjectList, key types.NamespacedName, uid types.UID) (object T, version string, err error) {
 	if err := c.List(ctx, list, client.InNamespace(key.Namespace), MatchingName(key.Name)); err != nil {
 		return object, "", err
@@ -72,7 +73,7 @@ func ReadNamedObject[T client.Object](ctx context.Context, c client.Client, list
 
 // WaitForObject follows an object until isReached returns true for it, for at most --timeout. It returns the last state
 // of the object. noun is both the vcctl noun and the name of the kind in messages; describeState describes the state of
-// an object that was too late.
+// an object that did not meet the condition in time.
 func WaitForObject[T client.Object](ctx context.Context, f *Factory, c client.WithWatch, wait *Wait, noun string, newList func() client.ObjectList, object T,
 	isReached func(T) (bool, error), describeState func(T) string) (last T, err error) {
 	limited, cancel := wait.LimitContext(ctx)
@@ -136,7 +137,7 @@ func followWatch[T client.Object](ctx context.Context, watcher watch.Interface, 
 	}
 }
 
-// WatchChanges calls see for every change of the objects of a kind until ctx is done or see returns false. API servers
+// WatchChanges calls see for every change to the objects of a kind until ctx is done or see returns false. API servers
 // end watches after some time; WatchChanges then continues from the last resource version. If the server no longer has
 // that version, WatchChanges calls again, which must read everything again, and continues from the version that it
 // returns. If again is nil, WatchChanges starts over with all existing objects, as if they had just been added.

@@ -34,7 +34,7 @@ func (f *Factory) ValidationContext(ctx context.Context, ask bool) *check.Around
 	return around
 }
 
-// ReadJobTemplate reads a ReadJobTemplate; it returns nil if the object does not exist. isKnown is false if the read
+// ReadJobTemplate reads a JobTemplate; it returns nil if the object does not exist. isKnown is false if the read
 // failed.
 func (f *Factory) ReadJobTemplate(ctx context.Context, namespace, name string) (template *flowv1alpha1.JobTemplate, isKnown bool) {
 	c, err := f.Client()

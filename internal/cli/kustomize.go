@@ -15,7 +15,7 @@ import (
 )
 
 // addKustomizeFlag adds -k. In Volcano's vcctl, -k specifies the kubeconfig for every command. vcctl still supports
-// this: if a file follows -k, it is a kubeconfig, because a kustomization is a directory.
+// this: a file after -k is used as the kubeconfig, because a kustomization is a directory.
 func (s *Files) addKustomizeFlag(f *Factory, cmd *cobra.Command) {
 	cmd.Flags().VarP(&kustomization{files: s, f: f}, "kustomize", "k", "Directory or URL with a kustomization.yaml; its objects are built as in kubectl")
 	_ = cmd.MarkFlagDirname("kustomize")

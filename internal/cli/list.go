@@ -37,7 +37,7 @@ type List[T client.Object] struct {
 	Fields fields.Selector
 	// Keep filters objects on the client; if nil, all objects are kept.
 	Keep func(T) bool
-	// Fetch, if set, replaces the paged list request. It also returns the resource version to watch from.
+	// Fetch, if set, replaces the paged list request. It also returns the resource version from which to watch.
 	Fetch func(ctx context.Context, c client.Client) ([]T, string, error)
 	// Suggest returns the existing names, for suggestions in errors; it may be nil.
 	Suggest func(context.Context) []string
@@ -53,8 +53,8 @@ type List[T client.Object] struct {
 	Prepare func(ctx context.Context, items []T) error
 	// Touched returns a channel that reports rows that may have changed although their own objects have not.
 	Touched func(ctx context.Context) (<-chan Touch, error)
-	// Slim removes data that no column shows from an object, to save memory on lists of tens of thousands of objects.
-	// It may be nil, and is called only if the output is a table.
+	// Slim removes from an object the data that no column shows, to save memory on lists of tens of thousands of
+	// objects. It may be nil, and is called only if the output is a table.
 	Slim func(T)
 	// Nothing is the message for an empty list; the default message names the namespace.
 	Nothing string
@@ -185,7 +185,7 @@ func (l *List[T]) chooseColumns(f *Factory, o *Output) error {
 	return err
 }
 
-// readItems lists the objects and reads the additional data of their rows.
+// readItems lists the objects and reads the additional data that their rows need.
 func (l *List[T]) readItems(ctx context.Context, f *Factory, c client.Client, o *Output) (items []T, version string, err error) {
 	busy := f.Streams.StartBusyLine("reading " + l.Kind)
 	defer busy.RemoveLine()
@@ -241,7 +241,7 @@ func (l *List[T]) listOptions() []client.ListOption {
 	return options
 }
 
-// fetchItems lists in pages and returns the selected objects and the resource version to watch from.
+// fetchItems lists in pages and returns the selected objects and the resource version from which to watch.
 func (l *List[T]) fetchItems(ctx context.Context, c client.Client) ([]T, string, error) {
 	list := l.New()
 	var items []T

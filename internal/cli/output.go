@@ -22,7 +22,7 @@ import (
 // Output holds the flags for the output format of a command.
 type Output struct {
 	flags *genericclioptions.PrintFlags
-	// NoHeaders, SortBy, Watch and WatchOnly are the flags of lists.
+	// NoHeaders, SortBy, Watch and WatchOnly hold the flags of list commands.
 	NoHeaders bool
 	SortBy    string
 	Watch     bool

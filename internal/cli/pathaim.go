@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// ParsePathCondition parses the value of --for=jsonpath=: {PATH}=VALUE, or only {PATH}, which any value meets. It
-// returns a function that reports whether an object meets the condition.
+// ParsePathCondition parses the value of --for=jsonpath=: {PATH}=VALUE, or only {PATH}, for which any value meets the
+// condition. It returns a function that reports whether an object meets the condition.
 func ParsePathCondition(text string) (has func(client.Object) bool, err error) {
 	const example = "an example: --for=jsonpath='{.status.running}'=3"
 	end := strings.LastIndex(text, "}")

@@ -26,8 +26,8 @@ const (
 	// firstRetry and lastRetry are the shortest and the longest delay between two attempts.
 	firstRetry = 500 * time.Millisecond
 	lastRetry  = 5 * time.Second
-	// comingBack is the time after the last failed request during which rejections count as part of the outage,
-	// because a server that has just restarted knows neither its access rules nor the custom resource definitions.
+	// comingBack is the time after the last failed request during which rejections count as part of the outage, because
+	// a server that has just restarted has not yet loaded its access rules and custom resource definitions.
 	comingBack = 30 * time.Second
 )
 
@@ -50,8 +50,8 @@ type patient struct {
 // outage is the state of an outage of the API server, shared by all patient clients of a command.
 type outage struct {
 	mu sync.Mutex // guards the fields below
-	// since is the time of the first failed request of the outage; lost is the time of the latest. Both are zero
-	// without an outage.
+	// since is the time of the first failed request of the outage; lost is the time of the latest. Both are zero if
+	// there is no outage.
 	since, lost time.Time
 	// answered is the time when the last outage ended.
 	answered time.Time
@@ -165,8 +165,8 @@ func isConnectionBroken(err error) bool {
 }
 
 // wasClosedWhileIdle reports whether the server closed an idle connection on which a request was about to be sent.
-// Package net/http repeats only requests that may be sent twice. It does not export the error, so that only the text
-// identifies it.
+// Package net/http repeats such a request only if it may be sent twice. Because the package does not export the error,
+// only the text identifies it.
 func wasClosedWhileIdle(err error) bool {
 	return strings.HasSuffix(err.Error(), "http: server closed idle connection")
 }

@@ -126,7 +126,7 @@ func (p *rowPrinter[T]) printRows(items []T) error {
 	return table.Fprint(p.f.Streams.Out)
 }
 
-// storeRow stores the row of item and reports whether it changed.
+// storeRow stores the row of item and reports whether the row has changed.
 func (p *rowPrinter[T]) storeRow(item T) bool {
 	var said strings.Builder
 	for _, column := range p.visibleColumns() {

@@ -123,8 +123,8 @@ func (f *Factory) IsColumnChosen(kind, title string) bool {
 	return err == nil && slices.ContainsFunc(s.Columns[kind], func(chosen string) bool { return strings.EqualFold(chosen, title) })
 }
 
-// chosenColumns returns the columns of a list that the settings select, in that order, or all columns if the settings
-// select none.
+// chosenColumns returns the columns of a list that the settings select, in the order of the settings, or all columns if
+// the settings select none.
 func chosenColumns[T any](f *Factory, kind string, all []Column[T]) (columns []Column[T], chosen bool, err error) {
 	s, err := f.LoadSettings()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package clusterops implements the actions of users on jobs, queues and nodes. The command line and the dashboard
-// share it.
+// Package clusterops implements the actions that users perform on jobs, queues and nodes. Both the command line and the
+// dashboard use it.
 //
 //	In:   a client, the action and its objects
 //	Out:  writes; a sentence that describes the result, or an error that explains a failure

@@ -28,13 +28,14 @@ type Drain struct {
 	IgnoreDaemonSets, DeleteEmptyDirData, Force bool
 	// GracePeriod is the number of seconds that each pod has to end; -1 means the grace period in the pod's spec.
 	GracePeriod int
-	// Timeout is the time limit of the contexts, for errors; 0 means no limit.
+	// Timeout is the time limit of the contexts, for use in errors; 0 means no limit.
 	Timeout time.Duration
-	// ServerDryRun lets the server check the evictions only.
+	// ServerDryRun makes the server check the evictions without carrying them out.
 	ServerDryRun bool
 	// RetryAfter is the delay before the next attempt to evict a pod that a disruption budget protects.
 	RetryAfter time.Duration
-	// Retried is called once for each pod that may not be evicted yet, Evicted when a pod is gone. Both may be nil.
+	// Retried is called once for each pod that may not be evicted yet, and Evicted is called when a pod is gone. Both
+	// may be nil.
 	Retried, Evicted func(pod *corev1.Pod)
 }
 
@@ -44,7 +45,7 @@ const RetryAfter = 5 * time.Second
 // podsPerPage is the page size for listing pods.
 const podsPerPage = 500
 
-// newHelper returns kubectl's drain, which decides which pods go and evicts them.
+// newHelper returns kubectl's drain helper, which decides which pods to evict and evicts them.
 func (d *Drain) newHelper(ctx context.Context) *drain.Helper {
 	helper := &drain.Helper{
 		Ctx: ctx, Client: d.Typed, Out: io.Discard, ErrOut: io.Discard,
@@ -57,7 +58,8 @@ func (d *Drain) newHelper(ctx context.Context) *drain.Helper {
 	return helper
 }
 
-// skipEndedPods keeps pods that have ended on their node: they use nothing, and their logs may still be read.
+// skipEndedPods excludes pods that have ended from the drain, because they use no resources and their logs may still be
+// read.
 func skipEndedPods(pod corev1.Pod) drain.PodDeleteStatus {
 	if jobstatus.HasPodEnded(&pod) {
 		return drain.MakePodDeleteStatusSkip()
@@ -65,12 +67,12 @@ func skipEndedPods(pod corev1.Pod) drain.PodDeleteStatus {
 	return drain.MakePodDeleteStatusOkay()
 }
 
-// PodsToEvict returns the pods of a node that a drain evicts, and warnings about these and about pods that stay. It
-// returns an error for each kind of pods that need a flag that is not set.
+// PodsToEvict returns the pods of a node that a drain evicts, and warnings about these pods and about pods that remain.
+// It returns an error for each kind of pod that requires a flag that is not set.
 func (d *Drain) PodsToEvict(ctx context.Context, node string) (pods []corev1.Pod, warnings string, err error) {
 	list, errs := d.newHelper(ctx).GetPodsForDeletion(node)
 	if len(errs) > 0 {
-		// kubectl returns them in the order of a map.
+		// kubectl returns the errors in the random order of a map.
 		slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 		for i := range errs {
 			errs[i] = fmt.Errorf("node %q: %w", node, errs[i])
@@ -82,14 +84,14 @@ func (d *Drain) PodsToEvict(ctx context.Context, node string) (pods []corev1.Pod
 	return list.Pods(), strings.Join(each, "; "), nil
 }
 
-// ErrInterrupted and ErrTimeLimit are the causes of the error of a drain that ended before all its pods were gone.
+// ErrInterrupted and ErrTimeLimit are the causes of the error about a drain that ended before all its pods were gone.
 var (
 	ErrInterrupted = errors.New("interrupted")
 	ErrTimeLimit   = errors.New("time limit reached")
 )
 
 // EvictAndWait evicts pods of a node and waits until they are gone. It returns as soon as ctx ends, with a
-// *usererror.Error that names the pods that are left and has the cause ErrInterrupted or ErrTimeLimit.
+// *usererror.Error that names the remaining pods and has the cause ErrInterrupted or ErrTimeLimit.
 func (d *Drain) EvictAndWait(ctx context.Context, node string, pods []corev1.Pod) error {
 	if len(pods) == 0 {
 		return nil
@@ -105,7 +107,7 @@ func (d *Drain) EvictAndWait(ctx context.Context, node string, pods []corev1.Pod
 	var err error
 	select {
 	case err = <-ended:
-	case <-ctx.Done(): // an eviction that sleeps before it is tried again would be waited for
+	case <-ctx.Done(): // do not wait for an eviction that sleeps before its next attempt
 		err = ctx.Err()
 	}
 	if deadline, limited := ctx.Deadline(); err != nil && limited && !time.Now().Before(deadline) {
@@ -132,7 +134,7 @@ func (d *Drain) reportEvicted(pod *corev1.Pod) {
 	}
 }
 
-// unfinishedError returns the error of a drain that was interrupted, or that reached its time limit.
+// unfinishedError returns the error for a drain that was interrupted or that reached its time limit.
 func (d *Drain) unfinishedError(ctx context.Context, node string, left []string) *usererror.Error {
 	cause, why := ErrInterrupted, "was interrupted"
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -145,18 +147,19 @@ func (d *Drain) unfinishedError(ctx context.Context, node string, left []string)
 	}
 }
 
-// eviction records the results of the evictions of one node.
+// eviction records the results of evicting pods from one node.
 type eviction struct {
 	d *Drain
 
 	mu sync.Mutex
-	// left names the pods that are not gone yet, attempts counts the attempts to evict each.
+	// left holds the names of the pods that are not gone yet, and attempts counts the attempts to evict each pod.
 	left     map[types.UID]string
 	attempts map[types.UID]int
 	closed   bool
 }
 
-// countAttempt is called before every attempt to evict a pod. A second one means that the pod may not be evicted yet.
+// countAttempt is called before every attempt to evict a pod. A second attempt means that the pod may not be evicted
+// yet.
 func (e *eviction) countAttempt(pod *corev1.Pod, _ bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -166,7 +169,7 @@ func (e *eviction) countAttempt(pod *corev1.Pod, _ bool) {
 	}
 }
 
-// recordGonePod is called when a pod is gone.
+// recordGonePod is called when a pod is gone. It removes the pod from left and reports it as evicted.
 func (e *eviction) recordGonePod(pod *corev1.Pod, _ bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -177,7 +180,7 @@ func (e *eviction) recordGonePod(pod *corev1.Pod, _ bool, err error) {
 	e.d.reportEvicted(pod)
 }
 
-// closeEviction ends the calls of Retried and Evicted, and returns the names of the pods that are left.
+// closeEviction prevents further calls to Retried and Evicted, and returns the names of the remaining pods.
 func (e *eviction) closeEviction() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

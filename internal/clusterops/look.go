@@ -47,7 +47,7 @@ func (c *Cluster) ReadManifest(ctx context.Context, kind, namespace, name string
 }
 
 // ReadJobSheet reads a job, its PodGroup, and the events about these and its pods. If known contains the UIDs of the
-// pods, it reads the pods only when the job and its PodGroup do not explain enough by themselves: there may be
+// pods, it reads the pods only when the job and its PodGroup do not explain enough by themselves, because there may be
 // thousands of pods, and each is large.
 func (c *Cluster) ReadJobSheet(ctx context.Context, namespace, name string, known ...types.UID) (*jobstatus.Sheet, error) {
 	job := &batchv1alpha1.Job{}
@@ -91,8 +91,8 @@ func CompleteSheet(ctx context.Context, c client.Reader, s *jobstatus.Sheet, eve
 	return s, err
 }
 
-// eventsOfJob returns the events about a job and all its current and former objects. Only for a job that lost pods does
-// it match the names of objects, which requires reading all events of the namespace.
+// eventsOfJob returns the events about a job and all its current and former objects. If the job lost pods, it also
+// matches the names of objects, which requires reading all events in the namespace.
 func eventsOfJob(ctx context.Context, c client.Reader, job *batchv1alpha1.Job, about []types.UID) ([]corev1.Event, error) {
 	if !jobstatus.HasLostPods(job) {
 		return eventsAboutUIDs(ctx, c, job.Namespace, about, nil)
@@ -100,7 +100,7 @@ func eventsOfJob(ctx context.Context, c client.Reader, job *batchv1alpha1.Job, a
 	return eventsAboutUIDs(ctx, c, job.Namespace, about, func(e *corev1.Event) bool { return jobstatus.IsAbout(job, e) })
 }
 
-// PodsOfJob returns the pods of a job, by task and index.
+// PodsOfJob returns the pods of a job, sorted by task and index.
 func PodsOfJob(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) ([]*corev1.Pod, error) {
 	var pods []*corev1.Pod
 	page := &corev1.PodList{}
@@ -129,7 +129,8 @@ func listInPages(ctx context.Context, c client.Reader, list client.ObjectList, v
 	}
 }
 
-// PodGroupOfJob returns the PodGroup of a job, by its usual name or else by its owner. It may return nil.
+// PodGroupOfJob returns the PodGroup of a job, or nil if it does not find one. It tries the two names that the PodGroup
+// of a job can have and checks that the job owns the PodGroup.
 func PodGroupOfJob(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) (*schedulingv1beta1.PodGroup, error) {
 	for _, name := range []string{job.Name + "-" + string(job.UID), job.Name} {
 		group := &schedulingv1beta1.PodGroup{}
@@ -144,8 +145,8 @@ func PodGroupOfJob(ctx context.Context, c client.Reader, job *batchv1alpha1.Job)
 	return nil, nil
 }
 
-// PodGroupOfJobNamed returns the PodGroup of the job with this name: the group's own name contains the job's UID. It
-// returns nil if the job does not exist or has no PodGroup.
+// PodGroupOfJobNamed returns the PodGroup of the job with this name. It reads the job first, because the group's own
+// name contains the job's UID. It returns nil if the job does not exist or has no PodGroup.
 func PodGroupOfJobNamed(ctx context.Context, c client.Reader, job types.NamespacedName) (*schedulingv1beta1.PodGroup, error) {
 	owner := &batchv1alpha1.Job{}
 	if err := c.Get(ctx, job, owner); apierrors.IsNotFound(err) {
@@ -161,11 +162,11 @@ func isOwnedByUID(object client.Object, uid types.UID) bool {
 }
 
 // maxAskedOneByOne is the maximum number of objects whose events are requested one by one. For more objects, one
-// request lists all events of the namespace. The server scans all events for each request, but a selective request
+// request lists all events in the namespace. The server scans all events for each request, but a selective request
 // transfers less.
 const maxAskedOneByOne = 5
 
-// EventsAboutObjects returns the events about objects, oldest first. It matches the UID of the object, so that events
+// EventsAboutObjects returns the events about objects, oldest first. It matches the UIDs of the objects, so that events
 // about earlier objects with the same name are excluded. It returns nil if the user may not read events.
 func EventsAboutObjects(ctx context.Context, c client.Reader, namespace string, about ...client.Object) ([]corev1.Event, error) {
 	uids := make([]types.UID, len(about))

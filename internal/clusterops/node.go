@@ -39,8 +39,8 @@ func CordonPatch(cordoned bool) client.Patch {
 const drainWithin = 2 * time.Minute
 
 // CordonAndDrain cordons a node, evicts its pods and waits until they are gone, as `vcctl node drain` does with all its
-// flags: pods without a controller and data in emptyDir volumes are lost. Even with an error, said describes what was
-// done.
+// flags. This means that pods without a controller and data in emptyDir volumes are lost. Even with an error, said
+// describes what was done.
 func (c *Cluster) CordonAndDrain(ctx context.Context, name string) (said string, err error) {
 	if _, err := c.SetCordoned(ctx, name, true); err != nil {
 		return "", err

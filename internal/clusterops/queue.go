@@ -28,8 +28,8 @@ func QueueCommand(q *schedulingv1beta1.Queue, action busv1alpha1.Action) *busv1a
 	return newCommand(metav1.NewControllerRef(q, schedulingv1beta1.GroupVersion.WithKind("Queue")), queueCommands, action)
 }
 
-// SwitchRefused returns the reason why the queue controller would not open or close a queue, which it would report only
-// in an event. parent may be nil.
+// SwitchRefused returns the reason why the queue controller would not open or close a queue, because the controller
+// itself would report the reason only in an event. parent may be nil.
 func SwitchRefused(q, parent *schedulingv1beta1.Queue, open bool) *usererror.Error {
 	wish := q.Wish()
 	hasClosedParent := parent != nil && parent.Name != keys.RootQueue && !parent.IsOpen()
@@ -111,8 +111,8 @@ func ParseWeight(text string) (int32, error) {
 	return int32(weight), nil
 }
 
-// ParseAmounts parses the amounts of a limit: cpu=8,memory=64Gi, each resource once and not negative; "" and "-" mean
-// no amounts. Its error is a *usererror.Error that names the limit.
+// ParseAmounts parses the amounts of a limit, such as cpu=8,memory=64Gi. Each resource may occur only once and must not
+// be negative; "" and "-" mean no amounts. Its error is a *usererror.Error that names the limit.
 func ParseAmounts(limit, text string) (corev1.ResourceList, error) {
 	if text == "" || text == "-" {
 		return nil, nil

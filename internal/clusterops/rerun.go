@@ -22,7 +22,8 @@ var (
 )
 
 // CopyForRerun returns a new job with the spec, labels and annotations of another one. It contains no status, no start
-// conditions of the other job, and no claims that were created for it: the new job gets its own claims.
+// conditions of the other job, and no claims that were created for the other job, because the new job gets its own
+// claims.
 func CopyForRerun(job *batchv1alpha1.Job, name string) *batchv1alpha1.Job {
 	old := job.DeepCopy()
 	again := &batchv1alpha1.Job{
@@ -49,7 +50,7 @@ func CopyForRerun(job *batchv1alpha1.Job, name string) *batchv1alpha1.Job {
 }
 
 // RerunName returns the n-th candidate for the name of a rerun, starting at 2: train-2 for train, and train-3 for
-// train-2 if that is itself a rerun of train.
+// train-2 if train-2 is itself a rerun of train.
 func RerunName(job *batchv1alpha1.Job, n int) string {
 	base := job.Name
 	first := job.Annotations[keys.RerunOf]

@@ -27,7 +27,7 @@ type Shell struct {
 	Sizes remotecommand.TerminalSizeQueue
 }
 
-// ConnectShell connects a terminal until its command ends.
+// ConnectShell connects a terminal to a container until the command in the container ends.
 func (c *Cluster) ConnectShell(ctx context.Context, s Shell) error {
 	executor, err := c.shellExecutor(s)
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *Cluster) ConnectShell(ctx context.Context, s Shell) error {
 	return executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: s.In, Stdout: s.Out, Tty: true, TerminalSizeQueue: s.Sizes})
 }
 
-// shellExecutor connects to a new command, or to the main process of the container.
+// shellExecutor returns a connection to a new command or to the container's main process.
 func (c *Cluster) shellExecutor(s Shell) (remotecommand.Executor, error) {
 	if len(s.Command) > 0 {
 		return NewExecutor(c.Config, c.Typed, s.Namespace, s.Pod, "exec", &corev1.PodExecOptions{Container: s.Container, Command: s.Command, Stdin: true, Stdout: true, TTY: true})
@@ -44,8 +44,8 @@ func (c *Cluster) shellExecutor(s Shell) (remotecommand.Executor, error) {
 	return NewExecutor(c.Config, c.Typed, s.Namespace, s.Pod, "attach", &corev1.PodAttachOptions{Container: s.Container, Stdin: true, Stdout: true, TTY: true})
 }
 
-// NewExecutor streams through a subresource of a pod, exec or attach, with its options. It uses WebSocket, or SPDY with
-// older servers.
+// NewExecutor returns a connection to the subresource exec or attach of a pod, with the options of this subresource.
+// The connection uses WebSocket, or SPDY with older servers.
 func NewExecutor(config *rest.Config, typed kubernetes.Interface, namespace, pod, subresource string, options runtime.Object) (remotecommand.Executor, error) {
 	request := typed.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).SubResource(subresource).VersionedParams(options, scheme.ParameterCodec)
 	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", request.URL())
@@ -61,8 +61,8 @@ func NewExecutor(config *rest.Config, typed kubernetes.Interface, namespace, pod
 	})
 }
 
-// isUnavailable reports whether the server rejected a connection because it cannot serve any now: asking it by another
-// protocol is of no use, and its answer would be lost.
+// isUnavailable reports whether the server rejected a connection because it currently cannot serve any connections. In
+// this case, trying another protocol would not help, and the server's answer would be lost.
 func isUnavailable(err error) bool {
 	var failed *httpstream.UpgradeFailureError
 	if !errors.As(err, &failed) {

@@ -15,18 +15,19 @@ import (
 
 // Verb is an action on jobs.
 type Verb struct {
-	// Name is the word for the action, Done its past participle: cancel, cancelled.
+	// Name is the verb for the action, Done its past participle: cancel, cancelled.
 	Name, Done string
 	// Action is the action of the Command that carries it out; "" if it needs no Command.
 	Action busv1alpha1.Action
-	// refuse returns why the action is impossible, already why there is nothing to do; "" otherwise.
+	// refuse returns the reason why the action is impossible, already the reason why there is nothing to do; both
+	// return "" if there is no such reason.
 	refuse, already func(*batchv1alpha1.Job) string
 	// reached reports whether the action has taken effect, given the job before and now.
 	reached func(before, now *batchv1alpha1.Job) bool
 }
 
-// ResultText returns the sentence about the result for one job or many. A Command is only a request to the controller;
-// other actions take effect immediately.
+// ResultText returns the sentence about the result for one job or many. The sentence differs for actions with a
+// Command, because a Command is only a request to the controller, whereas other actions take effect immediately.
 func (v *Verb) ResultText(many bool) string {
 	switch {
 	case v.Action != "" && many:
@@ -37,8 +38,8 @@ func (v *Verb) ResultText(many bool) string {
 	return v.Done
 }
 
-// CheckApplicable returns why the action on a job is impossible, or why there is nothing to do. Both are "" if it
-// should be carried out.
+// CheckApplicable returns the reason why the action on a job is impossible, or the reason why there is nothing to do.
+// Both are "" if the action should be carried out.
 func (v *Verb) CheckApplicable(job *batchv1alpha1.Job) (refused, already string) {
 	if v.refuse != nil {
 		refused = v.refuse(job)
@@ -59,12 +60,13 @@ func IsSuspended(phase batchv1alpha1.JobPhase) bool {
 	return phase == batchv1alpha1.Aborted || phase == batchv1alpha1.Aborting
 }
 
-// hasReachedPhase returns a condition that the job has reached one of these phases.
+// hasReachedPhase returns a function that reports whether the job has reached one of these phases.
 func hasReachedPhase(wanted ...batchv1alpha1.JobPhase) func(before, now *batchv1alpha1.Job) bool {
 	return func(_, now *batchv1alpha1.Job) bool { return slices.Contains(wanted, jobstatus.PhaseOrPending(now)) }
 }
 
-// rejectEnded rejects jobs that have ended, with an alternative.
+// rejectEnded returns a function that rejects jobs that have ended. The reason for the rejection ends with instead,
+// which describes an alternative.
 func rejectEnded(instead string) func(*batchv1alpha1.Job) string {
 	return func(job *batchv1alpha1.Job) string {
 		if jobstatus.IsFinishedPhase(jobstatus.PhaseOrPending(job)) {
@@ -74,7 +76,7 @@ func rejectEnded(instead string) func(*batchv1alpha1.Job) string {
 	}
 }
 
-// textIfPhase returns text for jobs whose phase satisfies a condition.
+// textIfPhase returns a function that returns text for jobs whose phase satisfies a condition.
 func textIfPhase(holds func(batchv1alpha1.JobPhase) bool, text string) func(*batchv1alpha1.Job) string {
 	return func(job *batchv1alpha1.Job) string {
 		if holds(jobstatus.PhaseOrPending(job)) {

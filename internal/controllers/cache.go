@@ -16,8 +16,8 @@ import (
 )
 
 // CacheOptions returns the cache options for the manager that runs the controllers. The cache keeps only the fields
-// that the controllers use, so that it can hold a hundred thousand pods. The kinds that change with every job are
-// read through separate clients, created from config.
+// that the controllers use, so that it can hold a hundred thousand pods. The kinds that change with every job are read
+// through separate clients, which are created from config.
 func CacheOptions(config *rest.Config) (cache.Options, error) {
 	informers, err := newInformers(config)
 	if err != nil {
@@ -63,8 +63,8 @@ func newTransform(f func(any)) toolscache.TransformFunc {
 }
 
 // reducePod removes the fields that the controllers do not use. A pod that belongs to a job loses almost its whole
-// spec, because the job contains the template; any other pod keeps only its resource requests. The status loses its
-// details.
+// spec, because the job contains the template; any other pod keeps only its resource requests. The details of the
+// status are removed, too.
 func reducePod(pod *corev1.Pod) {
 	pod.Status.Conditions = slices.DeleteFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type != corev1.DisruptionTarget })
 	if len(pod.Status.Conditions) == 0 {

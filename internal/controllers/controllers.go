@@ -38,15 +38,16 @@ type Options struct {
 	OwnersKeepAnnotations bool
 	// Writers is the maximum number of pod writes in flight for all jobs together; 0 means 64.
 	Writers int
-	// QPS limits the requests of the controllers per second; 0 means that only the API server limits them.
+	// QPS is the maximum number of requests per second from the controllers; 0 means that only the API server limits
+	// them.
 	QPS float32
-	// Pressure throttles writes that are purely informational, such as counters, in favor of writes that others wait
-	// for; nil means no throttling.
+	// Pressure throttles writes that are purely informational, such as counters, in favor of writes that other
+	// components or users are waiting for; nil means no throttling.
 	Pressure *backpressure.Governor
 	// JobIDs assigns numbers to jobs that did not get one on admission; nil means that they remain without a number.
 	JobIDs job.IDs
-	// MaxRequeue is how often a write is retried that the API server considers invalid, before the job is terminated.
-	// 0 means job.DefaultMaxRequeue; a negative value means no limit.
+	// MaxRequeue is how many times a write that the API server considers invalid is retried before the job is
+	// terminated. 0 means job.DefaultMaxRequeue; a negative value means no limit.
 	MaxRequeue int
 	// Selection selects the controllers to run; the zero value selects all.
 	Selection Selection

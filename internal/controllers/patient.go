@@ -29,8 +29,8 @@ const (
 // longestAsked limits the pause that an API server can request.
 const longestAsked = 30 * time.Second
 
-// patience is shared by the sources of a cache. It counts the sources that wait, so that an outage is logged only
-// once.
+// patience is shared by the sources of a cache. It counts the sources that are waiting, so that an outage is logged
+// only once.
 type patience struct {
 	mu      sync.Mutex
 	waiting int
@@ -70,7 +70,7 @@ func (p *patience) wrapSource(of toolscache.ListerWatcher) *toolscache.ListWatch
 	}
 }
 
-// retryUntilReached calls ask until the API server responds or ctx ends.
+// retryUntilReached calls ask until the API server responds or ctx is done.
 func retryUntilReached[T any](ctx context.Context, p *patience, ask func() (T, error)) (T, error) {
 	answer, err := ask()
 	if err == nil || !isUnavailable(err) {

@@ -32,7 +32,7 @@ func DefaultSelection() []string { return []string{"*", "-sharding-controller"} 
 // Selection determines which controllers run. The zero value selects all controllers.
 type Selection struct{ off map[string]bool }
 
-// IsEnabled reports whether a controller runs.
+// IsEnabled reports whether a controller is turned on.
 func (s Selection) IsEnabled(name string) bool { return !s.off[name] }
 
 // ParseSelection parses the value of --controllers. NAME and +NAME turn a controller on, and -NAME turns it off. All

@@ -16,11 +16,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/kube"
 )
 
-// confPoll is the interval at which the scheduler's configuration file is read. Reading is cheaper than watching a
-// mounted ConfigMap, which is a directory of symbolic links, and cannot miss a change.
+// confPoll is the interval at which the scheduler's configuration file is read. Reading the file is cheaper than
+// watching a mounted ConfigMap, which is a directory of symbolic links, and it cannot miss a change.
 const confPoll = 2 * time.Second
 
-// confMisses is the number of consecutive reads that must find the file missing before the loss is reported.
+// confMisses is the number of consecutive reads that must find the file missing before this is reported.
 const confMisses = 5
 
 // confFile is the scheduler's configuration file together with its last valid content.
@@ -29,16 +29,17 @@ type confFile struct {
 	log  logr.Logger
 	last []byte
 	good *config.Config
-	// inForce is good, readable from any goroutine. good itself belongs to the goroutine that follows the file.
+	// inForce holds the same configuration as good. Any goroutine may read it, whereas only the goroutine that follows
+	// the file may read good.
 	inForce atomic.Pointer[config.Config]
-	// metrics is the metrics section of good, readable from any goroutine.
+	// metrics is the metrics section of good. Any goroutine may read it.
 	metrics atomic.Pointer[config.Metrics]
 	// state is the state of the configuration, which teller publishes. A nil teller publishes nothing.
 	state  confState
 	teller *confTeller
 }
 
-// loadAtStartup reads the file at startup, when it must exist and be valid.
+// loadAtStartup reads the file at startup. The file must exist and be valid.
 func (f *confFile) loadAtStartup() error {
 	if f.path == "" {
 		f.good = config.Default()
@@ -91,7 +92,8 @@ func (f *confFile) newEngine() (*scheduler.Engine, error) {
 	return e, nil
 }
 
-// newWhatIfEngine creates an engine for simulations from the last valid configuration. The metrics do not include it.
+// newWhatIfEngine creates an engine for simulations from the last valid configuration. Its work is not included in the
+// metrics.
 func (f *confFile) newWhatIfEngine() (*scheduler.Engine, error) {
 	e, err := scheduler.New(f.inForce.Load(), scheduler.WithAttacher(kube.New()))
 	if err != nil {

@@ -42,7 +42,8 @@ func newConfTeller(config *rest.Config, namespace, component string, log logr.Lo
 	return &confTeller{client: c, namespace: namespace, component: component, log: log}, nil
 }
 
-// publishState writes the state if it has changed. A failure is only logged, because scheduling can go on without it.
+// publishState writes the state if it has changed. A failure is only logged, because scheduling can continue without
+// the published state.
 func (t *confTeller) publishState(ctx context.Context, s confState) {
 	if t == nil {
 		return

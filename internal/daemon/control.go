@@ -27,7 +27,7 @@ const (
 	drainTime        = 10 * time.Second
 )
 
-// newScheme returns a scheme with Kubernetes' kinds and ours.
+// newScheme returns a scheme with Kubernetes' kinds and this project's kinds.
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
@@ -60,7 +60,8 @@ func runControllers(ctx context.Context, o *Options, log logr.Logger) error {
 	return group.Wait()
 }
 
-// runManagerTerm runs one manager, whose caches start empty. The term ends as soon as a write finds the fence closed.
+// runManagerTerm runs one manager, whose caches start empty. The term ends as soon as a write fails because the fence
+// is closed.
 func runManagerTerm(ctx context.Context, o *Options, fence func() error, log logr.Logger, lists *joblist.Source, ready func()) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()

@@ -25,8 +25,8 @@ import (
 // adoptLog sends controller-runtime's log to klog, like all other logs. It does so once per process.
 var adoptLog = sync.OnceFunc(func() { ctrllog.SetLogger(klog.Background()) })
 
-// Run runs the components until ctx is done and all of them have stopped, in which case it returns nil, or until one of
-// them fails.
+// Run runs the components until ctx is done or one of them fails. If ctx is done, Run returns nil after all components
+// have stopped.
 func Run(ctx context.Context, o Options) error {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -92,7 +92,7 @@ func runComponents(ctx context.Context, o *Options, h *health, log logr.Logger) 
 	for _, component := range o.Components {
 		log := log.WithName(component)
 		if o.LeaderElect && component != Admission {
-			h.markStarted(component) // a component that waits for leadership counts as started
+			h.markStarted(component) // a component that is waiting for leadership counts as started
 		}
 		group.Go(func() error {
 			var err error
@@ -113,7 +113,7 @@ func runComponents(ctx context.Context, o *Options, h *health, log logr.Logger) 
 	return group.Wait()
 }
 
-// admissionOptions returns the options of admission. Behind a URL there may be several replicas, so they share their
+// admissionOptions returns the options for admission. There may be several replicas behind a URL, so they share their
 // certificate in the namespace of the leases.
 func admissionOptions(o *Options) admission.Options {
 	options := o.Admission
@@ -135,8 +135,8 @@ func runAdmission(ctx context.Context, o *Options) error {
 	return admission.Run(ctx, o.Config, options)
 }
 
-// hintForAPIError returns a hint for an error of the API server: the kinds are not installed, or the server cannot be
-// reached.
+// hintForAPIError returns a hint for an error from the API server, which may mean that the kinds are not installed or
+// that the server cannot be reached.
 func hintForAPIError(err error) string {
 	if apierrors.IsNotFound(err) {
 		return "install the kinds first: kubectl apply -f deploy/install.yaml"
@@ -149,8 +149,8 @@ const (
 	kindsPause = 100 * time.Millisecond
 )
 
-// waitForKinds waits until the API server serves our kinds. During an installation, the kinds may be created after this
-// process starts.
+// waitForKinds waits until the API server serves this project's kinds. During an installation, the kinds may be created
+// after this process starts.
 func waitForKinds(ctx context.Context, config *rest.Config, log logr.Logger) error {
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {

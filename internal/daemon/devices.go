@@ -6,7 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// Volcano's gauges of shared cards.
+// Volcano's gauges for shared cards.
 var (
 	cardShared    = newCardGauge("shared_number", "Containers that share a card")
 	cardMemory    = newCardGauge("allocated_memory", "Memory of a card that is given away, in MiB")

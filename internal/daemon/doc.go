@@ -9,8 +9,8 @@
 //   - A term of leadership starts without state. The model is built from a full list of the API objects before the
 //     first cycle, and discarded at the end of the term.
 //   - When leadership ends, for whatever reason, writing stops first. The lease is released only after the last write.
-//   - A cycle, the assumption of its decisions and their hand-over to the outbox happen in one goroutine, one after the
-//     other.
+//   - A cycle, the assumption of its decisions in the model, and their hand-over to the outbox happen one after the
+//     other in a single goroutine.
 //
 // # Concurrency
 //

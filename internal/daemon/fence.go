@@ -7,7 +7,7 @@ import (
 )
 
 // fencedConfig returns a copy of config whose clients write nothing after the fence is closed, not even a write that
-// was waiting while the process was suspended. The first such write calls end. Reads still work.
+// was waiting while the process was suspended. The first such write calls end. Reads continue to work.
 func fencedConfig(config *rest.Config, fence func() error, end func()) *rest.Config {
 	fenced := rest.CopyConfig(config)
 	fenced.Wrap(func(next http.RoundTripper) http.RoundTripper {

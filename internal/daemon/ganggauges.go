@@ -8,12 +8,12 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// mostGangs is the greatest number of gangs with series of their own, so that tens of thousands of small jobs do not
-// fill the memory. Further gangs appear only in totals.
+// mostGangs is the maximum number of gangs with their own series. It prevents tens of thousands of small jobs from
+// filling the memory. Further gangs appear only in totals.
 const mostGangs = 10_000
 
-// Volcano's metrics for single gangs. Where Volcano uses the PodGroup's name alone, which is not unique, these use the
-// namespace and the name.
+// Volcano's metrics for individual gangs. Volcano labels some of them only with the PodGroup's name, which is not
+// unique; these metrics use the namespace and the name.
 var (
 	gangUnready = registry.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "volcano_unschedule_task_count", Help: "Pods of a gang's minimum that have no node.",
@@ -36,7 +36,7 @@ var (
 		Name: "volcano_eviction_transactions_total", Help: "Gangs that pods were evicted for, by action.",
 	}, []string{"action"})
 
-	gangs = map[string]bool{} // gangs with series of their own
+	gangs = map[string]bool{} // gangs with their own series
 )
 
 func newGangTimeGauge(what, help string) *prometheus.GaugeVec {
@@ -45,7 +45,8 @@ func newGangTimeGauge(what, help string) *prometheus.GaugeVec {
 	}, []string{"job_name", "queue", "job_namespace"})
 }
 
-// claimOwnSeries reports whether a gang has series of its own. A new gang gets them if there is space.
+// claimOwnSeries reports whether a gang has its own series. A new gang gets its own series unless there are mostGangs
+// already.
 func claimOwnSeries(gang string) bool {
 	if !gangs[gang] && len(gangs) < mostGangs {
 		gangs[gang] = true

@@ -29,7 +29,7 @@ func (h *health) recordBeat(now time.Time) {
 	h.last = now
 }
 
-// expectCycles starts to expect a cycle within each allowed interval.
+// expectCycles sets the longest allowed time between cycles, starting now.
 func (h *health) expectCycles(allowed time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -42,7 +42,7 @@ func (h *health) stopExpecting() {
 	h.allowed = 0
 }
 
-// markStarted records that a component serves or waits for leadership.
+// markStarted records that a component is serving or waiting for leadership.
 func (h *health) markStarted(component string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -15,7 +15,7 @@ func (h *hinted) Unwrap() error { return h.err }
 // withHint adds a hint to an error.
 func withHint(err error, hint string) error { return &hinted{err: err, hint: hint} }
 
-// HintOfError returns the hint of an error returned by Run, or "".
+// HintOfError returns the hint in an error that Run returned, or "".
 func HintOfError(err error) string {
 	var h *hinted
 	if errors.As(err, &h) {

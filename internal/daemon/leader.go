@@ -15,11 +15,11 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// errNotLeader is the error of a closed fence.
+// errNotLeader is the error that a closed fence returns.
 var errNotLeader = errors.New("this process does not lead")
 
-// term is the work of a component while it leads. It must end soon after ctx is done. fence returns an error once
-// writing is no longer allowed. After the process was suspended for a while, that may be before ctx is done.
+// term is the work of a component while it is the leader. It must end soon after ctx is done. fence returns an error
+// once writing is no longer allowed. If the process was suspended for a while, this may happen before ctx is done.
 type term func(ctx context.Context, fence func() error) error
 
 // election elects the leader of a component.
@@ -36,7 +36,7 @@ type election struct {
 
 func newElection(o *Options, lease string, log logr.Logger) (*election, error) {
 	config := rest.CopyConfig(o.Config)
-	config.Timeout = o.RenewDeadline / 2 // so that a call that hangs does not cost the leadership
+	config.Timeout = o.RenewDeadline / 2 // so that leadership is not lost if a call hangs
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("client for leases: %w", err)
@@ -53,7 +53,7 @@ func newElection(o *Options, lease string, log logr.Logger) (*election, error) {
 	}, nil
 }
 
-// leadOneTerm waits for leadership, runs one term, and then releases the lease. It returns nil if ctx ended first or
+// leadOneTerm waits for leadership, runs one term, and then releases the lease. It returns nil if ctx was done first or
 // leadership was lost.
 func (e *election) leadOneTerm(ctx context.Context, run term) error {
 	electing, stopElecting := context.WithCancel(context.WithoutCancel(ctx))
@@ -106,7 +106,7 @@ func (e *election) leadOneTerm(ctx context.Context, run term) error {
 }
 
 // newLeaderFence returns a function that fails as soon as the last renewal is older than the renew deadline. The lease
-// itself lasts longer; the difference allows for clock skew and calls in flight.
+// itself lasts longer, and the difference allows for clock skew and calls in flight.
 func (e *election) newLeaderFence(elector *leaderelection.LeaderElector) func() error {
 	return func() error {
 		if !elector.IsLeader() || elector.Check(e.renew-e.duration) != nil {

@@ -17,7 +17,7 @@ type source interface {
 	Drain(spare []model.Delta) []model.Delta
 }
 
-// decider makes the decisions. The engine implements it, as a pure function of time and model.
+// decider makes the decisions. The engine implements it. The decisions are a pure function of time and model.
 type decider interface {
 	Cycle(now time.Time, c *model.Cluster) decision.Decisions
 }
@@ -37,7 +37,7 @@ type loop struct {
 	period  time.Duration
 	beat    func(time.Time) // called at every cycle, for health checks
 	log     logr.Logger
-	copies  copies // of the model, for Plans
+	copies  copies // copies of the model, for Plans
 
 	spare  []model.Delta
 	took   time.Duration // duration of the last cycle
@@ -46,8 +46,9 @@ type loop struct {
 }
 
 // Bounds of the coalescing window: changes that arrive within it are handled in one cycle. The window grows with the
-// duration of a cycle, so that cycles never take more than about a third of the time. It also grows, up to windowDull,
-// while a stream of changes leads to no decisions, for example while the pods of a gang are created one by one.
+// duration of a cycle, so that cycles never take more than about a third of the total time. It also grows, up to
+// windowDull, while a stream of changes leads to no decisions, for example while the pods of a gang are created one by
+// one.
 const (
 	windowMin  = 2 * time.Millisecond
 	windowDull = 16 * time.Millisecond
@@ -98,7 +99,7 @@ func nextWindow(window time.Duration, dull bool) time.Duration {
 	return min(max(2*window, windowMin), windowDull)
 }
 
-// waitForReason waits for the next reason to run a cycle, and then a little longer for changes that follow.
+// waitForReason waits for the next reason to run a cycle, and then a little longer for changes that follow soon.
 func (l *loop) waitForReason(ctx context.Context) {
 	silence := l.period
 	if !l.wake.IsZero() {

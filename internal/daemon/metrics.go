@@ -14,7 +14,7 @@ import (
 // registry creates metrics and registers them.
 var registry = promauto.With(metrics.Registry)
 
-// Metrics that Volcano has use Volcano's names. All others start with vc_.
+// Metrics that also exist in Volcano have Volcano's names. The names of all others start with vc_.
 var (
 	millisecondBuckets = prometheus.ExponentialBuckets(0.05, 2, 18) // 50 µs to 6.5 s
 

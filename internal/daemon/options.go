@@ -31,24 +31,27 @@ const Namespace = "volcano-system"
 
 // Options configures Run. Config is required.
 type Options struct {
-	// Config is the configuration of the API server's clients. Run works on copies without client-side rate limits.
+	// Config is the configuration for clients of the API server. Run uses copies of it without client-side rate limits.
 	Config *rest.Config
 	// Components lists the components to run. Empty means all.
 	Components []string
 
-	// LeaderElect turns on leader election: of several daemons, one at a time runs each component.
+	// LeaderElect turns on leader election. If there are several daemons, only one of them runs a component at any
+	// time.
 	LeaderElect bool
 	// LeaseNamespace is the namespace of the leases. Empty means Namespace.
 	LeaseNamespace string
-	// LeaseDuration, RenewDeadline and RetryPeriod are the times of leader election. Zero means 15 s, 10 s and 2 s.
+	// LeaseDuration, RenewDeadline and RetryPeriod are the durations for leader election. Zero means 15 s, 10 s and 2
+	// s.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 
 	// SchedulerConf is the path of volcano-scheduler.conf. Empty means the built-in configuration. The file is read
-	// again when it changes. If the new content is invalid, it is rejected and the last valid one stays in use.
+	// again when it changes. If the new content is invalid, it is rejected and the last valid configuration stays in
+	// use.
 	SchedulerConf string
 	// SchedulerNames lists the values of spec.schedulerName that this scheduler handles. Empty means volcano.
 	SchedulerNames []string
-	// DefaultQueue is the queue of jobs and PodGroups that name none. Empty means default.
+	// DefaultQueue is the queue of jobs and PodGroups that do not specify a queue. Empty means default.
 	DefaultQueue string
 	// NoCSI turns off the watches of CSI objects (drivers, nodes, capacities, attachments).
 	NoCSI bool
@@ -71,7 +74,7 @@ type Options struct {
 	Listing joblist.Options
 
 	// Ready is called from a goroutine of Run when a component is ready for the first time: admission when its webhooks
-	// are installed, the other two when they lead and their caches are full. It may be nil.
+	// are installed, and the other two when they are leading and their caches are filled. It may be nil.
 	Ready func(component string)
 }
 

@@ -29,11 +29,11 @@ import (
 )
 
 const (
-	// keepPlans is the time an answered Plan is kept, and the age up to which a Plan is answered.
+	// keepPlans is how long an answered Plan is kept, and the age up to which a Plan is answered.
 	keepPlans = 5 * time.Minute
 	// plansAgain is the retry interval while the Plan kind is not installed.
 	plansAgain = 30 * time.Second
-	// plansPatience is the longest time to wait until the loop takes a request for a copy of the model.
+	// plansPatience is the longest time to wait for the loop to accept a request for a copy of the model.
 	plansPatience = 30 * time.Second
 )
 
@@ -124,7 +124,8 @@ func (p *planner) servePlans(ctx context.Context) error {
 	}
 }
 
-// processPlan answers a Plan or deletes it. It returns when to process the Plan next.
+// processPlan answers a Plan or deletes it. It returns the delay after which the Plan must be processed again; 0 means
+// never.
 func (p *planner) processPlan(ctx context.Context, plans client.Reader, key client.ObjectKey) (again time.Duration, err error) {
 	plan := &insightv1alpha1.Plan{}
 	if err := plans.Get(ctx, key, plan); err != nil {
@@ -159,9 +160,9 @@ func (p *planner) processPlan(ctx context.Context, plans client.Reader, key clie
 	return keepPlans, ignoreGoneOrChanged(err)
 }
 
-// answerOnce answers a plan, unless an earlier scheduler process has started to answer it. It records the start in the
-// plan's status before the simulation. If the simulation crashes the process, the next process reports that instead of
-// repeating the simulation.
+// answerOnce answers a plan, unless an earlier scheduler process has started to answer it. Before the simulation, it
+// records in the plan's status that it has started. If the simulation crashes the process, the next process reports
+// that instead of repeating the simulation.
 func (p *planner) answerOnce(ctx context.Context, plan *insightv1alpha1.Plan) (*insightv1alpha1.PlanStatus, error) {
 	if plan.Status.TakenUpAt != nil && !p.taken[plan.UID] {
 		at := metav1.NewTime(p.now())
@@ -195,7 +196,7 @@ func (p *planner) answerOnce(ctx context.Context, plan *insightv1alpha1.Plan) (*
 	return &status, nil
 }
 
-// writeStatus updates the status of a plan if this process still leads.
+// writeStatus updates the status of a plan if this process is still the leader.
 func (p *planner) writeStatus(ctx context.Context, plan *insightv1alpha1.Plan) error {
 	if err := p.fence(); err != nil {
 		return err
@@ -212,8 +213,8 @@ func ignoreGoneOrChanged(err error) error {
 	return err
 }
 
-// simulateOnCopy simulates a plan on a copy of the model. Before the next simulation the planner pauses for twice the
-// time of this one, so that simulations take at most a third of one processor.
+// simulateOnCopy simulates a plan on a copy of the model. Before the next simulation, the planner pauses for twice the
+// time that this one took, so that simulations use at most a third of one processor.
 func (p *planner) simulateOnCopy(ctx context.Context, thought *whatif.Thought) (status insightv1alpha1.PlanStatus, err error) {
 	p.pauseForShare(ctx, p.restUntil.Sub(p.now()))
 	cluster, err := p.requestModelCopy(ctx)
@@ -274,7 +275,7 @@ func (p *planner) readQuestion(ctx context.Context, plan *insightv1alpha1.Plan) 
 	return q, nil
 }
 
-// hasDependency reports whether a planned job depends on other jobs. Only then are jobs read.
+// hasDependency reports whether a planned job depends on other jobs. Jobs are read only if this is the case.
 func hasDependency(plan *insightv1alpha1.Plan) bool {
 	for i := range plan.Spec.Objects {
 		var head struct {

@@ -9,14 +9,14 @@ import (
 	"github.com/vc-batch/vc/internal/backpressure"
 )
 
-// watchPressure creates a governor that measures every write through config, for all components.
+// watchPressure creates a governor for all components. It measures every write that is made through config.
 func watchPressure(config *rest.Config) *backpressure.Governor {
 	g := &backpressure.Governor{}
 	config.Wrap(func(inner http.RoundTripper) http.RoundTripper { return &timed{inner: inner, governor: g} })
 	return g
 }
 
-// timed reports the duration of writes to a governor.
+// timed is a transport that reports the duration of each write to a governor.
 type timed struct {
 	inner    http.RoundTripper
 	governor *backpressure.Governor

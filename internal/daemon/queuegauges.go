@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// Volcano's gauges of queues.
+// Volcano's gauges for queues.
 var (
 	queueAmounts = []*resourceGauges{
 		newQueueGauges("allocated", "Resources used by the queue's pods", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Allocated }),
@@ -28,11 +28,11 @@ var (
 	}, []string{"queue_name"})
 )
 
-// resourceGauges holds Volcano's three gauges for one kind of amount of a queue.
+// resourceGauges holds Volcano's three gauges for one kind of amount, such as the allocated resources of a queue.
 type resourceGauges struct {
 	cpu, memory, scalar *prometheus.GaugeVec
 	of                  func(*decision.QueueFigures) corev1.ResourceList
-	// limit means that a resource without an amount is unlimited instead of zero.
+	// limit is true if a resource without an amount is unlimited and not zero.
 	limit bool
 	// scalars holds the resources that have a series, by queue.
 	scalars map[string]map[corev1.ResourceName]bool

@@ -20,8 +20,8 @@ const (
 	queuePause = 100 * time.Millisecond
 )
 
-// ensureQueues creates the root queue and the default queue if they are missing. With more than one try, it waits for
-// an admission webhook that is not up yet.
+// ensureQueues creates the root queue and the default queue if they are missing. If tries is greater than 1, it waits
+// for an admission webhook that is not ready yet.
 func ensureQueues(ctx context.Context, o *Options, tries int, log logr.Logger) error {
 	c, err := client.New(o.Config, client.Options{Scheme: newScheme()})
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
-// schedulerLease has the same name as Volcano's lease, so that both schedulers never run at the same time by accident.
+// schedulerLease is the name of the scheduler's lease. It is the same as in Volcano, so that both schedulers never run
+// at the same time by accident.
 const schedulerLease = "vc-scheduler"
 
 // runScheduler runs the scheduler, one term of leadership after the other.

@@ -15,8 +15,8 @@ import (
 
 const shutdownTime = 3 * time.Second
 
-// listenAndServe listens on address and returns a function that serves until ctx is done. A port that is in use is
-// therefore an immediate error.
+// listenAndServe listens on address and returns a function that serves until ctx is done. Because it listens
+// immediately, it returns an error at once if the port is in use.
 func listenAndServe(address, what, flag string, handler http.Handler) (func(context.Context) error, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

@@ -13,12 +13,13 @@ import (
 	"github.com/vc-batch/vc/internal/whatif"
 )
 
-// longestSimulation is the time after which a simulation is aborted. It is checked between the slices of a simulation.
+// longestSimulation is the time after which a simulation is aborted. The time is checked between the slices of a
+// simulation.
 const longestSimulation = 10 * time.Second
 
-// copies is the loop's side of the requests for copies of the model, which the planner sends. Each request is a channel
-// with a buffer of one. Only the copying delays the loop: the simulation itself runs in the planner's goroutine, with
-// its own engine.
+// copies handles the planner's requests for copies of the model in the loop. Each request is a channel with a buffer of
+// one. Only the copying delays the loop, because the simulation itself runs in the planner's goroutine, with its own
+// engine.
 type copies struct {
 	requests <-chan chan<- *model.Cluster
 	pending  chan<- *model.Cluster // the request to serve after the next cycle, or nil
@@ -64,8 +65,8 @@ func (p *planner) requestModelCopy(ctx context.Context) (*model.Cluster, error) 
 	}
 }
 
-// runSimulation runs the slices of a simulation on a copy of the model. Between two slices it stops if ctx is done or
-// the simulation takes too long. A panic ends only the simulation.
+// runSimulation runs the slices of a simulation on a copy of the model. Between two slices, it stops if ctx is done or
+// the simulation has taken too long. A panic ends only the simulation.
 func (p *planner) runSimulation(ctx context.Context, thought *whatif.Thought, cluster *model.Cluster) (status insightv1alpha1.PlanStatus, err error) {
 	defer func() {
 		if r := recover(); r != nil {

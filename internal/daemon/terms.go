@@ -21,7 +21,7 @@ const (
 	goodTerm = time.Minute
 )
 
-// runTermsUntilDone runs one term after another until ctx is done. After a term that fails, it pauses. Each term starts
+// runTermsUntilDone runs one term after another until ctx is done. After a failed term, it pauses. Each term starts
 // without state.
 func runTermsUntilDone(ctx context.Context, o *Options, lease string, log logr.Logger, run term) error {
 	lead := func(ctx context.Context, run term) error { return run(ctx, func() error { return ctx.Err() }) }

@@ -18,18 +18,18 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// usageEvery is the shortest time between two writes of the accounts' usage. A crash loses the starts and ends of pods
-// within that time.
+// usageEvery is the minimum time between two writes of the accounts' usage. In a crash, the starts and ends of pods
+// within that time are lost.
 const usageEvery = 30 * time.Second
 
 // usageKey is the key in the ConfigMap keys.UsageName that holds all usage, as a JSON list of model.UsageEntry.
 const usageKey = "usage"
 
-// maxUsage is the greatest size to write, in bytes. A ConfigMap holds one mebibyte.
+// maxUsage is the maximum size to write, in bytes. A ConfigMap can hold one mebibyte.
 const maxUsage = 900 << 10
 
-// usageKeeper preserves the accounts' usage over restarts. It sits between the loop and the outbox, and all decisions
-// pass through it.
+// usageKeeper preserves the accounts' usage across restarts. It receives all decisions from the loop and passes them on
+// to the outbox.
 type usageKeeper struct {
 	next      effects
 	client    client.Client
@@ -50,7 +50,7 @@ func newUsageKeeper(config *rest.Config, namespace string, next effects, fence f
 	return &usageKeeper{next: next, client: c, namespace: namespace, fence: fence, log: log, used: map[model.Account]model.Usage{}}, nil
 }
 
-// loadStoredUsage reads the last written usage. If that fails, scheduling goes on and all accounts start at zero.
+// loadStoredUsage reads the last written usage. If this fails, scheduling continues and all accounts start at zero.
 func (k *usageKeeper) loadStoredUsage(ctx context.Context) model.UsageSet {
 	var stored corev1.ConfigMap
 	var entries []model.UsageEntry
@@ -66,7 +66,7 @@ func (k *usageKeeper) loadStoredUsage(ctx context.Context) model.UsageSet {
 	return model.UsageSet{Entries: entries}
 }
 
-// Put records the usage in the decisions and passes the decisions on.
+// Put records the usage that the decisions contain, and passes the decisions on.
 func (k *usageKeeper) Put(d *decision.Decisions) {
 	if len(d.Usage) > 0 {
 		k.recordUsage(d.Usage)
@@ -104,7 +104,7 @@ func (k *usageKeeper) writePeriodically(ctx context.Context) {
 	}
 }
 
-// saveIfChanged writes the usage if it has changed and this process leads.
+// saveIfChanged writes the usage if it has changed and this process is the leader.
 func (k *usageKeeper) saveIfChanged(ctx context.Context) {
 	text, due := k.usageAsJSON()
 	if !due || k.fence() != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// hands carries out the actions of the dashboard's keys and returns messages in the words of the command line.
+// hands carries out the actions for the dashboard's keys, and returns the same messages as the command line.
 type hands struct {
 	f       *cli.Factory
 	cluster *clusterops.Cluster
@@ -93,12 +93,12 @@ func (h *hands) Manifest(ctx context.Context, kind, namespace, name string) (str
 	return text, h.toUserError(err)
 }
 
-// readAfter is the delay between a request for a Sheet and its reading. Related changes arrive within it, so that one
-// reading covers several of them.
+// readAfter is the delay between a request for a Sheet and the read. Related changes usually arrive within this time,
+// so that one read covers several of them.
 const readAfter = 500 * time.Millisecond
 
-// readAgain is the shortest time between two readings of the same job, because a job of a thousand pods changes all the
-// time while they start. readWithin is the timeout of one reading.
+// readAgain is the minimum time between two reads of the same job, because a job with a thousand pods changes all the
+// time while its pods are starting. readWithin is the timeout for one read.
 const (
 	readAgain  = 5 * time.Second
 	readWithin = 10 * time.Second
@@ -122,7 +122,7 @@ func (h *hands) Sheet(ctx context.Context, job *snapshot.Job) (*jobstatus.Sheet,
 	return sheet, h.toUserError(err)
 }
 
-// delayBeforeRead returns the delay before the next reading of a job and records when that reading starts.
+// delayBeforeRead returns the delay before the next read of a job and records when that read starts.
 func (h *hands) delayBeforeRead(uid types.UID) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -158,8 +158,8 @@ func (h *hands) Attach(ctx context.Context, pod screenapi.PodRef, in io.Reader, 
 	return h.toUserError(h.cluster.ConnectShell(ctx, clusterops.Shell{Namespace: pod.Namespace, Pod: pod.Name, Container: pod.Container, Command: shell, In: keys, Out: out, Sizes: sizes}))
 }
 
-// toUserError returns an error in the words of the command line. Of several errors, it returns the first and the number
-// of the others.
+// toUserError returns an error with the same text as on the command line. If there are several errors, it returns the
+// first one and the number of the others.
 func (h *hands) toUserError(err error) error {
 	if err == nil {
 		return nil

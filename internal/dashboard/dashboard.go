@@ -1,4 +1,4 @@
-// Package dashboard connects the dashboard with the command line, which do not depend on each other: it starts the
+// Package dashboard connects the dashboard with the command line, which do not depend on each other. It starts the
 // dashboard with the command line's terminal and cluster.
 //
 //	In:   a factory of the command line, the user's options for the dashboard
@@ -6,7 +6,7 @@
 //
 // # Concurrency
 //
-// The watches run beside the program and end with it.
+// The watches run concurrently with the dashboard's program and end with it.
 package dashboard
 
 import (
@@ -32,8 +32,8 @@ import (
 // AddToFactory adds the dashboard to a factory.
 func AddToFactory(f *cli.Factory) { f.Dashboard = runDashboard }
 
-// runDashboard runs the dashboard until the user ends it. If the user switches to another cluster, show starts that
-// cluster's dashboard. If that fails, it returns to the previous one and shows the error.
+// runDashboard runs the dashboard until the user ends it. If the user switches to another cluster, runDashboard starts
+// that cluster's dashboard. If that fails, it returns to the previous dashboard and shows the error.
 func runDashboard(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) error {
 	var said screenapi.Notice
 	before, as := f, o
@@ -58,8 +58,8 @@ func runDashboard(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) e
 }
 
 // factoryForContext returns a factory for another context of the same kubeconfig. It keeps the flags about the user's
-// identity and the connection. Flags about the cluster's address and credentials apply to the first cluster only, so of
-// leaves them out and returns their names.
+// identity and the connection. Flags about the cluster's address and credentials apply only to the first cluster, so
+// factoryForContext omits them and returns their names.
 func factoryForContext(f *cli.Factory, name string) (other *cli.Factory, left []string) {
 	other = cli.NewFactory(f.Program, f.Streams)
 	other.Now = f.Now
@@ -140,7 +140,7 @@ func requestedColors(f *cli.Factory) *theme.Colors {
 
 // withoutOutput prevents client-go from writing to the terminal while the dashboard is shown.
 func withoutOutput(config *rest.Config) *rest.Config {
-	klog.SetLogger(logr.Discard()) // klog writes errors to stderr, whatever its output is
+	klog.SetLogger(logr.Discard()) // klog writes errors to stderr, regardless of its configured output
 	config = rest.CopyConfig(config)
 	config.WarningHandlerWithContext = rest.NoWarnings{}
 	return config

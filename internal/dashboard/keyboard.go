@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// openKeyboard returns the terminal's input for one shell. After the shell has ended, a read that still waits for a key
-// would swallow the first key for the dashboard. So keyboard opens the terminal a second time, and done closes it,
-// which ends the read.
+// openKeyboard returns the terminal's input for one shell. After the shell has ended, a read that is still waiting for
+// a key would take the first key away from the dashboard. Therefore, openKeyboard opens the terminal a second time, and
+// done closes it, which ends the read.
 func openKeyboard(in io.Reader) (own io.Reader, done func()) {
 	if _, file := in.(*os.File); !file {
 		return in, func() {}

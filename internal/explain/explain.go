@@ -15,22 +15,22 @@ import (
 // maxReasons is the maximum number of different reasons for rejected nodes in an explanation.
 const maxReasons = 8
 
-// maxSharers is the maximum number of queues to list that share a resource.
+// maxSharers is the maximum number of queues with a share of a resource that an explanation lists.
 const maxSharers = 3
 
 // Standing describes the state of a queue. The amounts are indexed by resource; +Inf means no limit.
 type Standing struct {
 	Name                                       string
 	Allocated, Deserved, Guarantee, Capability []float64
-	// Position is the position of the gang among the Waiting gangs in its queue, starting at 1. It is 0 if it is not
-	// shown.
+	// Position is the position of the gang among the Waiting gangs in its queue, starting at 1. It is 0 if the
+	// position is not shown.
 	Position, Waiting int
 	// Path lists the ancestors of the queue, starting at the root.
 	Path []Standing
 }
 
-// ToAPIExplanation converts a verdict to an explanation for the API, without the time since when the gang waits. q may
-// be nil.
+// ToAPIExplanation converts a verdict to an explanation for the API. It does not set the time since which the gang
+// has been waiting. q may be nil.
 func ToAPIExplanation(v *Verdict, q *Standing, resources *resource.Names) *schedulingv1beta1.Explanation {
 	e := &schedulingv1beta1.Explanation{
 		Reason:  string(v.ReasonCode()),
@@ -73,7 +73,7 @@ func ToAPIExplanation(v *Verdict, q *Standing, resources *resource.Names) *sched
 	return e
 }
 
-// nodeShortages returns the resources that the next pod lacks on the node that comes closest.
+// nodeShortages returns how much of a resource the next pod lacks on the node that comes closest.
 func nodeShortages(v *Verdict, name string, short int64, resources *resource.Names) schedulingv1beta1.Shortage {
 	s := schedulingv1beta1.Shortage{Resource: corev1.ResourceName(name), Scope: "nodes", ShortBy: formatRoundedUp(name, float64(short))}
 	if i, ok := resources.Find(name); ok && v.Task != nil {
@@ -136,8 +136,8 @@ func ResourceList(values []float64, resources *resource.Names) corev1.ResourceLi
 	return list
 }
 
-// toQuantity converts an amount to the value of an API quantity. It limits the value to model.MaxSum, because sums of
-// limited amounts may exceed that.
+// toQuantity converts an amount to the value of an API quantity. It limits the value to resource.MaxSum, because sums
+// of limited amounts may exceed that limit.
 func toQuantity(v float64) int64 { return int64(min(v, float64(resource.MaxSum))) }
 
 // Sentence describes a verdict in words, with numbers.
@@ -148,7 +148,7 @@ func Sentence(v *Verdict) string {
 	return describeCause(v)
 }
 
-// describeExtra describes how many pods of the gang are running and why the others wait.
+// describeExtra describes how many pods of the gang are running and why the others are waiting.
 func describeExtra(v *Verdict) string {
 	m, why := v.Members, describeCause(v)
 	if v.Code == reason.GangDoesNotFit && v.Limit == nil {
@@ -180,7 +180,7 @@ func describeEnded(m Members) string {
 	return text
 }
 
-// describeCause describes why the pending pods wait.
+// describeCause describes why the pending pods are waiting.
 func describeCause(v *Verdict) string {
 	sentence := reason.Get(v.Code).Sentence
 	if describe := wordings[v.Code].cause; describe != nil {
@@ -205,8 +205,8 @@ func PodMessage(v *Verdict) string {
 }
 
 // PodReason returns the reason for a waiting pod's condition. Autoscalers interpret Unschedulable as a lack of nodes,
-// so it is used only if more nodes could help. grows reports whether an autoscaler adds nodes on demand, even for a
-// pod that also waits for something else.
+// so this reason is used only if more nodes could help. grows reports whether an autoscaler adds nodes on demand,
+// even for a pod that is also waiting for something else.
 func PodReason(v *Verdict, grows bool) string {
 	switch class := reason.Get(v.Code).Pod; {
 	case class == reason.OwnCode, class == reason.OwnCodeUnlessGrowing && !grows:
@@ -227,7 +227,7 @@ func HaveSameMeaning(a, b *schedulingv1beta1.Explanation) bool {
 func MeaningKey(e *schedulingv1beta1.Explanation) string {
 	var b strings.Builder
 	b.WriteString(e.Reason)
-	if e.Never { // the hint contains the limit, which changes only if somebody changes it
+	if e.Never { // the hint contains the limit, which only users or administrators change
 		b.WriteString("|never " + e.Hint)
 	}
 	if reason.Get(reason.Code(e.Reason)).Has(reason.MessageInMeaning) {
@@ -240,7 +240,7 @@ func MeaningKey(e *schedulingv1beta1.Explanation) string {
 		b.WriteString("|" + e.Queue.Name)
 	}
 	fmt.Fprintf(&b, "|%s|%s", sparedReasons(e.Spared), e.EvictedBy)
-	if len(e.Nodes) == 1 { // all nodes have the same reason
+	if len(e.Nodes) == 1 { // all nodes were rejected for the same reason
 		n := e.Nodes[0]
 		switch row := reason.Get(reason.Code(n.Reason)); {
 		case row.Has(reason.DetailInMeaning):

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// Help is a change that would let a gang start. The kinds are defined by the API.
+// Help is a change with which a gang would start. The kinds are defined by the API.
 type Help struct {
 	Kind, Subject, From, To string
 	// Tasks lists the tasks whose pods change; if empty, the pods of all tasks change.
@@ -23,7 +23,7 @@ type Help struct {
 	Gate bool
 }
 
-// numberDifference returns the difference of two numbers in text form.
+// numberDifference returns the difference between two numbers in text form.
 func numberDifference(from, to string) string {
 	f, errFrom := strconv.Atoi(from)
 	t, errTo := strconv.Atoi(to)

@@ -43,7 +43,7 @@ func describeGap(l *Limit) string {
 	return s
 }
 
-// describeBeyond describes the limits that are lower than the requests, regardless of the current usage.
+// describeBeyond describes the limits that are lower than the requests, regardless of current usage.
 func describeBeyond(limits []Limit) string {
 	var parts []string
 	for _, l := range limits {
@@ -112,7 +112,8 @@ func describeShare(l *Limit) string {
 	return fmt.Sprintf("%s by weight %d of %d; other queues that request a share: %s", s, weight, weights, strings.Join(others, ", "))
 }
 
-// compareLargest compares a pod with the largest node, and describes which nodes the pod may not use for other reasons.
+// compareLargest compares a pod with the largest node, and describes for which other reasons the pod may not use
+// nodes.
 func compareLargest(v *Verdict) string {
 	each, use := "", ""
 	if v.Task == nil && !v.OfTask && v.Members.Min > 1 {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// SuggestLabel suggests a label, as key=value, in place of one that no node has. It is a label of a node with the same
-// key and another value or, if no node has the key, with the same value and a similar key. SuggestLabel returns "" if
-// no label is similar.
+// SuggestLabel suggests a label, as key=value, to replace a label that no node has. It is a node's label with the
+// same key and another value or, if no node has the key, a label with the same value and a similar key. SuggestLabel
+// returns "" if no label is similar.
 func SuggestLabel(label string, nodes iter.Seq[map[string]string]) string {
 	key, value, _ := strings.Cut(label, "=")
 	values, keys := map[string]bool{}, map[string]bool{}
@@ -31,8 +31,9 @@ func SuggestLabel(label string, nodes iter.Seq[map[string]string]) string {
 	return ""
 }
 
-// nearestWord returns the word with the smallest edit distance, which may be at most a third of the word's length.
-// Among words with equal distances, it returns the first in alphabetical order.
+// nearestWord returns the word with the smallest edit distance from the given word. The distance may be at most a
+// third of the given word's length. Among words with equal distances, nearestWord returns the first in alphabetical
+// order.
 func nearestWord(word string, among map[string]bool) string {
 	best, least := "", max(len(word)/3, 1)+1
 	for other := range among {

@@ -33,8 +33,8 @@ func isSinglePod(v *Verdict) bool {
 	return v.Code == reason.GangDoesNotFit && v.Members.Min <= 1 && max(v.Members.Total, v.Members.Exist) <= 1
 }
 
-// describeTally lists the reasons with their numbers of nodes in a format similar to kube-scheduler's, for example "0/5
-// nodes can run one more pod: 3 InsufficientResource cpu, 2 …".
+// describeTally lists the reasons with their numbers of nodes. The format is similar to that of kube-scheduler, for
+// example "0/5 nodes can run one more pod: 3 InsufficientResource cpu, 2 …".
 func describeTally(v *Verdict) string {
 	t := &v.Tally
 	if t.Looked == 0 {
@@ -69,7 +69,7 @@ func describeTally(v *Verdict) string {
 	return b.String()
 }
 
-// suggestLabel suggests the label that the selector may mean.
+// suggestLabel suggests the label that the user may have meant in the selector.
 func suggestLabel(v *Verdict) string {
 	if v.Near == "" {
 		return ""

@@ -9,7 +9,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Spared counts pods that are not evicted for a gang for the same reason.
+// Spared counts the pods that are not evicted for a gang for one reason.
 type Spared struct {
 	Code reason.Code
 	// Detail names what protects the pods, such as a disruption budget or a queue.
@@ -22,7 +22,7 @@ type Spared struct {
 // maxSpared is the maximum number of such reasons in an explanation.
 const maxSpared = 8
 
-// AddSpared adds pods to the number for a reason and returns the list.
+// AddSpared adds pods to the count for a reason and returns the list.
 func AddSpared(list []Spared, code reason.Code, detail string, pods int) []Spared {
 	for i := range list {
 		if list[i].Code == code && list[i].Detail == detail {
@@ -40,9 +40,9 @@ func SortSpared(list []Spared) {
 	})
 }
 
-// ReplaceSpared returns the list in which the reasons found by an action replace those that an earlier action found
-// for the same pods, which are either in other queues or in the gang's own queue. Each pod is therefore counted only
-// once.
+// ReplaceSpared returns the list in which the reasons found by an action replace the reasons that an earlier action
+// found for the same pods. between selects whether these pods are in other queues or in the gang's own queue. As a
+// result, each pod is counted only once.
 func ReplaceSpared(list, found []Spared, between bool) []Spared {
 	kept := slices.DeleteFunc(slices.Clone(list), func(s Spared) bool { return s.Between == between })
 	for _, s := range found {
@@ -70,7 +70,7 @@ func sparedToAPI(list []Spared) []schedulingv1beta1.ExplainedSpared {
 	return out
 }
 
-// sparedReasons returns those reasons that are part of an explanation's meaning because they name what protects pods.
+// sparedReasons returns the reasons that are part of an explanation's meaning, because they name what protects pods.
 // It ignores reasons such as equal priority.
 func sparedReasons(list []schedulingv1beta1.ExplainedSpared) string {
 	var parts []string

@@ -13,8 +13,8 @@ type Count struct {
 	Reason reason.Code
 	Detail string // resource, taint, selector
 	Nodes  int
-	// Short is the amount missing on the node that comes closest, in the model's unit. It is 0 if the reason is not
-	// an amount.
+	// Short is the amount that is missing on the node that comes closest, in the model's unit. It is 0 if the reason
+	// is not about an amount.
 	Short int64
 }
 
@@ -53,8 +53,8 @@ func (t *Tally) AddCordoned(name string) {
 	}
 }
 
-// MissingLabel returns the label in the node selector that no node has, if this is the only reason for rejecting all
-// nodes.
+// MissingLabel returns the label in the node selector that no node has. is is true only if this is the only reason
+// why nodes were rejected.
 func (t *Tally) MissingLabel() (label string, is bool) {
 	if len(t.Counts) != 1 || t.Counts[0].Reason != reason.NodeSelectorMismatch || t.Counts[0].Nodes != t.Looked {
 		return "", false

@@ -1,4 +1,4 @@
-// Package explain converts the results of filters to text and numbers: why a gang waits, in which queue, which
+// Package explain converts the results of filters to text and numbers: why a gang is waiting, in which queue, which
 // resources are short and by how much, and which changes would help.
 //
 //	In:   Verdict, filled in during decisions
@@ -6,8 +6,8 @@
 //
 // # Invariants
 //
-//   - Pure: equal verdicts give equal texts.
-//   - Meaning is equal for explanations with the same meaning, although numbers may differ.
+//   - Functions are pure: equal verdicts result in equal texts.
+//   - MeaningKey returns equal keys for explanations with the same meaning, although numbers may differ.
 package explain
 
 import (
@@ -20,18 +20,18 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// Verdict describes why a gang waits. If Code is "", the gang does not wait.
+// Verdict describes why a gang is waiting. If Code is "", the gang is not waiting.
 type Verdict struct {
 	Code    reason.Code
 	Members Members
-	// Extra is true if the gang has its minimum of pods and only additional pods wait.
+	// Extra is true if the gang has its minimum of pods and only additional pods are waiting.
 	Extra bool
-	// Task is the pod that was evaluated; Tally is the result for all nodes.
+	// Task is the pod that was evaluated. Tally is its result for all nodes.
 	Task  *model.Task
 	Tally Tally
 	// Limit is the limit that is the reason, or nil if the reason is not a limit.
 	Limit *Limit
-	// More holds limits of other resources that are exceeded, too.
+	// More holds the limits of other resources that the request also exceeds.
 	More []Limit
 	// OfTask is true if Limit applies to a pod of a task that does not have pods yet.
 	OfTask bool
@@ -39,20 +39,20 @@ type Verdict struct {
 	Asked resource.Vec
 	// Blocker names other causes, for example queues that are not reclaimable.
 	Blocker []string
-	// Ahead lists the gangs with reserved resources if the reservation is the reason.
+	// Ahead lists the gangs with reserved resources, if their reservations are the reason.
 	Ahead []*model.Gang
-	// Until is the time when the cause begins or ends to apply, if it is known.
+	// Until is the time when the cause starts or stops applying, if that time is known.
 	Until time.Time
 	// Full is true if the reserved resources are also currently in use.
 	Full bool
-	// Gated is the number of pods that wait for scheduling gates; Gates lists the names of these gates.
+	// Gated is the number of pods that are waiting for scheduling gates; Gates lists the names of these gates.
 	Gated int
 	Gates []string
 	// Queue is the queue in which Blocker is ahead of this gang, or to which the gang is not admitted.
 	Queue string
 	// Role is the task that has too few pods.
 	Role string
-	// RoleMin is the minimum number of pods of that task; RoleMissing is the number of these that do not exist.
+	// RoleMin is the minimum number of pods for that task; RoleMissing is how many of these pods do not exist.
 	RoleMin, RoleMissing int
 	// HyperNode is the part of the cluster that was searched, or "" for the whole cluster. SubGroup is the sub-group
 	// that does not fit.
@@ -61,12 +61,12 @@ type Verdict struct {
 	Topology string
 	// Detail is an additional text for users, for example about an unsupported feature.
 	Detail string
-	// Near is a label of a node that is similar to a requested label that no node has, or "" if none exists.
+	// Near is a node's label that is similar to a requested label that no node has; "" if there is none.
 	Near string
 	// Spared holds the reasons why no pods are evicted for the gang, sorted by number of pods. It is nil if evictions
 	// were not considered.
 	Spared []Spared
-	// EvictedBy names the gang for which this gang's pods were evicted, and the reason. It is "" if they were not
+	// EvictedBy names the gang for which this gang's pods were evicted, and the reason. It is "" if no pods were
 	// evicted.
 	EvictedBy string
 }
@@ -112,7 +112,7 @@ func (v *Verdict) IsNeverPossible() bool {
 	return false
 }
 
-// Members holds the numbers of pods of a gang. Completed and Failed pods have ended.
+// Members holds the numbers of a gang's pods. Completed and Failed pods have ended.
 type Members struct {
 	Min, Exist, Total, Held, Fit, Pending, Completed, Failed int
 }
@@ -125,12 +125,13 @@ type Limit struct {
 	Asked    float64 // request of this gang
 	Least    float64 // request of the smallest sufficient set of members; 0 means Asked
 	Held     float64 // amount held by the queue's pods
-	// Ending is the part of Held that belongs to pods which are being deleted but have not ended.
+	// Ending is the part of Held that belongs to pods that are being deleted but have not ended.
 	Ending float64
 	// Promised is the amount reserved for admitted gangs in the queue that have no nodes yet. Spare is the part of
 	// Held that exceeds the minimums of the queue's gangs.
 	Promised, Spare float64
-	// Promisees lists the first gangs for which Promised is reserved; MorePromisees is the number of the others.
+	// Promisees lists the first gangs for which Promised is reserved; MorePromisees is the number of other such
+	// gangs.
 	Promisees     []string
 	MorePromisees int
 	Limit         float64
@@ -140,8 +141,8 @@ type Limit struct {
 	Cluster bool
 	// Node is true if the limit is the capacity of the largest node that the pod may use.
 	Node bool
-	// Total is the capacity of the cluster. Sharers lists the queues that share it, including this one, in descending
-	// order of their shares. Both are set only if the limit is a share.
+	// Total is the capacity of the cluster. Sharers lists the queues among which it is divided, including this one,
+	// in descending order of their shares. Both are set only if the limit is a share.
 	Total   float64
 	Sharers []Sharer
 }

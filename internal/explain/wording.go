@@ -8,10 +8,10 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// wording holds functions for the texts of a reason that depend on the verdict. They receive the verdict and the text
-// in the table of reasons. If a function is nil, the text in the table is used unchanged.
+// wording holds functions for those texts of a reason that depend on the verdict. They receive the verdict and the
+// text in the table of reasons. If a function is nil, the text in the table is used unchanged.
 type wording struct {
-	// cause describes why the pending pods wait.
+	// cause describes why the pending pods are waiting.
 	cause func(v *Verdict, sentence string) string
 	// pod returns the text for the condition of a single pod. It does not contain numbers that change often.
 	pod func(v *Verdict, sentence string) string
@@ -21,7 +21,8 @@ type wording struct {
 	never func(v *Verdict) string
 }
 
-// wordings holds the texts with numbers, by reason. Everything else about a reason is in the table of package reason.
+// wordings holds the texts with numbers for each reason. Everything else about a reason is in the table of package
+// reason.
 var wordings = map[reason.Code]wording{
 	reason.NotEnoughPods:     {cause: causeOfMissingPods, hint: hintForMissingPods},
 	reason.NoHyperNode:       {cause: causeWithTopology},
@@ -169,8 +170,8 @@ func causeOfRecovery(v *Verdict, sentence string) string {
 	return fmt.Sprintf("%s: %s, until %s", sentence, strings.Join(v.Blocker, ", "), v.Until.UTC().Format(time.RFC3339))
 }
 
-// causeOfGates lists the gates that pods wait for. The text does not change while the gates are being removed from many
-// pods.
+// causeOfGates lists the gates for which pods are waiting. The text does not change while the gates are being removed
+// from many pods.
 func causeOfGates(v *Verdict, sentence string) string {
 	if len(v.Gates) == 0 {
 		return sentence

@@ -10,14 +10,14 @@ const (
 	// exactPositions is the last position that is reported exactly. A later position is updated only after it has
 	// halved or doubled.
 	exactPositions = 10
-	// leastMove is the minimum change of an estimated start that is reported. For long waits, it is a tenth of the
+	// leastMove is the smallest change to an estimated start that is reported. For long waits, it is a tenth of the
 	// wait.
 	leastMove = 30 * time.Second
 )
 
-// KeepAccurate copies values from an older explanation with the same meaning to a fresh one if they are still accurate
-// enough, in order to avoid writes. These values are late positions in the queue, estimated starts that have changed
-// only slightly, and the number of attempts.
+// KeepAccurate copies values from an older explanation with the same meaning to a fresh one if they are still
+// accurate enough. This avoids writes. These values are late positions in the queue, estimated starts that have
+// changed only slightly, and the number of attempts.
 func KeepAccurate(fresh, old *schedulingv1beta1.Explanation, now time.Time) {
 	fresh.Attempts, fresh.LastAttempt = old.Attempts, old.LastAttempt
 	f, o := fresh.Queue, old.Queue
@@ -34,7 +34,7 @@ func KeepAccurate(fresh, old *schedulingv1beta1.Explanation, now time.Time) {
 	}
 }
 
-// keepPosition returns the old position if the fresh one is late, and has neither halved nor doubled since then.
+// keepPosition returns the old position if the fresh one is late and has neither halved nor doubled since the old one.
 // Otherwise, it returns the fresh one.
 func keepPosition(fresh, old int32) int32 {
 	isClose := fresh > old/2 && fresh <= 2*old
@@ -44,7 +44,8 @@ func keepPosition(fresh, old int32) int32 {
 	return fresh
 }
 
-// HasGainedEstimate reports whether a fresh explanation contains an estimated start or helps that the old one does not.
+// HasGainedEstimate reports whether a fresh explanation contains an estimated start or helps, and the old one does
+// not.
 func HasGainedEstimate(fresh, old *schedulingv1beta1.Explanation) bool {
 	hasGainedStart := fresh.EstimatedStart != nil && old.EstimatedStart == nil
 	hasGainedHelps := len(fresh.Helps) > 0 && len(old.Helps) == 0

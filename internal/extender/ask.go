@@ -15,11 +15,11 @@ import (
 const (
 	// answerSize is the maximum size of an answer, as in Volcano.
 	answerSize = 10 << 20
-	// timeouts is the time limit of all requests of a cycle together, in multiples of the timeout of one request.
+	// timeouts is the time limit for all requests in a cycle together, in multiples of the timeout for one request.
 	timeouts = 10
 )
 
-// asker posts JSON to the server, within the time limit of a cycle.
+// asker posts JSON to the server, within the time limit for a cycle.
 type asker struct {
 	client  *http.Client
 	prefix  string
@@ -27,16 +27,17 @@ type asker struct {
 	until   time.Time
 }
 
-// Errors with constant messages, so that equal problems of different requests read the same.
+// Errors with constant messages, so that the same problem has the same message for all requests.
 var (
 	errLate    = errors.New("no answer in time")
 	errRefused = errors.New("no connection")
 )
 
-// beginCycle starts the time limit of a cycle.
+// beginCycle starts the time limit for a cycle.
 func (a *asker) beginCycle() { a.until = time.Now().Add(timeouts * a.timeout) }
 
-// postRequest sends body to a verb and decodes the answer into reply. An empty answer leaves reply unchanged.
+// postRequest sends body to the URL of a verb and decodes the answer into reply. An empty answer leaves reply
+// unchanged.
 func (a *asker) postRequest(verb string, body, reply any) error {
 	ctx, cancel := context.WithDeadline(context.Background(), a.until)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// The request bodies use Volcano's struct names wherever this project has equivalent data.
+// The types of the request bodies. They have the names of Volcano's structs wherever this project has equivalent data.
 
 type resources struct {
 	MilliCPU        float64

@@ -4,10 +4,10 @@
 //	In:   urlPrefix and a verb for each question, in the policy's arguments
 //	Out:  rules, as from every policy
 //
-// This is the only policy that makes a cycle impure: the same model at the same time gives the same decisions only if
-// the server gives the same answers. Therefore the package is outside of internal/scheduler, and a program that uses
-// the policy must register it. The time is limited: httpTimeout for each request, and ten times that for all requests
-// of one cycle; later requests count as not answered. Equal questions of one cycle are sent only once.
+// This is the only policy that makes a cycle impure, because the same model at the same time gives the same decisions
+// only if the server gives the same answers. Therefore, the package is outside internal/scheduler, and a program that
+// uses the policy must register it. The time is limited to httpTimeout for each request, and to ten times httpTimeout
+// for all requests in a cycle. Later requests count as not answered. Equal questions in a cycle are sent only once.
 //
 // # Concurrency
 //
@@ -34,7 +34,8 @@ import (
 
 const name = "extender"
 
-// patience is the time after a refusal before the server is asked again. Its answer may change without a notification.
+// patience is the time after a refusal before another request is sent, because the server's answer may change without a
+// notification.
 const patience = 5 * time.Second
 
 // register registers the policy once, no matter how many callers need it.
@@ -76,8 +77,8 @@ type Policy struct {
 
 	s      *session.Session
 	opened bool
-	again  time.Time        // when to ask again after a refusal; zero if not needed
-	fits   map[pair]refusal // answers of this cycle
+	again  time.Time        // when to send another request after a refusal; zero if not needed
+	fits   map[pair]refusal // answers in this cycle
 	goes   map[victim]bool
 }
 
@@ -127,8 +128,8 @@ func New(conf config.Plugin, transport http.RoundTripper, warn func(string)) *Po
 	return p
 }
 
-// parseManaged reads the list of resources: names, or objects with a name as in kube-scheduler, or a text with
-// comma-separated names.
+// parseManaged reads the list of resources. It accepts a list of names, a list of objects with a name as in
+// kube-scheduler, and a text with comma-separated names.
 func parseManaged(raw any, say func(string)) map[string]bool {
 	out := map[string]bool{}
 	add := func(name string) {
@@ -220,7 +221,7 @@ func (p *Policy) Open(s *session.Session) {
 	r.Nodes = append(r.Nodes, rule)
 }
 
-// Close notifies the server of the end of the cycle, if it received any request.
+// Close notifies the server that the cycle has ended, if the server has received any request in this cycle.
 func (p *Policy) Close(*session.Session) {
 	if p.opened && p.isVerbEnabled(sessionClose, "") {
 		_ = p.asker.postRequest(p.verbs[sessionClose], struct{}{}, &struct{}{})
@@ -235,7 +236,7 @@ func (p *Policy) managesPod(t *model.Task) bool {
 	return slices.ContainsFunc(t.Shape.Request, func(term resource.Term) bool { return p.managed[p.s.Cluster.Resources.Name(int(term.Index))] })
 }
 
-// sendToServer sends a request. Before the first one of a cycle, it sends the snapshot of the cluster.
+// sendToServer sends a request. Before the first request in a cycle, it sends the snapshot of the cluster.
 func (p *Policy) sendToServer(verb string, body, reply any) error {
 	if !p.opened {
 		p.opened = true
@@ -321,8 +322,8 @@ func (p *Policy) voteOnAdmission(j *framework.Job) (framework.Vote, explain.Verd
 	return framework.Abstain, explain.Verdict{}
 }
 
-// checkReady holds the gang if the server does not answer, unless the server may be ignored. In Volcano the gang
-// starts.
+// checkReady prevents the gang from starting if the server does not agree. If the server does not answer, the gang
+// starts only if the server may be ignored. In Volcano, it always starts in that case.
 func (p *Policy) checkReady(j *framework.Job) explain.Verdict {
 	var reply struct{ Status bool }
 	err := p.sendToServer(jobReady, map[string]any{"job": p.jobRequestBody(j)}, &reply)
@@ -332,7 +333,7 @@ func (p *Policy) checkReady(j *framework.Job) explain.Verdict {
 	return p.refusalVerdict(err, "the extender says that it is not ready")
 }
 
-// serverAgrees reports whether the server agrees: by its answer, or, if it did not answer, because it may be ignored.
+// serverAgrees reports whether the server agrees. A server that did not answer counts as agreeing if it may be ignored.
 func (p *Policy) serverAgrees(err error, answer bool) bool {
 	if err != nil {
 		return p.ignorable
@@ -356,7 +357,7 @@ func (p *Policy) refusalVerdict(err error, text string) explain.Verdict {
 	return explain.Verdict{Code: reason.ExtenderRefused, Detail: text}
 }
 
-// restrictVictims restricts the possible victims: the server names the evictees that may be evicted. It permits nothing
+// restrictVictims restricts the possible victims to the pods whose eviction the server permits. It permits no eviction
 // that the other policies do not permit.
 func (p *Policy) restrictVictims(a *framework.Attack) framework.Guard {
 	verb := ""
@@ -399,7 +400,7 @@ func (p *Policy) mayEvictTask(verb string, a *framework.Attack, t *model.Task) b
 	return may
 }
 
-// truncateText truncates a text of the server to the length that fits into an explanation.
+// truncateText truncates a text from the server to the length that fits into an explanation.
 func truncateText(text string) string {
 	const most = 100
 	if runes := []rune(text); len(runes) > most {

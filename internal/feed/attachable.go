@@ -11,7 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// addAttachable adds the watches of volumes and devices. A kind that the API server does not serve is treated as empty.
+// addAttachable adds the watches of volumes and devices. If the API server does not serve a kind, its list is treated
+// as empty.
 func (f *Feed) addAttachable(c *clients, list func(cache.Getter, string) cache.ListerWatcher, csi bool) {
 	f.addKindWatch("PersistentVolume", list(c.core, "persistentvolumes"), &corev1.PersistentVolume{}, objectSink[corev1.PersistentVolume](f))
 	f.addKindWatch("PersistentVolumeClaim", list(c.core, "persistentvolumeclaims"), &corev1.PersistentVolumeClaim{}, objectSink[corev1.PersistentVolumeClaim](f))
@@ -33,7 +34,7 @@ type object[T any] interface {
 	metav1.Object
 }
 
-// objectSink passes on complete objects, but without their managed fields.
+// objectSink returns a store that passes on complete objects, but without their managed fields.
 func objectSink[T any, P object[T]](f *Feed) cache.ReflectorStore {
 	return newSink(f,
 		func(o P) (model.Delta, bool) {

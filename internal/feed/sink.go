@@ -28,8 +28,8 @@ func newSink[T metav1.Object](f *Feed, set func(T) (model.Delta, bool), gone fun
 
 var _ cache.TransformingStore = (*sink[*corev1.Pod])(nil)
 
-// early is an object from a list, converted to a delta while the list streams in. Keeping the full objects of 50,000
-// pods until the list is complete would take hundreds of megabytes.
+// early is an object from a list, converted to a delta while the list streams in. This conversion saves memory, because
+// keeping the full objects of 50,000 pods until the list is complete would take hundreds of megabytes.
 type early struct {
 	metav1.ObjectMeta
 	delta    model.Delta
@@ -172,7 +172,8 @@ func gangSink(f *Feed) cache.ReflectorStore {
 		})
 }
 
-// podSink reports the pods of this scheduler, and the pods of other schedulers that use resources of a node.
+// podSink returns a store that reports the pods of this scheduler, and those pods of other schedulers that use
+// resources of a node.
 func podSink(f *Feed, ours func(*corev1.Pod) bool) cache.ReflectorStore {
 	return newSink(f,
 		func(p *corev1.Pod) (model.Delta, bool) {

@@ -8,44 +8,45 @@ import (
 	"time"
 )
 
-// Mark is the stored state: all numbers up to Value are reserved.
+// Mark is the stored state. All numbers up to Value are reserved.
 type Mark struct {
 	Value int64
-	// Version is the store's own version, for Swap; empty if nothing is stored.
+	// Version is the store's version of the mark, which Swap needs; empty if nothing is stored.
 	Version string
-	// Missing reports that there is no valid mark.
+	// Missing is true if there is no valid mark.
 	Missing bool
 }
 
 // ErrConflict is the error of Swap if the mark has changed since it was read.
 var ErrConflict = errors.New("the mark of job ids was raised by somebody else")
 
-// ErrUnavailable is the error of Take, also for a while after the store could not be reached.
+// ErrUnavailable is the error that Take returns if the store cannot be reached, and for a while after that.
 var ErrUnavailable = errors.New("job ids cannot be had at the moment")
 
 // Store stores the mark.
 type Store interface {
 	Load(ctx context.Context) (Mark, error)
 	// Swap raises the mark to a value if it has not changed since it was loaded; otherwise it returns ErrConflict.
-	// After any other error it is unknown whether the mark was raised.
+	// After any other error, it is unknown whether the mark was raised.
 	Swap(ctx context.Context, old Mark, to int64) (Mark, error)
-	// Used returns the highest number of any existing job. It is called only if there is no valid mark.
+	// Used returns the highest number among all existing jobs. It is called only if there is no valid mark.
 	Used(ctx context.Context) (int64, error)
 }
 
 const (
-	// firstBlock and largestBlock limit the number of ids reserved at once. The size of blocks doubles while a block is
+	// firstBlock and largestBlock limit the number of ids reserved at once. The block size doubles each time a block is
 	// used up within the time grows.
 	firstBlock, largestBlock = 8, 1000
 	grows                    = 2 * time.Second
-	// fresh is how long numbers of a block are handed out without checking whether another process has reserved a later
+	// fresh is how long numbers from a block are assigned without checking whether another process has reserved a later
 	// block.
 	fresh = 2 * time.Second
 	// patience is how long one call waits for the store. retryAfter is how long all calls fail after an error.
 	patience, retryAfter = 2 * time.Second, 2 * time.Second
-	// margin is added if the mark was lost: ten processes may have reserved as many numbers without using them.
+	// margin is added to the highest used number if the mark was lost, because ten processes may have reserved that
+	// many numbers without using them.
 	margin = 10 * largestBlock
-	// tries is the maximum number of attempts of a call when other processes raise the mark.
+	// tries is the maximum number of attempts in one call if other processes are raising the mark at the same time.
 	tries = 20
 )
 
@@ -55,11 +56,11 @@ type Allocator struct {
 	now   func() time.Time
 	turn  chan struct{} // held by the call in progress
 
-	next, end int64 // the unused numbers of the block: next to end
-	size      int64 // size of the block
-	mark      Mark  // as last seen; without a version it must be loaded
+	next, end int64 // the unused numbers of the block are next to end
+	size      int64 // size of the last reserved block
+	mark      Mark  // last known mark; if its version is empty, it must be loaded
 	reserved  time.Time
-	looked    time.Time // when the mark was last seen unchanged
+	looked    time.Time // when the mark was last found unchanged
 	refused   time.Time // until when calls fail immediately
 }
 
@@ -68,7 +69,7 @@ func New(store Store, now func() time.Time) *Allocator {
 	return &Allocator{store: store, now: now, turn: make(chan struct{}, 1), next: 1}
 }
 
-// Take returns the first of n consecutive numbers that belong to the caller alone. An error means that no numbers will
+// Take returns the first of n consecutive numbers that belong only to the caller. An error means that no numbers will
 // be available soon.
 func (a *Allocator) Take(ctx context.Context, n int) (int64, error) {
 	if n < 1 {
@@ -107,8 +108,8 @@ func (a *Allocator) ensureNumbers(ctx context.Context, n int64) error {
 
 func (a *Allocator) remainingNumbers() int64 { return a.end - a.next + 1 }
 
-// isLatestBlock reports whether no other process has reserved numbers after this block. It reads the mark only if the
-// last check is older than fresh.
+// isLatestBlock reports whether this block is still the last one that any process has reserved. It reads the mark only
+// if the last check is older than fresh.
 func (a *Allocator) isLatestBlock(ctx context.Context) (bool, error) {
 	now := a.now()
 	if now.Sub(a.looked) < fresh {
@@ -161,8 +162,8 @@ func (a *Allocator) reserveBlock(ctx context.Context, n int64) error {
 	return ErrConflict
 }
 
-// blockStartAfter returns the number after which the next block starts: the mark or, if it was lost, the highest number
-// known to be in use.
+// blockStartAfter returns the number after which the next block starts. This is the mark or, if the mark was lost, a
+// number that is no lower than any number in use.
 func (a *Allocator) blockStartAfter(ctx context.Context) (int64, error) {
 	if !a.mark.Missing {
 		return max(a.mark.Value, a.end), nil
@@ -177,7 +178,8 @@ func (a *Allocator) blockStartAfter(ctx context.Context) (int64, error) {
 	return max(used, a.end), nil
 }
 
-// nextBlockSize returns the size of the next block: double if the last one was used up quickly, otherwise half.
+// nextBlockSize returns the size of the next block. It is twice the size of the last block if that was used up quickly,
+// and otherwise half of it, within the limits firstBlock and largestBlock.
 func (a *Allocator) nextBlockSize() int64 {
 	switch {
 	case a.size == 0:

@@ -18,9 +18,9 @@ import (
 // markKey is the key of the mark in the ConfigMap. The value is a decimal number.
 const markKey = "highest"
 
-// ConfigMap implements Store with the ConfigMap keys.JobIDsName of a namespace.
+// ConfigMap implements Store with the ConfigMap keys.JobIDsName in a namespace.
 type ConfigMap struct {
-	// API reads past any cache.
+	// API is a client that reads without a cache.
 	API       client.Client
 	Namespace string
 }
@@ -63,7 +63,7 @@ func (c ConfigMap) Swap(ctx context.Context, old Mark, to int64) (Mark, error) {
 // page is the maximum number of jobs per list request.
 const page = 500
 
-// Used searches all jobs.
+// Used returns the highest number among all jobs in the cluster.
 func (c ConfigMap) Used(ctx context.Context) (int64, error) {
 	var highest int64
 	list := &metav1.PartialObjectMetadataList{}

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// settled is the time without changes after which the number of jobs in the cache counts as final: while changes
-// arrive, the number may be equal by chance.
+// settled is the time without changes after which the number of jobs in the cache counts as final. While changes are
+// still arriving, the number may be equal to the expected one by chance.
 const settled = 50 * time.Millisecond
 
 // follower tracks the progress of a cache of jobs.
@@ -69,8 +69,9 @@ func (f *follower) changeCount() int {
 	return f.changes
 }
 
-// waitUntilCurrent returns when the cache has received a write with at least this resource version, and therefore all
-// earlier ones, or when it has had no changes for a while and holds the given number of jobs in the namespace.
+// waitUntilCurrent waits until the cache is current. This is the case when it has received a write with at least this
+// resource version, and therefore all earlier writes. It is also the case when the cache has had no changes for a while
+// and holds the given number of jobs in the namespace.
 func (f *follower) waitUntilCurrent(ctx context.Context, namespace string, jobs int, version uint64) error {
 	for {
 		f.mu.Lock()

@@ -20,11 +20,11 @@ import (
 	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
-// slowest is the time limit for a client to read a part of a list.
+// slowest is how long a client may take to read one part of a list.
 const slowest = 30 * time.Second
 
-// comeAgain is the number of seconds in Retry-After, after which some of the lists in progress will have ended. squeue
-// does not wait for that.
+// comeAgain is the number of seconds in Retry-After. Some of the lists in progress will have ended by then. squeue does
+// not wait for this time.
 const comeAgain = "1"
 
 // handler serves requests from the API server's aggregator.
@@ -52,8 +52,8 @@ func (h *handler) newRequestMux() http.Handler {
 	return mux
 }
 
-// serveDiscovery lists the resources of the API group. It requires no permissions, as for other groups, and works while
-// there is no cache: the deletion of a namespace calls the discovery of every group.
+// serveDiscovery lists the resources of the API group. As for other groups, it requires no permissions. It works even
+// while there is no cache, because the deletion of a namespace calls the discovery of every group.
 func (h *handler) serveDiscovery(w http.ResponseWriter, _ *http.Request) {
 	list := metav1.APIResourceList{
 		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: jobsummary.GroupName + "/" + jobsummary.Version,
@@ -68,8 +68,8 @@ func (h *handler) serveListRequest(w http.ResponseWriter, r *http.Request) {
 	who, ok, err := h.who.AuthenticateRequest(r)
 	if err != nil || !ok {
 		h.log.V(1).Info("Request did not come from the API server", "from", r.RemoteAddr, "reason", err)
-		// With status 401, the user's credential plugin would log in again although only the API server's authority is
-		// not loaded yet.
+		// Status 401 would make the user's credential plugin log in again, although the only problem is that the API
+		// server's authority is not loaded yet.
 		writeErrorStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "unauthenticated: only requests through the API server are accepted")
 		return
 	}
@@ -105,7 +105,7 @@ func (h *handler) serveListRequest(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// begun wraps a ResponseWriter and records whether a part of the list was written.
+// begun wraps a ResponseWriter and records whether any part of the list was written.
 type begun struct {
 	http.ResponseWriter
 	begun bool
@@ -116,7 +116,8 @@ func (b *begun) Write(text []byte) (int, error) {
 		b.Header().Set("Content-Type", jobsummary.ContentType)
 	}
 	b.begun = true
-	// Not every writer supports deadlines. The deadline stops a slow client from keeping a list in memory forever.
+	// The deadline prevents a slow client from keeping a list in memory forever. The error is ignored, because not
+	// every writer supports deadlines.
 	_ = http.NewResponseController(b.ResponseWriter).SetWriteDeadline(time.Now().Add(slowest))
 	n, err := b.ResponseWriter.Write(text)
 	if flusher, ok := b.ResponseWriter.(http.Flusher); ok {

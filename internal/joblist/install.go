@@ -32,14 +32,14 @@ type place struct {
 	port            int64
 }
 
-// managedBy is the label of registrations created by this package. Others are not removed.
+// managedBy is the label of registrations created by this package. Registrations without it are not removed.
 const (
 	managedBy = "app.kubernetes.io/managed-by"
 	manager   = "vcd"
 )
 
-// RemoveRegistration removes a registration left by a daemon that was killed, or that now runs without lists: while the
-// registered service does not respond, the API server cannot delete namespaces.
+// RemoveRegistration removes a registration left by a daemon that was killed, or that now runs without lists. This is
+// necessary because the API server cannot delete namespaces while the registered service does not respond.
 func RemoveRegistration(ctx context.Context, config *rest.Config) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -114,7 +114,7 @@ func ensureLocalService(ctx context.Context, client kubernetes.Interface, at pla
 	return nil
 }
 
-// deleteRegistration deletes the registration: without a responding server, API discovery would return an error.
+// deleteRegistration deletes the registration, because API discovery would return an error without a responding server.
 func deleteRegistration(ctx context.Context, client dynamic.Interface) error {
 	err := client.Resource(registrations).Delete(ctx, Registration, metav1.DeleteOptions{})
 	if apierrors.IsNotFound(err) {

@@ -25,7 +25,7 @@ import (
 	"github.com/vc-batch/vc/internal/admission"
 )
 
-// SecretName is the Secret with the certificate if the lists are behind a Service.
+// SecretName is the name of the Secret that contains the certificate if the lists are behind a Service.
 const SecretName = "vc-listing-certificate"
 
 const (
@@ -39,22 +39,22 @@ const (
 	wordPoll  = 50 * time.Millisecond
 )
 
-// Options configures the server of lists. Without a ListenAddress no lists are served.
+// Options configures the server for the lists. Without a ListenAddress, no lists are served.
 type Options struct {
 	// ListenAddress is host:port; with port 0 the system chooses a free port.
 	ListenAddress string
 	// Namespace is the namespace of the Service and of the Secret with the certificate.
 	Namespace string
-	// Service is the Service in front of all servers, at port 443. If it is empty, the API server runs on this machine
-	// and a Service that points here is created.
+	// Service is the Service in front of all servers, at port 443. If it is empty, the API server must be running on
+	// this machine, and a Service that points to this machine is created.
 	Service string
 	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
 }
 
-// Run serves lists from a source until ctx ends, and registers them with the API server as soon as it can authenticate
-// its requests. It returns an error if it cannot start; later errors are only logged, because no component depends on
-// the lists.
+// Run serves lists from a source until ctx is done. It registers them with the API server as soon as it can
+// authenticate requests from the API server. It returns an error if it cannot start; later errors are only logged,
+// because no component depends on the lists.
 func Run(ctx context.Context, config *rest.Config, o Options, source *Source) error {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -119,7 +119,7 @@ func (s *server) serveUntilDone(ctx context.Context) error {
 		return serving.Shutdown(drain)
 	})
 	group.Go(func() error {
-		// Registered before this, requests of the API server would be rejected.
+		// If the lists were registered before this, requests from the API server would be rejected.
 		if wait.PollUntilContextCancel(ctx, wordPoll, true, func(context.Context) (bool, error) { return known(), nil }) == nil {
 			s.maintainRegistration(ctx)
 		}
@@ -131,8 +131,8 @@ func (s *server) serveUntilDone(ctx context.Context) error {
 	return nil
 }
 
-// maintainRegistration keeps certificate and registration up to date. Errors are not fatal, because without the lists
-// clients list from the API server itself.
+// maintainRegistration keeps the certificate and the registration up to date. Errors are not fatal, because clients
+// list from the API server itself if this service is not available.
 func (s *server) maintainRegistration(ctx context.Context) {
 	for ctx.Err() == nil {
 		next, err := s.registerLists(ctx)
@@ -157,7 +157,8 @@ func (s *server) maintainRegistration(ctx context.Context) {
 	}
 }
 
-// registerLists registers the lists with a valid certificate, and returns when the certificate must be renewed.
+// registerLists registers the lists with a valid certificate, and returns the time at which the certificate must be
+// renewed.
 func (s *server) registerLists(ctx context.Context) (time.Time, error) {
 	next, err := s.certificate.RefreshIfDue(ctx)
 	if err != nil {
@@ -171,14 +172,14 @@ func (s *server) registerLists(ctx context.Context) (time.Time, error) {
 	return next, registerAddress(ctx, s.kinds, s.at, s.certificate.CABundle())
 }
 
-// The ConfigMap in which the API server publishes how it forwards authenticated users.
+// The ConfigMap in which the API server publishes how it forwards the names of authenticated users.
 const (
 	frontProxyNamespace = "kube-system"
 	frontProxyName      = "extension-apiserver-authentication"
 )
 
-// frontProxy returns an authenticator that accepts the user names forwarded by the API server, which it identifies by
-// its certificate. known reports whether the configuration of the forwarding has been read.
+// frontProxy returns an authenticator that accepts the user names forwarded by the API server, and identifies the API
+// server by its certificate. known reports whether the API server's configuration of the forwarding has been read.
 func frontProxy(ctx context.Context, core kubernetes.Interface) (who authenticator.Request, known func() bool, err error) {
 	authority, err := dynamiccertificates.NewDynamicCAFromConfigMapController("lists", frontProxyNamespace, frontProxyName, "requestheader-client-ca-file", core)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// trusted is how long a permission of a user is cached.
+	// trusted is how long a user's permission is cached.
 	trusted = 10 * time.Second
 	// mostRights is the maximum number of cached permissions.
 	mostRights = 10_000
@@ -102,8 +102,8 @@ func (r *rights) mayListResource(ctx context.Context, who user.Info, kind resour
 	return answer.Status.Allowed, nil
 }
 
-// permissionKey returns a key for the cache, which contains all properties of the user that permissions may depend on,
-// the resource and the namespace.
+// permissionKey returns a key for the cache. The key contains the resource, the namespace, and all properties of the
+// user that permissions may depend on.
 func permissionKey(who user.Info, kind resource, namespace string) string {
 	var extra []string
 	for key, values := range who.GetExtra() {

@@ -2,8 +2,8 @@ package joblist
 
 import "sync"
 
-// Limits on the lists in progress. A list stays in memory, with several MB for 10,000 jobs, until its client has read
-// it. One user may have half of them, so that no user can block all others.
+// Limits on the lists in progress. A list stays in memory until its client has read it, and takes several MB for 10,000
+// jobs. One user may have half of the lists in progress, so that no user can block all others.
 const (
 	mostLists       = 16
 	mostListsOfUser = mostLists / 2
@@ -16,7 +16,8 @@ type seats struct {
 	by    map[string]int // number by user
 }
 
-// reserveSeat reserves a seat for a user, if one is free, and returns a function that releases it.
+// reserveSeat reserves a seat for a user and returns a function that releases it. It returns false if no seat is free
+// for this user.
 func (s *seats) reserveSeat(user string) (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,13 +29,13 @@ const patience = 5 * time.Second
 // mostReports is the maximum number of bytes of termination messages in one list. A single container may have 4 KiB.
 const mostReports = 8 << 20
 
-// errTooMuch reports that a list would need too much memory.
+// errTooMuch means that a list would need too much memory.
 var errTooMuch = fmt.Errorf("the termination messages of pods exceed %d MiB", mostReports>>20)
 
-// errGone reports that a job in the list was deleted.
+// errGone means that a job in the list was deleted.
 var errGone = errors.New("a job was deleted during the list")
 
-// errNoCache reports that this process has no cache.
+// errNoCache means that this process has no cache.
 var errNoCache = errors.New("the cache is not filled yet")
 
 // Source reads jobs from the caches of a manager. The zero value has no caches.
@@ -46,7 +46,7 @@ type Source struct {
 
 // caches holds the caches of one manager.
 type caches struct {
-	api                client.Reader // reads past the caches
+	api                client.Reader // reads directly from the API server
 	jobs, groups, pods toolscache.Indexer
 	follower           *follower
 
@@ -60,8 +60,8 @@ type part struct {
 	text    []byte
 }
 
-// ServeFromCache makes the source read from a cache, from when it is filled until ctx ends; api reads past it. It
-// returns when the cache is in use.
+// ServeFromCache makes the source read from a cache, from the time when the cache is filled until ctx is done. api
+// reads without the cache. ServeFromCache returns when the cache is in use.
 func (s *Source) ServeFromCache(ctx context.Context, from cache.Cache, api client.Reader) error {
 	c := &caches{api: api, follower: newFollower(), written: map[types.UID]part{}}
 	for object, into := range map[client.Object]*toolscache.Indexer{&batchv1alpha1.Job{}: &c.jobs, &schedulingv1beta1.PodGroup{}: &c.groups, &corev1.Pod{}: &c.pods} {
@@ -95,9 +95,9 @@ func (s *Source) ServeFromCache(ctx context.Context, from cache.Cache, api clien
 	return nil
 }
 
-// list writes the response to a query, with the state at the time of the request or later. While it writes, it checks
-// with the API server whether the cache is that recent; jobs that arrive later are appended. After an error, the caller
-// must cut off the stream.
+// list writes the response to a query, with the state at the time of the request or later. While it is writing, it
+// checks with the API server whether the cache is recent enough, and appends the jobs that arrive later. After an
+// error, the caller must cut off the stream.
 func (s *Source) list(ctx context.Context, q jobsummary.Query, to io.Writer) error {
 	s.mu.Lock()
 	c := s.caches
@@ -151,7 +151,7 @@ func (c *caches) waitUntilCurrent(ctx context.Context, namespace string) error {
 	return nil
 }
 
-// objectsInNamespace returns the objects of an index in a namespace, or all objects if it is "".
+// objectsInNamespace returns the objects in an index that belong to a namespace, or all objects if the namespace is "".
 func objectsInNamespace[T any](index toolscache.Indexer, namespace string) ([]T, error) {
 	objects := []any(nil)
 	var err error
@@ -180,7 +180,7 @@ type writer struct {
 	err     error
 }
 
-// encodeEntries encodes the entries of a query, without jobs that are in the list with the same version.
+// encodeEntries encodes the entries of a query, except jobs that the list already contains in the same version.
 func (w *writer) encodeEntries(q jobsummary.Query) ([]byte, error) {
 	jobs, err := objectsInNamespace[*batchv1alpha1.Job](w.jobs, q.Namespace)
 	if err != nil {
@@ -234,8 +234,8 @@ func (w *writer) stillExist(namespace string) bool {
 	return err == nil && there == len(w.told)
 }
 
-// storeParts stores the encoded parts. If at least half of the stored ones may belong to deleted objects, it drops all
-// but the current ones.
+// storeParts stores the encoded parts. If at least half of the stored parts may belong to deleted objects, it drops all
+// except the current ones.
 func (w *writer) storeParts() {
 	there := len(w.jobs.ListKeys()) + len(w.groups.ListKeys()) + len(w.pods.ListKeys())
 	if len(w.written) > 2*there {

@@ -1,5 +1,5 @@
-// Package jobstatus describes one job for users: what it requests, its progress, and the reason why it does not run.
-// The command line and the dashboard share it, so that they show the same text.
+// Package jobstatus describes one job for users: what it requests, its progress, and the reason why it is not running.
+// Both the command line and the dashboard use it, so they show the same text.
 //
 //	In:   a Job and, as far as the user may read them, its PodGroup, pods and events
 //	Out:  numbers (Phase, CountBoundPods, RequestedGPUs), the reason (Why), the lines of `vcctl job explain` (Account)

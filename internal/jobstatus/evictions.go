@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// EvictionsText describes how many times pods of a job were evicted, and the last eviction: its time, its pods and the
-// reason. It returns "" if no pod was evicted. The time is formatted in zone, or in UTC if zone is nil.
+// EvictionsText describes how many times pods of a job were evicted, and the time, the pods and the reason of the last
+// eviction. It returns "" if no pod was evicted. The time is formatted in zone, or in UTC if zone is nil.
 func EvictionsText(job *batchv1alpha1.Job, zone *time.Location) string {
 	e := job.Status.Evictions
 	if e == nil {
@@ -44,8 +44,8 @@ func HasLostPods(job *batchv1alpha1.Job) bool {
 	return job.Status.Evictions != nil || job.Status.Version > 0
 }
 
-// IsAbout reports whether an event is about the job itself, or about a PodGroup or pod that it has or had. Events about
-// an earlier job with the same name do not count.
+// IsAbout reports whether an event is about the job itself, or about a PodGroup or pod that the job has or had. Events
+// about an earlier job with the same name do not count.
 func IsAbout(job *batchv1alpha1.Job, e *corev1.Event) bool {
 	about := &e.InvolvedObject
 	switch {

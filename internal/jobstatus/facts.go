@@ -31,7 +31,7 @@ func IsFinishedPhase(phase batchv1alpha1.JobPhase) bool {
 	return false
 }
 
-// IsActivePhase reports whether pods of a job in this phase run or should run.
+// IsActivePhase reports whether the pods of a job in this phase are running or should be running.
 func IsActivePhase(phase batchv1alpha1.JobPhase) bool {
 	return !IsFinishedPhase(phase) && phase != batchv1alpha1.Aborted
 }
@@ -65,12 +65,12 @@ func MinimumPods(job *batchv1alpha1.Job) int32 {
 	return sum
 }
 
-// CountReadyPods returns the number of pods that run or have succeeded.
+// CountReadyPods returns the number of pods that are running or have succeeded.
 func CountReadyPods(job *batchv1alpha1.Job) int32 { return job.Status.Running + job.Status.Succeeded }
 
 // CountBoundPods returns the number of pods that have a node or have succeeded, according to the job and its PodGroup,
-// which may be nil. Pods that have a node but have not started are counted only if all pods that must run together have
-// a node. For a completed job, the result is at least the minimum, because its other pods were no longer needed.
+// which may be nil. Pods that have a node but have not started count only if all pods that must run together have a
+// node. For a completed job, the result is at least the minimum, because its other pods were no longer needed.
 func CountBoundPods(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) int32 {
 	n := CountReadyPods(job)
 	if PhaseOrPending(job) == batchv1alpha1.Completed {

@@ -32,11 +32,11 @@ type Account struct {
 	Why Why
 	// Source is the origin of the reason: scheduler, conditions and events, job, or pods.
 	Source string
-	// Zone is the time zone of the times shown; nil means UTC, which is clear everywhere.
+	// Zone is the time zone of the times shown; nil means UTC, which is unambiguous everywhere.
 	Zone *time.Location
 }
 
-// NewAccount returns the account of a job. The scheduler's explanation comes first, then problems of pods that have a
+// NewAccount returns the account for a job. The scheduler's explanation comes first, then problems of pods that have a
 // node, then conditions.
 func NewAccount(s *Sheet) *Account {
 	a := &Account{Sheet: *s, Why: s.FindWaitReason(), Source: byController}
@@ -55,16 +55,16 @@ func NewAccount(s *Sheet) *Account {
 	return a
 }
 
-// NewAccountWithoutPods returns the account of a job without pods and events. enough reports whether these would add
-// nothing, because the scheduler explains the wait, or because the job has ended without failing. Callers can use it to
-// avoid reading pods and events.
+// NewAccountWithoutPods returns the account for a job without using pods and events. enough reports whether pods and
+// events would add nothing, because the scheduler explains the wait, or because the job has ended without failing.
+// Callers can use it to avoid reading pods and events.
 func NewAccountWithoutPods(s *Sheet) (a *Account, enough bool) {
 	a = NewAccount(&Sheet{Job: s.Job, Group: s.Group, Unreadable: s.Unreadable})
 	phase := PhaseOrPending(s.Job)
 	return a, a.Explanation() != nil || !(IsActivePhase(phase) || phase == batchv1alpha1.Failed)
 }
 
-// IsWaitingJob reports whether the job neither runs nor has ended.
+// IsWaitingJob reports whether the job is neither running nor finished.
 func (a *Account) IsWaitingJob() bool {
 	phase := PhaseOrPending(a.Job)
 	switch phase {
@@ -305,7 +305,7 @@ func countUnscheduled(pods []*corev1.Pod) []string {
 // maxWarnings is the maximum number of different warnings shown.
 const maxWarnings = 5
 
-// hasAllNodes reports whether all pods have nodes, so that earlier warnings of the scheduler are obsolete.
+// hasAllNodes reports whether all pods have nodes, in which case earlier warnings from the scheduler are obsolete.
 func (a *Account) hasAllNodes() bool {
 	return !a.IsWaitingJob() || a.Group != nil && a.Group.Status.Phase == schedulingv1beta1.PodGroupRunning
 }

@@ -10,8 +10,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// GroupReason returns the reason why a gang waits, as text for a table column. It comes from the scheduler's
-// explanation or, if none exists, from the conditions. It is "" if there is no reason.
+// GroupReason returns the reason why a gang is waiting, as text for a table column. The reason comes from the
+// scheduler's explanation or, if there is none, from the conditions. GroupReason returns "" if there is no reason.
 func GroupReason(group *schedulingv1beta1.PodGroup) string {
 	if e := group.Status.Explanation; e != nil && e.Reason != "" {
 		return reasonFromExplanation(e).CodeAndMessage()
@@ -24,7 +24,7 @@ func GroupReason(group *schedulingv1beta1.PodGroup) string {
 	return w.CodeAndMessage()
 }
 
-// PodReason returns the reason why a pod does not run or has failed, or "" if there is no problem. events may be
+// PodReason returns the reason why a pod is not running or has failed, or "" if there is no problem. events may be
 // empty; otherwise, the oldest event comes first.
 func PodReason(pod *corev1.Pod, events []corev1.Event) string {
 	if one, found := TroubleOfPod(pod, events); found {

@@ -28,7 +28,7 @@ func SortPods(job *batchv1alpha1.Job, pods []*corev1.Pod) {
 	})
 }
 
-// TaskNameOf returns the name of the task that a pod belongs to.
+// TaskNameOf returns the name of the task to which a pod belongs.
 func TaskNameOf(pod *corev1.Pod) string {
 	if task := pod.Labels[keys.TaskSpec]; task != "" {
 		return task

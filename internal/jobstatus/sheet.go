@@ -15,7 +15,7 @@ type Sheet struct {
 	Job *batchv1alpha1.Job
 	// Group is nil if the job has no PodGroup or the PodGroup cannot be read.
 	Group *schedulingv1beta1.PodGroup
-	// Pods are sorted as by SortPods; Events begins with the oldest event. Both may be empty because they have not
+	// Pods are in the order of SortPods; Events begins with the oldest event. Both may be empty because they have not
 	// been read.
 	Pods   []*corev1.Pod
 	Events []corev1.Event
@@ -23,7 +23,8 @@ type Sheet struct {
 	Unreadable bool
 }
 
-// FindWaitReason returns the reason why the job does not run, as far as the readable objects show it.
+// FindWaitReason returns the reason why the job is not running, as far as it can be determined from the readable
+// objects.
 func (s *Sheet) FindWaitReason() Why {
 	if s.Unreadable && IsActivePhase(PhaseOrPending(s.Job)) {
 		return Why{Code: s.Job.Status.State.Reason, Message: StateMessage(s.Job)}
@@ -48,7 +49,7 @@ func (s *Sheet) ObjectOf(event *corev1.Event) string {
 	switch {
 	case about.UID == s.Job.UID:
 		return "job"
-	case about.Kind == "PodGroup": // includes those of earlier runs
+	case about.Kind == "PodGroup": // includes the PodGroups of earlier runs
 		return "pod group"
 	}
 	return ShortPod(s.Job.Name, about.Name)

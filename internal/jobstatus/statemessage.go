@@ -7,14 +7,14 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
-// requested describes what a user did by a Command with an action.
+// requested maps the action of a Command to a word that describes what the user did to the job.
 var requested = map[busv1alpha1.Action]string{
 	busv1alpha1.AbortJobAction: "suspended", busv1alpha1.ResumeJobAction: "resumed", busv1alpha1.RestartJobAction: "restarted",
 	busv1alpha1.TerminateJobAction: "cancelled", busv1alpha1.CompleteJobAction: "completed",
 }
 
-// StateMessage returns the message of the job's state without the generated name of the Command by which a user
-// requested the state.
+// StateMessage returns the message of the job's state. If a user requested the state with a Command, the message does
+// not contain the generated name of the Command.
 func StateMessage(job *batchv1alpha1.Job) string {
 	state := &job.Status.State
 	if name, isName := strings.CutPrefix(state.Message, "command "); isName && !strings.Contains(name, " ") {

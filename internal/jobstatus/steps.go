@@ -28,8 +28,8 @@ type Step struct {
 	Detail string
 }
 
-// blockedStep returns the step that a reason blocks. The table does not contain reasons of other schedulers and of
-// kubelets, such as ImagePullBackOff, which concern pods and nodes.
+// blockedStep returns the step that a reason blocks. For an unknown reason, it returns AtNodes, because unknown reasons
+// come from other schedulers or from kubelets (such as ImagePullBackOff) and concern pods and nodes.
 func blockedStep(code reason.Code) reason.Step {
 	row, known := reason.Find(code)
 	if !known {
@@ -39,7 +39,7 @@ func blockedStep(code reason.Code) reason.Step {
 }
 
 // Steps returns the steps of a waiting job and their results: the passed steps, the blocked step, and the remaining
-// ones. It returns nil if the job does not wait.
+// ones. It returns nil if the job is not waiting.
 func (a *Account) Steps() []Step {
 	if !a.IsWaitingJob() {
 		return nil

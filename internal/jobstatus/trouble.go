@@ -10,15 +10,16 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// Trouble is the reason why a pod that has a node does not run.
+// Trouble is the reason why a pod that has a node is not running.
 type Trouble struct {
 	Pod *corev1.Pod
 	// Code is a one-word reason. Message is the message that the node reported; it may be empty.
 	Code, Message string
 }
 
-// TroubleOfPod returns the problem of a pod: a container that waits, except for one that only waits for its turn, or
-// otherwise the latest warning about a pod that does not start.
+// TroubleOfPod returns the problem of a pod. This is the reason why a container is waiting, except that containers that
+// are being created or are waiting for init containers do not count. If there is no such container, it is the latest
+// warning about a pod that has a node but has not started.
 func TroubleOfPod(pod *corev1.Pod, events []corev1.Event) (Trouble, bool) {
 	for _, status := range ContainerStatuses(pod) {
 		waits := status.State.Waiting
@@ -44,7 +45,7 @@ func TroubleOfPod(pod *corev1.Pod, events []corev1.Event) (Trouble, bool) {
 var fromScheduler = map[string]bool{"FailedScheduling": true, "Unschedulable": true}
 
 // NewestWarning returns the latest warning about a pod that has a node. The events must be sorted with the oldest
-// first. Warnings of schedulers are ignored, because they are obsolete.
+// first. It ignores warnings from schedulers, because they are obsolete.
 func NewestWarning(pod *corev1.Pod, events []corev1.Event) *corev1.Event {
 	for i := range slices.Backward(events) {
 		if events[i].InvolvedObject.UID == pod.UID && events[i].Type == corev1.EventTypeWarning && !fromScheduler[events[i].Reason] {
@@ -70,7 +71,7 @@ func TroublesOfPods(pods []*corev1.Pod, events []corev1.Event) []Trouble {
 	return all
 }
 
-// toJobReason returns the problem as the reason of its job.
+// toJobReason returns the problem in the form of a reason why its job is not running.
 func (t Trouble) toJobReason(job string) Why {
 	return Why{Code: t.Code, Message: strings.TrimSuffix(fmt.Sprintf("pod %s: %s", ShortPod(job, t.Pod.Name), OneLine(t.Message)), ": ")}
 }
@@ -136,5 +137,5 @@ func (w Why) ReplaceByTrouble(troubles []Trouble, job string) (Why, bool) {
 	return troubles[0].toJobReason(job), true
 }
 
-// OneLine replaces every run of white space in a text by one space.
+// OneLine replaces every run of white space in a text with one space.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

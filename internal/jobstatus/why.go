@@ -13,7 +13,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Why is the reason why a job as a whole does not run.
+// Why is the reason why a job as a whole is not running.
 type Why struct {
 	// Code is one word; see api/reason.
 	Code string
@@ -39,9 +39,9 @@ func (w Why) CodeAndMessage() string {
 	return w.Code + ": " + w.Message
 }
 
-// ExplainJob returns the reason why a job does not run. It comes from the scheduler's explanation, otherwise from the
-// conditions that schedulers compatible with Volcano write, otherwise from the controller's message. It is empty if
-// the job runs or has completed.
+// ExplainJob returns the reason why a job is not running. The reason comes from the scheduler's explanation, otherwise
+// from the conditions that schedulers compatible with Volcano write, otherwise from the controller's message. It is
+// empty if the job is running or has completed.
 func ExplainJob(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	phase := PhaseOrPending(job)
 	switch {
@@ -80,7 +80,7 @@ func ExplainJob(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	return reasonFromPhases(job, group)
 }
 
-// failedElements lists the failed elements of a completed array. It is empty if no element failed.
+// failedElements lists the failed elements of a completed array. The result is empty if no element failed.
 func failedElements(job *batchv1alpha1.Job) Why {
 	states := job.Status.Array
 	if states == nil || states.Failed == "" {
@@ -94,7 +94,7 @@ func failedElements(job *batchv1alpha1.Job) Why {
 }
 
 // explainNoRunningPods returns the reason why a Running job has no running pods, derived from the states of its pods.
-// It is empty for any other job.
+// The result is empty for any other job.
 func explainNoRunningPods(job *batchv1alpha1.Job) Why {
 	s := &job.Status
 	if s.Running+s.Succeeded > 0 {
@@ -137,22 +137,23 @@ func countsNoPods(job *batchv1alpha1.Job) bool {
 	return PhaseOrPending(job) == batchv1alpha1.Running && s.Pending+s.Running+s.Succeeded+s.Failed+s.Terminating+s.Unknown == 0
 }
 
-// hintForStatus returns the hint for the reason in the job's status, with the job's name filled into its commands.
+// hintForStatus returns the hint for the reason in the job's status, with the job's name filled into the hint's
+// commands.
 func hintForStatus(job *batchv1alpha1.Job) string {
 	return hintForReason(reason.Code(job.Status.State.Reason), job)
 }
 
-// newReason returns a reason and its hint for a job. If message is empty, the message is the sentence of the reason.
+// newReason returns a reason and its hint for a job. If message is empty, the reason's standard sentence is used.
 func newReason(code reason.Code, job *batchv1alpha1.Job, message string) Why {
 	return Why{Code: string(code), Message: textOrElse(message, reason.Get(code).Sentence), Hint: hintForReason(code, job)}
 }
 
-// hintForReason returns the hint for a reason, with the names of the job and its queue filled into its commands.
+// hintForReason returns the hint for a reason, with the names of the job and its queue filled into the hint's commands.
 func hintForReason(code reason.Code, job *batchv1alpha1.Job) string {
 	return strings.NewReplacer("NAME", job.Name, "QUEUE", job.Spec.Queue).Replace(reason.Get(code).Hint)
 }
 
-// isUnseenGroup reports whether no scheduler has written anything to a PodGroup.
+// isUnseenGroup reports whether no scheduler has written anything to the status of a PodGroup.
 func isUnseenGroup(group *schedulingv1beta1.PodGroup) bool {
 	waits := group.Status.Phase == "" || group.Status.Phase == schedulingv1beta1.PodGroupPending
 	return waits && len(group.Status.Conditions) == 0
@@ -289,7 +290,7 @@ func nodeTally(e *schedulingv1beta1.Explanation) string {
 	return "nodes: " + strings.Join(parts, "; ")
 }
 
-// reasonFromConditions returns the reason from the conditions of schedulers that do not write explanations.
+// reasonFromConditions returns the reason from the conditions that are written by schedulers without explanations.
 func reasonFromConditions(group *schedulingv1beta1.PodGroup) (Why, bool) {
 	for _, condition := range slices.Backward(group.Status.Conditions) {
 		if condition.Type == schedulingv1beta1.PodGroupUnschedulableType && condition.Status == corev1.ConditionTrue {

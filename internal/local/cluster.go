@@ -33,9 +33,9 @@ type cluster struct {
 // ErrRunning is returned by Run if another process is already running the cluster.
 var ErrRunning = errors.New("the cluster is running already")
 
-// Run starts a cluster, reports the progress, and keeps the cluster running until ctx is done or a part of it fails.
-// It returns after all parts have ended. The result is nil if ctx was done, otherwise the error that prevented the
-// start or ended the cluster.
+// Run starts a cluster, reports the progress, and keeps the cluster running until ctx is done or a part of it fails. It
+// returns after all parts have ended. It returns nil if ctx was done, and otherwise the error that prevented the start
+// or ended the cluster.
 func Run(ctx context.Context, s Settings, report Reporter) (err error) {
 	if err := s.Dir.Create(); err != nil {
 		return err
@@ -144,8 +144,8 @@ func (c *cluster) startControlPlane(ctx context.Context) error {
 	return err
 }
 
-// choosePort returns the requested port. Without a request, it returns the port of the last run if that is free, and
-// otherwise 0, which stands for any free port.
+// choosePort returns the requested port. If no port was requested, it returns the port from the last run if that is
+// free, and otherwise 0, which means any free port.
 func (c *cluster) choosePort() (int, error) {
 	port := c.settings.Port
 	if port == 0 || controlplane.IsPortFree(port) {
@@ -172,7 +172,8 @@ func (c *cluster) explainStart(err error) error {
 		"the control plane does not start: %v", err)
 }
 
-// explainFullDisk returns an error about a full disk if that explains a write error; otherwise, it returns err.
+// explainFullDisk returns an error for a failed write: an error about a full disk if too little space is free, and
+// otherwise err with a hint.
 func explainFullDisk(d Dir, err error) error {
 	if full := d.checkFreeSpace(); full != nil {
 		return full

@@ -25,7 +25,7 @@ type controlServer struct {
 	server  *http.Server
 }
 
-// refusal is the encoding of an error in a response.
+// refusal is an error, as encoded in a response.
 type refusal struct {
 	What string `json:"what"`
 	Hint string `json:"hint,omitempty"`
@@ -112,7 +112,7 @@ func toRefusalReply(err error) refusal {
 	return refusal{What: err.Error()}
 }
 
-// Client sends requests to the process that runs a cluster.
+// Client sends requests to the process that is running a cluster.
 type Client struct {
 	record Record
 	http   http.Client

@@ -18,7 +18,7 @@ import (
 const (
 	// daemonReadyTimeout is the maximum time until all components of the daemon are ready.
 	daemonReadyTimeout = 60 * time.Second
-	// longestBackOff is the maximum pause before a failed daemon is restarted.
+	// longestBackOff is the maximum delay before a failed daemon is restarted.
 	longestBackOff = 30 * time.Second
 	// steadyAfter is how long the daemon must run for the back-off to be reset.
 	steadyAfter = time.Minute
@@ -128,7 +128,7 @@ func (d *daemonPart) componentStates() map[string]string {
 	return maps.Clone(d.states)
 }
 
-// waitReady waits until all components are ready. It returns the error if one prevents this.
+// waitReady waits until all components are ready. If an error prevents this, waitReady returns it.
 func (d *daemonPart) waitReady(ctx context.Context, report Reporter) error {
 	if d == nil {
 		return nil

@@ -16,8 +16,8 @@ import (
 // restarted only by a program with the same value.
 const stateVersion = "vc-local state 1, kubernetes 1.36"
 
-// leastFreeBytes is the free disk space that a cluster needs to start. etcd allocates its files in steps of 64 MB;
-// logs and the files of pods need additional space.
+// leastFreeBytes is the minimum free disk space that a cluster needs to start. etcd allocates its files in steps of 64
+// MB, and logs and the files of pods need additional space.
 const leastFreeBytes = 512 << 20
 
 // Dir is the path of a cluster's directory.
@@ -44,8 +44,8 @@ func NewDir(path string) (Dir, error) {
 	return Dir(absolute), err
 }
 
-// RunningDir returns the directory of the cluster that the user refers to. This is path if it is given; otherwise,
-// the directory of the cluster whose kubeconfig is named by KUBECONFIG; otherwise, DefaultDir.
+// RunningDir returns the directory of the cluster that the user refers to. This is path if it is not empty. Otherwise,
+// it is the directory of the cluster whose kubeconfig KUBECONFIG names or, if there is no such cluster, DefaultDir.
 func RunningDir(path string) (Dir, error) {
 	if path != "" {
 		return NewDir(path)
@@ -81,8 +81,8 @@ func (d Dir) settingsFile() string { return d.pathInDir("settings.json") }
 func (d Dir) nodesDir() string     { return d.pathInDir("nodes") }
 func (d Dir) volumesDir() string   { return d.pathInDir("volumes") }
 
-// Check returns an error if the directory must not be used for a cluster. It must not exist, or it must belong to
-// this user and either be empty or be a cluster directory of this version.
+// Check returns an error if the directory must not be used for a cluster. A directory may be used if it does not exist,
+// or if it belongs to this user and is either empty or a cluster directory of this version.
 func (d Dir) Check() error {
 	if err := d.checkOwner(os.Geteuid()); err != nil {
 		return err
@@ -118,8 +118,8 @@ func (d Dir) checkOwner(user int) error {
 	return nil
 }
 
-// isClusterDir reports whether this is a cluster directory. If the directory has another version, it returns an error
-// as well.
+// isClusterDir reports whether this is a cluster directory. If it is one of another version, isClusterDir also returns
+// an error.
 func (d Dir) isClusterDir() (bool, error) {
 	content, err := os.ReadFile(d.versionFile())
 	switch {
@@ -169,8 +169,8 @@ func (d Dir) Create() error {
 	return nil
 }
 
-// freeBytes returns the amount of free disk space for the directory. ok is false if the file system does not report
-// it.
+// freeBytes returns the free disk space that is available to the directory. It returns false if the file system does
+// not report this number.
 func (d Dir) freeBytes() (uint64, bool) {
 	var disk syscall.Statfs_t
 	err := syscall.Statfs(string(d), &disk)

@@ -1,5 +1,5 @@
-// Package local runs a whole cluster on one machine: it keeps the cluster's state, starts, watches and stops it, and
-// serves requests about it.
+// Package local runs a whole cluster on one machine. It keeps the cluster's state, starts, watches and stops the
+// cluster, and serves requests about it.
 //
 //	In:   Settings (directory, port, nodes, components)
 //	Out:  a running cluster; progress through a Reporter; Status, as data

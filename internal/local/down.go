@@ -22,7 +22,7 @@ const (
 
 // Stopped is the result of StopCluster.
 type Stopped struct {
-	// WasRunning is true if a process was running, which has ended.
+	// WasRunning is true if a process was running. It has ended by the time StopCluster returns.
 	WasRunning bool
 	// Killed is true if the process had to be killed.
 	Killed bool
@@ -32,8 +32,8 @@ type Stopped struct {
 	Purged bool
 }
 
-// StopCluster stops the cluster of a directory and removes what it leaves behind: processes, mounts, networks. It is
-// not an error if no cluster is running. If purge is true, StopCluster also removes the directory.
+// StopCluster stops the cluster in a directory and removes the processes, mounts and networks that it leaves behind. It
+// is not an error if no cluster is running. If purge is true, StopCluster also removes the directory.
 func StopCluster(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 	var result Stopped
 	if ours, err := d.isClusterDir(); err != nil && !ours || !ours {
@@ -102,7 +102,7 @@ func runningPods(ctx context.Context, d Dir) int {
 	return count
 }
 
-// endProcess requests the running process to end. It kills the process if that does not happen in time.
+// endProcess requests that the running process end, and kills it if it does not end in time.
 func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error) {
 	record, running, err := FindRecord(d)
 	if err != nil || !running {
@@ -121,8 +121,8 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 			return true, false, err
 		}
 	}
-	// The handle refers to this process even if the PID is reused. Check only afterwards whether it is the right
-	// process.
+	// The handle refers to this process even if the PID is reused, so check whether it is the right process only after
+	// the handle has been created.
 	process, err := os.FindProcess(record.PID)
 	if err != nil {
 		return true, false, err
@@ -153,14 +153,14 @@ func signalRecorded(process *os.Process, record Record, signal syscall.Signal) e
 	return nil
 }
 
-// waitUntilGone waits until a process that has released its directory has ended.
+// waitUntilGone waits for a process that has released its directory to end.
 func waitUntilGone(ctx context.Context, record Record) {
 	for deadline := time.Now().Add(endingGrace); time.Now().Before(deadline) && ctx.Err() == nil && record.isProcessAlive(); {
 		time.Sleep(stopPoll)
 	}
 }
 
-// waitUnlocked waits until no process holds the lock of the directory.
+// waitUnlocked waits until no process holds the directory's lock. It returns false if this takes longer than atMost.
 func waitUnlocked(ctx context.Context, d Dir, atMost time.Duration) (bool, error) {
 	deadline := time.Now().Add(atMost)
 	for time.Now().Before(deadline) {

@@ -18,7 +18,7 @@ import (
 // lock is the lock of a directory. It is held by the process that runs the directory's cluster.
 type lock struct{ file *os.File }
 
-// errLocked is returned if another process runs the cluster.
+// errLocked is returned if another process is running the cluster.
 var errLocked = errors.New("another process runs this cluster")
 
 const (
@@ -88,8 +88,8 @@ func isLockHeld(d Dir) (bool, error) {
 type Record struct {
 	PID     int       `json:"pid"`
 	Started time.Time `json:"started"`
-	// ProcessStart is the start time of the process, in ticks since the machine was started. Together with the PID,
-	// it identifies a process uniquely. 0 means unknown.
+	// ProcessStart is the start time of the process, in ticks since the machine was booted. Together with the PID, it
+	// identifies a process uniquely. 0 means unknown.
 	ProcessStart uint64 `json:"processStart,omitempty"`
 	// Ready is true once the start is complete.
 	Ready bool `json:"ready"`
@@ -109,9 +109,9 @@ func (d Dir) readRecord() (Record, error) {
 	return r, err
 }
 
-// FindRecord returns the record of the process that runs the cluster of a directory. It returns false if no process
-// holds the lock, so a record left by a killed process is ignored. If the process has not written its record yet, the
-// record is empty.
+// FindRecord returns the record of the process that is running the cluster in a directory. It returns false if no
+// process holds the lock, so a record left by a killed process is ignored. If the process has not written its record
+// yet, the record is empty.
 func FindRecord(d Dir) (Record, bool, error) {
 	held, err := isLockHeld(d)
 	if err != nil || !held {
@@ -131,7 +131,7 @@ func (r Record) isProcessAlive() bool {
 	return ok && (r.ProcessStart == 0 || r.ProcessStart == start)
 }
 
-// processStart returns the start time of a process, in ticks since the machine was started. It returns false if the
+// processStart returns the start time of a process, in ticks since the machine was booted. It returns false if the
 // process does not exist or is a zombie.
 func processStart(pid int) (uint64, bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

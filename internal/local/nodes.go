@@ -24,8 +24,8 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// nodeSet runs the nodes of a cluster. The list of nodes is stored in the API server: a start without a list of nodes
-// continues with the existing Node objects.
+// nodeSet runs the nodes of a cluster. The list of nodes is stored in the API server, so a start without a list of
+// nodes continues with the existing Node objects.
 type nodeSet struct {
 	dir       Dir
 	plane     *controlplane.ControlPlane
@@ -67,7 +67,7 @@ func newNodeSet(s Settings, plane *controlplane.ControlPlane, report Reporter) (
 	return set, err
 }
 
-// startNodes runs exactly the given nodes; nil stands for the nodes of the last run.
+// startNodes runs exactly the given nodes; nil means the nodes from the last run.
 func (s *nodeSet) startNodes(ctx context.Context, nodes []nodespec.Node) error {
 	existing, err := s.existingNodes(ctx)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// Values for the components that run in addition to the control plane and the nodes.
+// Values of Settings.Components, which selects the components that run in addition to the control plane and the nodes.
 const (
 	// ComponentsAll runs the project's scheduler, controllers and admission.
 	ComponentsAll = "all"
@@ -21,17 +21,17 @@ const (
 	ComponentsAPI = "api"
 )
 
-// Settings configures a cluster. Fields with a JSON name are saved between two starts.
+// Settings configures a cluster. Fields with a JSON name are saved between starts.
 type Settings struct {
 	// Dir holds all files of the cluster.
 	Dir Dir `json:"-"`
-	// Port is the port of the API server; 0 means the port of the last run, or a free one.
+	// Port is the port of the API server; 0 means the port from the last run, or a free one.
 	Port int `json:"port"`
 	// PortAsked is true if the user chose the port, so that no other port may be used.
 	PortAsked bool `json:"-"`
 	// Kubeconfig is an additional path for the kubeconfig; it may be empty.
 	Kubeconfig string `json:"kubeconfig,omitempty"`
-	// Nodes lists the nodes to run; nil means the nodes of the last run, which are stored in the API server.
+	// Nodes lists the nodes to run; nil means the nodes from the last run, which are stored in the API server.
 	Nodes []nodespec.Node `json:"-"`
 	// Components is ComponentsAll or ComponentsAPI.
 	Components string `json:"components"`
@@ -46,7 +46,7 @@ type Settings struct {
 	Complete bool `json:"complete"`
 }
 
-// LoadSettings returns the settings of the last run. If the cluster never started successfully or was ephemeral, it
+// LoadSettings returns the settings from the last run. If the cluster never started successfully or was ephemeral, it
 // returns the defaults and false.
 func LoadSettings(d Dir) (Settings, bool, error) {
 	s, defaults := Settings{Dir: d}, Settings{Dir: d, Components: ComponentsAll}

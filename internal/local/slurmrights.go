@@ -14,11 +14,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/profile"
 )
 
-// slurmAccount is the name of the service account of batch jobs in namespace default, and of its roles. Its
+// slurmAccount is the name of the service account for batch jobs in namespace default, and the name of its roles. Its
 // permissions allow sbatch and the other commands to work inside jobs.
 const slurmAccount = "slurm-job"
 
-// policyRule returns the rule that permits verbs on resources of a group.
+// policyRule returns a rule that permits the verbs on the resources in an API group.
 func policyRule(group string, resources []string, verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
 }
@@ -35,8 +35,8 @@ var (
 		policyRule("", []string{"pods", "pods/log", "events", "services"}, "get", "list", "watch"),
 		policyRule("", []string{"pods/exec", "pods/attach"}, "create", "get"),
 		policyRule("", []string{"configmaps"}, "get", "list", "create", "update", "delete"),
-		// The entries of a scrontab store the secrets of their jobs. A job can read these secrets anyway, because it
-		// can mount them in another job.
+		// The entries of a scrontab store the secrets of their jobs. This permission reveals nothing new, because a job
+		// can read these secrets anyway by mounting them in another job.
 		policyRule("", []string{"secrets"}, "get", "create", "update"),
 		policyRule("", []string{"serviceaccounts"}, "get"),
 	}

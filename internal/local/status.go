@@ -18,7 +18,7 @@ import (
 const (
 	stateAbsent   = "absent"   // the directory does not exist
 	stateStopped  = "stopped"  // the directory exists, but no process is running
-	stateStarting = "starting" // on its way up
+	stateStarting = "starting" // the process has not finished starting
 	stateReady    = "ready"    // state of a part
 	stateRunning  = "running"  // state of a cluster
 )
@@ -59,7 +59,7 @@ type NodeStatus struct {
 	Pods int `json:"pods"`
 }
 
-// endingGrace is how long to wait until a process that no longer responds has ended.
+// endingGrace is how long to wait for a process that no longer responds to end.
 const endingGrace = 2 * time.Second
 
 // ReadClusterStatus returns the status of the cluster in a directory, whether it is running or not.
@@ -99,7 +99,7 @@ func ReadClusterStatus(ctx context.Context, d Dir) (Status, error) {
 	return status, nil
 }
 
-// currentStatus returns the status of the cluster that runs in this process.
+// currentStatus returns the status of the cluster that is running in this process.
 func (c *cluster) currentStatus(ctx context.Context) (Status, error) {
 	status := Status{
 		State: stateRunning, Dir: string(c.settings.Dir), PID: c.record.PID, Since: &c.record.Started,
@@ -150,7 +150,7 @@ func (c *cluster) nodeStatuses(ctx context.Context) ([]NodeStatus, error) {
 	return statuses, nil
 }
 
-// residentBytes returns the resident memory of this process; 0 if it is unknown.
+// residentBytes returns the resident memory of this process, or 0 if it is unknown.
 func residentBytes() int64 {
 	data, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -86,7 +86,7 @@ func ensureStorageClass(ctx context.Context, client kubernetes.Interface) error 
 	return nil
 }
 
-// needsVolume reports whether a pending claim of the cluster's storage class has no volume yet.
+// needsVolume reports whether a claim belongs to the cluster's storage class, is pending, and has no volume yet.
 func needsVolume(claim *corev1.PersistentVolumeClaim) bool {
 	if class := claim.Spec.StorageClassName; class == nil || *class != storageClassName {
 		return false

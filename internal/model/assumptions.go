@@ -10,7 +10,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// This file records decisions before the API confirms them, and takes them back if a write failed.
+// This file records decisions before the API confirms them, and reverts them if a write failed.
 
 // AssumeShuffled records when a policy last moved pods.
 func (c *Cluster) AssumeShuffled(policy string, at time.Time) {

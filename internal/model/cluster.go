@@ -31,7 +31,7 @@ type Cluster struct {
 
 	// Namespaces maps the name of each existing namespace to its labels.
 	Namespaces map[string]map[string]string
-	// EstimateGen is the generation of the last change of a gang's estimated run time.
+	// EstimateGen is the generation of the last change to a gang's estimated run time.
 	EstimateGen uint64
 	// NamespaceGen is the generation of the last change to Namespaces.
 	NamespaceGen uint64
@@ -85,11 +85,11 @@ type Cluster struct {
 	// leaving holds the pods that are being deleted and have not reached their deadline. lingering holds the pods
 	// that are past it.
 	leaving, lingering map[*Task]bool
-	// bereft holds the gangs that lost pods while they ran.
+	// bereft holds the gangs that have lost pods while they were running.
 	bereft map[*Gang]bool
 	// LingerGen is the generation of the last change to LingeringTasks.
 	LingerGen uint64
-	orphans   map[*Gang]bool // gangs that pods name, but that were unknown when last checked
+	orphans   map[*Gang]bool // gangs that pods name, but that were unknown at the last check
 	timed     int            // number of tasks and gangs with a known run time
 	// queueGates counts the tasks that have or had the scheduling gate of their queue.
 	queueGates int
@@ -147,7 +147,7 @@ func (c *Cluster) nextGeneration() uint64 {
 	return c.gen
 }
 
-// widenNodes widens the node rows after new resource names appeared.
+// widenNodes widens the node rows after new resource names have appeared.
 func (c *Cluster) widenNodes() {
 	if n := c.Resources.Len(); n > c.Nodes.Stride {
 		c.Nodes.widenNodeRows((n + 7) &^ 7)

@@ -90,14 +90,14 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 	return set
 }
 
-// routine lists annotations of this project that no policy reads. Most pods have them.
+// routine lists annotations defined by this project that no policy reads. Most pods have them.
 var routine = map[string]bool{
 	keys.GroupName: true, keys.VolcanoGroupName: true, keys.JobName: true, keys.JobNamespace: true, keys.TaskSpec: true, keys.TaskIndex: true, keys.QueueName: true,
 	keys.RunningEstimate: true, keys.JobVersion: true, keys.JobRetryCount: true, keys.TemplateUID: true, keys.JobType: true, keys.PodQueueName: true,
 }
 
-// policyAnnotations returns the annotations that policies may read: the annotations of Volcano, of this project and
-// of device vendors. Other annotations are dropped, because they may be many and large.
+// policyAnnotations returns the annotations that policies may read, which are the annotations defined by Volcano,
+// this project and device vendors. Other annotations are dropped, because they may be many and large.
 func policyAnnotations(all map[string]string) map[string]string {
 	var kept map[string]string
 	for key, value := range all {
@@ -126,7 +126,7 @@ func statusFrom(pod *corev1.Pod) Status {
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded && !podtermination.WasDeletedBeforeEnd(pod):
 		return Succeeded
-	case podtermination.HasFinished(pod): // a killed pod has not done its work, whatever its exit code
+	case podtermination.HasFinished(pod): // a killed pod has not completed its work, whatever its exit code
 		return Failed
 	case pod.DeletionTimestamp != nil:
 		return Releasing

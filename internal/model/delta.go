@@ -23,7 +23,7 @@ type NodeSet struct {
 	Devices       []resource.Amount // capacity of shared devices, including unhealthy ones
 }
 
-// NodeGone removes a node. Its tasks remain, and are counted again if the node comes back.
+// NodeGone removes a node. Its tasks remain and are counted again if the node reappears.
 type NodeGone struct{ Name string }
 
 // TaskSet adds or replaces a pod.
@@ -66,9 +66,9 @@ type TaskSet struct {
 	// Ready is the pod's Ready condition. BoundAt is the time when PodScheduled became true; zero if unknown.
 	Ready   bool
 	BoundAt time.Time
-	// Nominated is the node in the pod's status on which room is being freed for the pod; "" if none exists.
+	// Nominated is the node in the pod's status on which resources are being freed for the pod; "" if there is none.
 	Nominated string
-	// Killed is true if the pod ended because it was stopped, not by itself.
+	// Killed is true if the pod did not end by itself but was stopped.
 	Killed bool
 	// LeavesBy is the deadline of a pod that is being deleted; zero if it is not being deleted.
 	LeavesBy time.Time
@@ -80,7 +80,7 @@ type PodCondition struct {
 	Message string
 }
 
-// TaskGone removes a pod. If UID is empty, it removes the pod with the given name, whatever its UID.
+// TaskGone removes a pod. If UID is empty, it removes the pod with the given name, whatever UID that pod has.
 type TaskGone struct {
 	Namespace, Name string
 	UID             types.UID
@@ -105,8 +105,8 @@ type GangSet struct {
 	HasMinResources bool
 	// TaskRequests holds the request of one pod of each of the job's tasks; nil if unknown.
 	TaskRequests map[string][]resource.Amount
-	// TaskPlacements holds the constraints on where the pods of the job's tasks may run, without requests. Tasks
-	// that may run anywhere are omitted. nil if unknown.
+	// TaskPlacements holds the constraints on where the pods of the job's tasks may run, without requests. It omits
+	// tasks that may run anywhere; nil if the constraints are unknown.
 	TaskPlacements map[string]podshape.Spec
 	PriorityClass  string
 	Annotations    map[string]string
@@ -120,7 +120,8 @@ type GangSet struct {
 	SubGroups []SubGroupPolicy
 }
 
-// GangGone removes a PodGroup. If UID is empty, it removes the PodGroup with the given name, whatever its UID.
+// GangGone removes a PodGroup. If UID is empty, it removes the PodGroup with the given name, whatever UID that
+// PodGroup has.
 type GangGone struct {
 	Namespace, Name string
 	UID             types.UID
@@ -175,7 +176,7 @@ type EvictFailed struct {
 // GangStatusFailed reports that a PodGroup's status was not written. The next cycle writes it again.
 type GangStatusFailed struct{ UID types.UID }
 
-// QueueStatusFailed reports that a queue status was not written.
+// QueueStatusFailed reports that a queue's status was not written.
 type QueueStatusFailed struct{ Name string }
 
 // PodConditionFailed reports that a pod's PodScheduled condition was not written.

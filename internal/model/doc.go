@@ -10,9 +10,9 @@
 // # Units
 //
 // Quantities are int64: millicores for cpu, bytes for memory and storage, and pieces for everything else. Requests
-// are rounded up, capacities are rounded down. The amounts of a single pod or node are limited to resource.MaxAmount;
-// sums and the limits of queues are limited to resource.MaxSum. Sums are kept in 128 bits, and the limit is applied
-// when they are read.
+// are rounded up, and capacities are rounded down. The amounts of a single pod or node are limited to
+// resource.MaxAmount; sums and the limits of queues are limited to resource.MaxSum. Sums are kept in 128 bits, and
+// the limit is applied when they are read.
 //
 // # Invariants
 //

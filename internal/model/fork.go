@@ -8,8 +8,8 @@ import (
 )
 
 // Fork returns a copy of the cluster. Another goroutine may read and change the copy while this cluster changes, too.
-// Objects that are only ever replaced, such as API objects, labels, node information and statuses, are shared with
-// the copy. The copy needs its own engine.
+// Both use the same objects where these are never changed but only replaced, such as API objects, labels, node
+// information and statuses. The copy needs its own engine.
 func (c *Cluster) Fork() *Cluster {
 	c.refreshQueues()
 	f := &fork{from: c, to: &Cluster{}}
@@ -65,7 +65,7 @@ func (f *fork) copyQueues() {
 	}
 }
 
-// copyOfQueue returns the copy of a queue; nil for nil.
+// copyOfQueue returns the copy of a queue; nil if the queue is nil.
 func (f *fork) copyOfQueue(q *Queue) *Queue {
 	if q == nil {
 		return nil
@@ -124,7 +124,7 @@ func (f *fork) copyTasks() {
 	c.loose, c.leaving, c.lingering = copyPointerSet(f.from.loose, f.tasks), copyPointerSet(f.from.leaving, f.tasks), copyPointerSet(f.from.lingering, f.tasks)
 }
 
-// copiesOfTasks returns the copies of tasks.
+// copiesOfTasks returns the copies of the given tasks.
 func (f *fork) copiesOfTasks(tasks []*Task) []*Task {
 	out := make([]*Task, len(tasks))
 	for i, t := range tasks {
@@ -181,7 +181,7 @@ func (f *fork) copyAttachable() {
 func copyPointerSet[T any](set map[*T]bool, copies map[*T]*T) map[*T]bool {
 	out := make(map[*T]bool, len(set))
 	for item := range set {
-		if fresh := copies[item]; fresh != nil { // items that no longer exist are removed from sets later
+		if fresh := copies[item]; fresh != nil { // items that no longer exist are removed from the sets later
 			out[fresh] = true
 		}
 	}

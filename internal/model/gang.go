@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// Gang is a PodGroup and its pods. If a pod names a PodGroup that does not exist yet, the gang exists with Known
-// false.
+// Gang is a PodGroup and its pods. If a pod names a PodGroup that does not exist yet, the model contains the gang
+// with Known set to false.
 type Gang struct {
 	Known           bool
 	UID             types.UID
@@ -43,7 +43,7 @@ type Gang struct {
 	PriorityClass  string
 	Priority       int32
 	// Capped is true if Priority is less than the priority of the gang's class, because its pods do not have that
-	// class: see setGangPriority.
+	// class; see setGangPriority.
 	Capped      bool
 	Annotations map[string]string
 	// Preemptable is the text of the preemptable annotation or, if it is missing, of the label; "" if both are
@@ -64,8 +64,9 @@ type Gang struct {
 	// Sums are limited to MaxSum. They are computed from held, asked, promised, leaving and lingering.
 	Sums        Sums
 	held, asked resource.Balance
-	// promised is the part of held that is only promised. leaving and lingering are used on nodes by pods that are
-	// not part of held: leaving by pods that are being deleted, lingering by pods whose end is unknown.
+	// promised is the part of held that is only promised. leaving and lingering are amounts that pods use on nodes
+	// without being part of held: leaving belongs to pods that are being deleted, and lingering to pods whose end is
+	// unknown.
 	promised, leaving, lingering resource.Balance
 	// Status is the latest status that was decided here or, if none was decided, that was read from the API.
 	Status schedulingv1beta1.PodGroupStatus
@@ -76,9 +77,9 @@ type Gang struct {
 	// unwritten is true if the latest status has not been written to the API.
 	unwritten bool
 
-	// Lost lists the pods that the gang lost while it ran and that have not been replaced.
+	// Lost lists the pods that the gang has lost while it was running and that have not been replaced.
 	Lost []Lost
-	// shareLosses holds the gangs to which this gang lost resources because of its share: see ShareLoss.
+	// shareLosses holds the gangs to which this gang lost resources because of its share; see ShareLoss.
 	shareLosses map[types.UID]ShareLoss
 	// EvictedBy describes which gang or policy last evicted pods of the gang, and why; "" once the gang has placed a
 	// pod again.

@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// ensureGang returns the gang with the given name. If it does not exist, gang adds an unknown gang.
+// ensureGang returns the gang with the given name. If the gang does not exist, ensureGang adds an unknown gang.
 func (c *Cluster) ensureGang(namespace, name string) *Gang {
 	key := namespace + "/" + name
 	if g := c.Gangs[key]; g != nil {
@@ -118,7 +118,7 @@ func (c *Cluster) countTaskInGang(g *Gang, t *Task, sign int) {
 		g.lingering.AddRequest(t.Shape.Request, int64(sign))
 	case t.Status == Pending && t.Gated:
 		g.Gated += sign
-		if t.QueueGated && !t.Shape.Impossible { // the pod needs room in its queue's share
+		if t.QueueGated && !t.Shape.Impossible { // the pod needs part of its queue's share
 			g.asked.AddRequest(t.Shape.Request, int64(sign))
 		}
 	case t.Status == Pending:

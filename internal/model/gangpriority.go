@@ -32,7 +32,7 @@ func (c *Cluster) setGangPriority(g *Gang) {
 }
 
 // updatePriorities updates the priorities of all gangs in a namespace ("" for all namespaces), and marks each gang
-// whose priority changed.
+// whose priority has changed.
 func (c *Cluster) updatePriorities(namespace string) {
 	for _, g := range c.Gangs {
 		if !g.Known || namespace != "" && g.Namespace != namespace {

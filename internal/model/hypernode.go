@@ -29,7 +29,7 @@ type HyperNode struct {
 // HyperMember selects members of a HyperNode: a single node or HyperNode by its name, or nodes by a name pattern or
 // by labels.
 type HyperMember struct {
-	HyperNode bool // the name is that of a HyperNode
+	HyperNode bool // true if Name is the name of a HyperNode
 	Name      string
 	Pattern   *regexp.Regexp
 	Labels    labels.Selector

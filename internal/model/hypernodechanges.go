@@ -31,7 +31,7 @@ func (d HyperNodeStatusFailed) apply(c *Cluster) {
 	}
 }
 
-// HyperNodesChanged reports whether a HyperNode or its status changed after a generation.
+// HyperNodesChanged reports whether any HyperNode or its status has changed after a generation.
 func (c *Cluster) HyperNodesChanged(gen uint64) bool { return max(c.hyperGen, c.hyperSeen) > gen }
 
 // AssumeHyperNodeStatus records the status that will be written to a HyperNode.

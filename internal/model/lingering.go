@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// lingerAfter is how long a pod may still exist after its deletion deadline. The kubelet has killed the containers by
-// then, but still has to unmount the volumes.
+// lingerAfter is how long a pod may still exist after its deletion deadline. By then, the kubelet has killed the
+// containers, but still has to unmount the volumes.
 const lingerAfter = 30 * time.Second
 
-// LingeringStart returns the time from which a pod that is being deleted no longer counts as about to end. If it still
-// exists then, a finalizer or a lost node prevents its deletion.
+// LingeringStart returns the time from which a pod that is being deleted no longer counts as about to end. If the pod
+// still exists then, a finalizer or a lost node is preventing its deletion.
 func (t *Task) LingeringStart() time.Time { return t.LeavesBy.Add(lingerAfter) }
 
 // VisitLeaving calls visit for the pods that are being deleted and have not reached their deadline, in no particular

@@ -2,7 +2,7 @@ package model
 
 import "time"
 
-// Lost is a pod that a gang lost while it ran. Its resources may be held for its replacement.
+// Lost is a pod that a gang lost while it was running. Its resources may be held for its replacement.
 type Lost struct {
 	// Task contains only the pod's name and request. Other attributes, such as ports, are not held.
 	Task *Task

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// GangsWithLosses returns the gangs that recently lost pods, sorted by name.
+// GangsWithLosses returns the gangs that have recently lost pods, sorted by name.
 func (c *Cluster) GangsWithLosses() []*Gang {
 	if len(c.bereft) == 0 {
 		return nil
@@ -19,8 +19,8 @@ func (c *Cluster) GangsWithLosses() []*Gang {
 	return out
 }
 
-// recordLost records that a gang's task no longer occupies its node. It ignores tasks that were evicted in favor of
-// other pods.
+// recordLost records that a gang's task no longer occupies its node. It ignores tasks that were not running or bound
+// on a node, such as tasks that the scheduler evicted.
 func (c *Cluster) recordLost(g *Gang, t *Task, was Status, node NodeID) {
 	wasOnNode := node != NoNode && (was == Running || was == Bound)
 	if g == nil || !g.Known || !wasOnNode {
@@ -36,8 +36,8 @@ func (c *Cluster) recordLost(g *Gang, t *Task, was Status, node NodeID) {
 	c.bereft[g] = true
 }
 
-// dropReplaced drops one lost pod of a gang that got a new pod on a node, preferably a pod that was lost on the same
-// node.
+// dropReplaced drops one of a gang's lost pods after the gang got a new pod on a node. It prefers a pod that was lost
+// on the same node.
 func (c *Cluster) dropReplaced(g *Gang, node string) {
 	if len(g.Lost) == 0 {
 		return
@@ -54,7 +54,8 @@ func (c *Cluster) dropIfNoneLost(g *Gang) {
 	}
 }
 
-// AssumeMissed sets the loss time of pods that were lost since the last cycle.
+// AssumeMissed sets the loss time of the pods that have been lost since the last cycle, and drops pods that were lost
+// too long ago.
 func (c *Cluster) AssumeMissed(now time.Time) {
 	for g := range c.bereft {
 		for i := range g.Lost {

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// NodeID is the index of a row of Nodes. The rows of removed nodes are reused.
+// NodeID is the index of a row in Nodes. The rows of removed nodes are reused.
 type NodeID int32
 
 // NoNode is the NodeID of a task without a node.
@@ -26,16 +26,16 @@ type Nodes struct {
 	Stride int
 	// Alloc is the node's allocatable capacity. Used is the sum of its tasks' requests, including tasks that are
 	// being released. Releasing is the part of Used that will soon be free. Pipelined is the amount promised to tasks
-	// that wait for resources to be released. Foreign is the part of Used that belongs to pods that have no gang and
-	// are not being deleted.
+	// that are waiting for resources to be released. Foreign is the part of Used that belongs to pods that have no
+	// gang and are not being deleted.
 	Alloc, Used, Releasing, Pipelined, Foreign []int64
 
 	Name    []string
 	Alive   []bool
 	Info    []*NodeInfo
 	Tasks   [][]*Task // tasks on the node, including pipelined ones; in no particular order
-	Changed []uint64  // generation of the last change of amounts, ports or tasks
-	Labeled []uint64  // generation of the last change of labels, taints, images, CPU topology, actual load or existence
+	Changed []uint64  // generation of the last change to amounts, ports or tasks
+	Labeled []uint64  // generation of the last change to labels, taints, images, CPU topology, actual load or existence
 	// Usage holds the most recent measurement of the actual load.
 	Usage []NodeUsage
 

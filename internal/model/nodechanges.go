@@ -2,13 +2,13 @@ package model
 
 import "slices"
 
-// ensureNodeRow returns the row for a node name. If there is no row, ensureNodeRow adds a dead one.
+// ensureNodeRow returns the row for a node name. If there is no such row, ensureNodeRow adds a dead one.
 func (c *Cluster) ensureNodeRow(name string) NodeID {
 	n := &c.Nodes
 	if id, ok := n.byName[name]; ok {
 		return id
 	}
-	defer func() { c.dead = append(c.dead, n.byName[name]) }() // recycle the row unless something is on it
+	defer func() { c.dead = append(c.dead, n.byName[name]) }() // recycle the row unless something uses it
 	if k := len(n.free); k > 0 {
 		id := n.free[k-1]
 		n.free = n.free[:k-1]

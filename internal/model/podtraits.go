@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// PodTraits returns the traits of an existing pod.
+// PodTraits returns the traits of the task's pod.
 func (t *Task) PodTraits() quota.PodTraits {
 	s := t.Shape
 	hasRequest := s.Request.Get(resource.CPU) != 0 || s.Request.Get(resource.Memory) != 0
@@ -33,7 +33,7 @@ func (s *Shape) crossesNamespaces() bool {
 }
 
 // ExpectedTraits returns the traits that a gang's pods will have. If the gang already has pods, these are the traits
-// that all of them share; otherwise they are derived from the PodGroup.
+// that all of the pods have in common; otherwise they are derived from the PodGroup.
 func (g *Gang) ExpectedTraits() quota.PodTraits {
 	var traits quota.PodTraits
 	some := false
@@ -50,7 +50,7 @@ func (g *Gang) ExpectedTraits() quota.PodTraits {
 	if some {
 		return traits
 	}
-	traits = quota.PodTraits{Class: g.PriorityClass, ClassKnown: g.PriorityClass != ""} // without a class on the PodGroup, its tasks may name their own
+	traits = quota.PodTraits{Class: g.PriorityClass, ClassKnown: g.PriorityClass != ""} // if unset, tasks may name their own
 	if g.HasMinResources {
 		asks := g.MinResources.Get(resource.CPU) > 0 || g.MinResources.Get(resource.Memory) > 0
 		for _, a := range g.QuotaResources {

@@ -37,7 +37,7 @@ type Queue struct {
 	Sums  Sums
 	sums  exactSums // exact values of Sums
 	Gangs int       // number of known gangs
-	// Published is the status as it was last written or read.
+	// Published is the status as it was last read or decided.
 	Published QueuePublished
 	Gen       uint64
 }

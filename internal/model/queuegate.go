@@ -9,8 +9,9 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// A pod can request to stay gated until its queue has room for it. The admission webhook then sets a scheduling gate,
-// and the scheduler removes it. After that, the queue reserves the pod's request until the pod has a node.
+// A pod can request to stay gated until its queue has free capacity for it. The admission webhook then sets a
+// scheduling gate, and the scheduler removes this gate. After that, the queue reserves the pod's request until the
+// pod has a node.
 
 // hasOnlyQueueGate reports whether the queue gate is the pod's only scheduling gate.
 func hasOnlyQueueGate(gates []corev1.PodSchedulingGate) bool {
@@ -26,11 +27,11 @@ func gateNames(gates []corev1.PodSchedulingGate) []string {
 	return names
 }
 
-// AtQueueGate reports whether the task waits only for the removal of its queue gate.
+// AtQueueGate reports whether the task is waiting only for the removal of its queue gate.
 func (t *Task) AtQueueGate() bool { return t.Status == Pending && t.QueueGated && !t.ungating }
 
-// HasPassedGate reports whether the task's queue gate was removed but the task has no node yet. The queue reserves room
-// for such a task.
+// HasPassedGate reports whether the task's queue gate was removed but the task has no node yet. The queue reserves
+// resources for such a task.
 func (t *Task) HasPassedGate() bool {
 	hasGate := t.Gated && !t.ungating
 	return t.Status == Pending && !hasGate && t.Annotations[keys.QueueAllocationGate] == "true"

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// Shape is a podshape.Spec that all pods with equal specs share, with its requests as a sparse vector.
+// Shape is a podshape.Spec with its requests as a sparse vector. All pods with equal specs have the same Shape.
 type Shape struct {
 	ID  int32
 	Key string
@@ -36,7 +36,7 @@ type Shape struct {
 	inQueues     int // tasks of gangs that have this shape and have not ended, plus counted placements
 }
 
-// IsInQueues reports whether any gang has, or expects, a pod of this shape that has not ended.
+// IsInQueues reports whether any gang has or expects a pod of this shape that has not ended.
 func (s *Shape) IsInQueues() bool { return s.inQueues > 0 }
 
 // readAffinity parses the shape's node selector and node affinity.

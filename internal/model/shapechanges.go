@@ -40,8 +40,8 @@ func (c *Cluster) ensureShape(spec podshape.Spec) *Shape {
 	return s
 }
 
-// releaseShape removes a task from a shape, and deletes the shape after its last task. The ID may then be reused for
-// another shape.
+// releaseShape removes a task from a shape, and deletes the shape once it has no tasks left. Its ID may then be
+// reused for another shape.
 func (c *Cluster) releaseShape(s *Shape) {
 	s.tasks--
 	if s.tasks == 0 {

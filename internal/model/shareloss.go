@@ -8,16 +8,16 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// ShareLoss describes how a gang lost resources to another gang because of an order of shares. The zero value means that
-// the gang did not lose resources in this way.
+// ShareLoss describes how a gang lost resources to another gang because of an order of shares. The zero value means
+// that the gang has not lost resources in this way.
 //
 // Orders of shares change when the gangs' allocations change. If a tier of priorities follows a tier of shares, three
 // gangs could evict each other forever: the first evicts the second by priority, the second evicts the third because
 // of its smaller share, and the third evicts the first by priority. Therefore, a gang that lost resources because of
-// shares takes nothing by a later tier while the gang that received the resources exists. This ends all evictions: at
-// some point, no further gang loses resources because of shares. The gangs that may then still evict by priority are
-// themselves evicted only by priority, and the first of them not at all. Orders of shares alone cannot cause endless
-// evictions.
+// shares takes nothing through a later tier while the gang that received the resources exists. This ensures that
+// evictions end: at some point, no further gang loses resources because of shares. The gangs that may then still
+// evict by priority are themselves evicted only by priority, and the first of them is not evicted at all. Orders of
+// shares alone cannot cause endless evictions.
 type ShareLoss struct {
 	// Tier is the number of the tier that granted the eviction, plus one; 0 if unset.
 	Tier int
@@ -40,8 +40,8 @@ func (c *Cluster) AssumeResourcesLost(gang, to types.UID, how ShareLoss) {
 	}
 }
 
-// LostToEarlierTier reports whether a gang lost resources by a tier before the given one to a gang that still exists.
-// If between is true, it considers evictions between queues, otherwise evictions inside a queue.
+// LostToEarlierTier reports whether a gang lost resources through a tier before the given one to a gang that still
+// exists. If between is true, it considers evictions between queues, otherwise evictions inside a queue.
 func (c *Cluster) LostToEarlierTier(g *Gang, between bool, tier int) bool {
 	for to, how := range g.shareLosses {
 		if how.Between == between && how.Tier <= tier && !c.isGangGone(to) {
@@ -57,5 +57,5 @@ func (c *Cluster) isGangGone(uid types.UID) bool {
 	return g == nil || g.Status.Phase == schedulingv1beta1.PodGroupCompleted
 }
 
-// HasLostByShare reports whether pods of the gang were ever evicted because another gang or queue had a smaller share.
+// HasLostByShare reports whether the gang has lost resources because another gang or queue had a smaller share.
 func (g *Gang) HasLostByShare() bool { return len(g.shareLosses) > 0 }

@@ -3,7 +3,7 @@ package model
 // Status is the state of a task in the scheduler.
 type Status uint8
 
-// The statuses of a task. A Pipelined task is placed on resources that are being released, but not bound yet. A
+// The statuses of a task. A Pipelined task is placed on resources that are being released, but is not bound yet. A
 // Binding task was bound by this scheduler, but the API has not confirmed this yet. A Lingering task was deleted and
 // is past its deadline, but still exists.
 const (
@@ -24,7 +24,7 @@ var statusNames = [statuses]string{"Pending", "Pipelined", "Binding", "Bound", "
 
 func (s Status) String() string { return statusNames[s] }
 
-// IsAllocated reports whether the task uses resources of a node and is not being evicted or deleted.
+// IsAllocated reports whether the task uses resources on a node and is not being evicted or deleted.
 func (s Status) IsAllocated() bool { return s == Binding || s == Bound || s == Running }
 
 // CountsOnNode reports whether the task's request counts as used on its node.

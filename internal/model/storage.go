@@ -47,8 +47,9 @@ const (
 	claimed = "claimed "
 )
 
-// FreeVolumes returns the group of unclaimed volumes of a storage class that a node with the given host name may be
-// able to reach. For AnyHost, it returns the group of volumes that are not restricted to host names.
+// FreeVolumes returns the name of the group that contains the unclaimed volumes of a storage class to which a node
+// with the given host name may have access. For AnyHost, it returns the group of volumes that are not restricted to
+// host names.
 func FreeVolumes(class, host string) string { return string(AppendFreeVolumes(nil, class, host)) }
 
 // AppendFreeVolumes appends the result of FreeVolumes to b.
@@ -56,14 +57,14 @@ func AppendFreeVolumes(b []byte, class, host string) []byte {
 	return append(append(append(append(b, free...), class...), ' '), host...)
 }
 
-// ClaimedVolumes returns the group of volumes that refer to a claim.
+// ClaimedVolumes returns the name of the group that contains the volumes that refer to a claim.
 func ClaimedVolumes(claim string) string { return claimed + claim }
 
 // AnyHost stands for objects that are not tied to a host by its name. It is the name of a group of resource slices,
 // and a host name for FreeVolumes.
 const AnyHost = anyHost
 
-// volumeGroups returns the groups of a volume, under which claims look it up.
+// volumeGroups returns the groups that contain a volume. Claims look up volumes by these groups.
 func volumeGroups(pv *corev1.PersistentVolume) []string {
 	if ref := pv.Spec.ClaimRef; ref != nil {
 		return []string{ClaimedVolumes(ref.Namespace + "/" + ref.Name)}
@@ -101,8 +102,8 @@ func VolumeHosts(affinity *corev1.VolumeNodeAffinity) []string {
 	return hosts
 }
 
-// resourceSliceGroups returns the group of a resource slice: the slice's node, or the group that is checked for every
-// node.
+// resourceSliceGroups returns the group of a resource slice, which is either the slice's node or the group that is
+// checked for every node.
 func resourceSliceGroups(s *resourcev1.ResourceSlice) []string {
 	if s.Spec.NodeName != nil && *s.Spec.NodeName != "" && len(s.Spec.SharedCounters) == 0 {
 		return []string{*s.Spec.NodeName}

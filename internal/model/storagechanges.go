@@ -104,7 +104,7 @@ func (c *Cluster) AssumeVolume(pod types.UID, volume string, claim corev1.Object
 	}
 }
 
-// AssumeProvisioned records that a volume for a claim will be provisioned near a node, for a pod.
+// AssumeProvisioned records that a volume will be provisioned near a node for a claim, on behalf of a pod.
 func (c *Cluster) AssumeProvisioned(by types.UID, claim, node string) {
 	if pvc, ok := c.Attachable.VolumeClaims.Get(claim); ok {
 		pvc = pvc.DeepCopy()

@@ -14,7 +14,7 @@ import (
 // SubGroupPolicy divides the pods of a gang into groups. Each group starts as a whole, like a gang.
 type SubGroupPolicy struct {
 	Name string
-	// Size is the number of pods of a group that start together.
+	// Size is the number of pods in a group that start together.
 	Size int
 	// Min is the number of groups that must be able to start before the gang can start.
 	Min int

@@ -6,7 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// Sums are the resource sums of a gang or a queue. Each is limited to MaxSum.
+// Sums holds the resource sums of a gang or a queue. Each sum is limited to MaxSum.
 type Sums struct {
 	Allocated resource.Vec // held by tasks that are binding, bound or running, or promised
 	Pending   resource.Vec // requested by pending tasks without gates
@@ -14,8 +14,8 @@ type Sums struct {
 	Elastic   resource.Vec // used beyond the minimum
 	Promised  resource.Vec // the part of Allocated that is promised but not bound yet
 	Leaving   resource.Vec // used on nodes by pods that are being deleted and have not ended; not part of Allocated
-	// Lingering is the amount used on nodes by pods whose end is unknown: they should have ended, their node is lost,
-	// or their PodGroup was deleted. It is not part of Allocated.
+	// Lingering is the amount used on nodes by pods whose end is unknown, because they should have ended already,
+	// their node is lost, or their PodGroup was deleted. It is not part of Allocated.
 	Lingering resource.Vec
 }
 

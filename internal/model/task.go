@@ -39,9 +39,9 @@ type Task struct {
 	Annotations map[string]string
 	// Started is the time when the kubelet started the pod; zero if it has not started yet.
 	Started time.Time
-	// Expected is the known or expected run time: see RunTime.
+	// Expected is the known or expected run time; see RunTime.
 	Expected RunTime
-	// Nominated is the node in the pod's status on which room is being freed for the pod; "" if none exists.
+	// Nominated is the node in the pod's status on which resources are being freed for the pod; "" if there is none.
 	Nominated string
 	// Ready is the pod's Ready condition. BoundAt is when the pod was bound; zero if unknown.
 	Ready   bool
@@ -100,7 +100,7 @@ func (t *Task) copyAttributes(d *TaskSet) {
 func (t *Task) mergeAssumptions() (NodeID, Status) {
 	node, status := t.seen.node, t.seen.status
 	if node != NoNode || status.HasEnded() {
-		t.assumedNode = NoNode // confirmed, or overtaken
+		t.assumedNode = NoNode // confirmed, or no longer relevant
 	} else if t.assumedNode != NoNode {
 		node, status = t.assumedNode, Binding
 		if t.seen.status == Releasing {
@@ -126,8 +126,8 @@ func (t *Task) isWithoutGang() bool {
 	return t.Gang == nil && t.Status.CountsOnNode() && !t.Status.IsLeaving()
 }
 
-// mergeAnnotations sets the task's annotations to those that were last read. While a binding is assumed, it adds the
-// annotations that are written with the binding.
+// mergeAnnotations sets the task's annotations to the annotations that were last read. While a binding is assumed, it
+// adds the annotations that are written with the binding.
 func (t *Task) mergeAnnotations() {
 	t.Annotations = t.seen.notes
 	if t.assumedNode == NoNode {
@@ -156,10 +156,11 @@ func (t *Task) RunTime() RunTime {
 	return r
 }
 
-// LatestEndTime returns the latest time at which a task on a node ends, according to the information available now;
-// false if it may run forever. If the kubelet has not started the task yet, its run time starts now. If the limit has
-// passed, the task ends now. If the estimate has passed, it was wrong and is doubled until the end lies in the future
-// (the correction of Tsafrir, Etsion and Feitelson, "Backfilling Using System-Generated Predictions", 2007).
+// LatestEndTime returns the latest time at which a task on a node ends, according to the information available now.
+// It returns false if the task may run forever. If the kubelet has not started the task yet, its run time starts now.
+// If the limit has passed, the task ends now. If the estimate has passed, it was wrong and is doubled until the end
+// lies in the future (the correction of Tsafrir, Etsion and Feitelson, "Backfilling Using System-Generated
+// Predictions", 2007).
 func (t *Task) LatestEndTime(now time.Time) (time.Time, bool) {
 	r := t.RunTime()
 	length, known := r.AssumedLength()

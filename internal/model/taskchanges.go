@@ -134,7 +134,7 @@ func (c *Cluster) addTaskToSums(t *Task, node NodeID, status Status) {
 	}
 }
 
-// removeTaskFromSums reverses link, but leaves the task's own fields unchanged.
+// removeTaskFromSums reverses addTaskToSums, but leaves the task's node and status unchanged.
 func (c *Cluster) removeTaskFromSums(t *Task) {
 	c.countQueueGates(t, -1)
 	if t.nodePos >= 0 {
@@ -190,8 +190,9 @@ func (c *Cluster) countTaskOnNode(t *Task, sign int64) {
 // MayHaveLooseTasks reports whether LooseTasks may return any pods.
 func (c *Cluster) MayHaveLooseTasks() bool { return len(c.loose)+len(c.orphans) > 0 }
 
-// LooseTasks returns the pods of this scheduler that cannot be placed because they name no PodGroup, or a PodGroup that
-// does not exist. The order is undefined: there may briefly be thousands of such pods, of which few matter.
+// LooseTasks returns the pods of this scheduler that cannot be placed because they name no PodGroup, or a PodGroup
+// that does not exist. The order is undefined, because there may briefly be thousands of such pods, of which few
+// matter.
 func (c *Cluster) LooseTasks() []*Task {
 	var out []*Task
 	for t := range c.loose {

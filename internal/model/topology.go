@@ -52,15 +52,15 @@ func (d *Domain) IsInOrBelow(other *Domain) bool {
 	return false
 }
 
-// Topology is the tree of HyperNodes. It is replaced, never changed.
+// Topology is the tree of HyperNodes. A Topology is replaced, never changed.
 type Topology struct {
 	// Gen is the generation at which the tree was built.
 	Gen uint64
 	// Domains is sorted by name and includes domains with problems. The whole cluster is last.
 	Domains []*Domain
-	// Root is the whole cluster. Nodes that Root has directly are not in any HyperNode.
+	// Root is the whole cluster. The nodes in Root.Own are not in any HyperNode.
 	Root *Domain
-	// Tiers maps tier names to tiers. If several tiers share a name, the name means the lowest of them.
+	// Tiers maps tier names to tiers. If several tiers have the same name, the name means the lowest of them.
 	Tiers map[string]int
 
 	byName map[string]*Domain

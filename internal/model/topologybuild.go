@@ -9,7 +9,7 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// Topology returns the tree of the current HyperNodes; nil if none exist.
+// Topology returns the tree of the current HyperNodes; nil if there are none.
 func (c *Cluster) Topology() *Topology {
 	if len(c.HyperNodes) == 0 {
 		c.topology, c.topologyInfos = nil, nil
@@ -81,8 +81,8 @@ func (h *HyperNode) updateMatched(n *Nodes) {
 	}
 }
 
-// buildTopology builds the tree. Domains that cannot be part of the tree are left out, with their problem recorded;
-// the rest of the tree works without them.
+// buildTopology builds the tree. Domains that cannot be part of the tree are left out, and their problem is recorded.
+// The rest of the tree works without them.
 func (c *Cluster) buildTopology() *Topology {
 	t := &Topology{Gen: c.gen, Tiers: map[string]int{}, byName: map[string]*Domain{}}
 	names := slices.Sorted(maps.Keys(c.HyperNodes))
@@ -208,8 +208,8 @@ func (c *Cluster) setDomainNodes(t *Topology) {
 	}
 }
 
-// setOwnNodes sets the nodes that belong to a domain itself, out of the nodes that its members select. It records the
-// nodes that belong to a domain elsewhere in the tree.
+// setOwnNodes sets the nodes that belong to a domain itself, out of the nodes that its members select. It records a
+// problem for each selected node that belongs to a domain elsewhere in the tree.
 func (c *Cluster) setOwnNodes(t *Topology, d *Domain, selected []NodeID) {
 	var elsewhere []string
 	for _, id := range selected {
@@ -224,7 +224,8 @@ func (c *Cluster) setOwnNodes(t *Topology, d *Domain, selected []NodeID) {
 	d.recordMissingNodes("node ", elsewhere)
 }
 
-// setPossibleNodes sets All of a domain that cannot hold gangs to the nodes that it would have if it were usable.
+// setPossibleNodes sets All of a domain that cannot hold gangs. The result contains the nodes that the domain would
+// have if it were usable.
 func (c *Cluster) setPossibleNodes(t *Topology, d *Domain, selected []NodeID) {
 	d.All = selected
 	for _, m := range c.HyperNodes[d.Name].Members {
@@ -235,7 +236,8 @@ func (c *Cluster) setPossibleNodes(t *Topology, d *Domain, selected []NodeID) {
 	d.All = slices.Compact(c.sortByNodeName(d.All))
 }
 
-// selectedNodes returns the live nodes that a domain's members select, sorted by name.
+// selectedNodes returns the live nodes that a domain's members select, sorted by name. It records the nodes that do
+// not exist.
 func (c *Cluster) selectedNodes(d *Domain) []NodeID {
 	h := c.HyperNodes[d.Name]
 	ids, missing := maps.Clone(h.matched), []string(nil)
@@ -253,7 +255,7 @@ func (c *Cluster) selectedNodes(d *Domain) []NodeID {
 	return c.sortByNodeName(slices.Collect(maps.Keys(ids)))
 }
 
-// gatherNodes computes All and Leaves of a domain, after those of the domains below it.
+// gatherNodes computes All and Leaves for a domain, after computing them for the domains below it.
 func (c *Cluster) gatherNodes(d *Domain) {
 	if len(d.Own) > 0 {
 		d.Leaves = append(d.Leaves, d)

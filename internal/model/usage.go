@@ -12,8 +12,8 @@ import (
 // user. Fields that do not apply are empty.
 type Account struct{ Queue, Namespace, User string }
 
-// Usage is the past usage of the cluster by an account, in seconds of the whole cluster. Older usage counts less.
-// Value is the usage up to At. Since At, the account has used the fraction Rate of the cluster, from 0 to 1, which is
+// Usage is an account's past usage of the cluster, in seconds of the whole cluster. Older usage counts less. Value is
+// the usage up to At. Since At, the account has been using the fraction Rate of the cluster, from 0 to 1, which is
 // its largest fraction of any resource.
 type Usage struct {
 	Value float64
@@ -21,7 +21,7 @@ type Usage struct {
 	Rate  float64
 }
 
-// ValueAtTime returns the usage up to a time. Usage that is one halfLife old counts half.
+// ValueAtTime returns the usage up to the time now. Usage that is one halfLife old counts half.
 //
 // With the decay d = 2^(-t/halfLife), it is Value·d + Rate·halfLife/ln 2·(1-d), the integral of the rate under the
 // decay.
@@ -48,7 +48,7 @@ func (d UsageSet) apply(c *Cluster) {
 	c.UsageGen = c.nextGeneration()
 }
 
-// AssumeUsage records the usage of accounts.
+// AssumeUsage records the usage of accounts, and deletes the accounts whose entries have no value and rate.
 func (c *Cluster) AssumeUsage(entries []UsageEntry) {
 	if c.Usage == nil && len(entries) > 0 {
 		c.Usage = map[Account]Usage{}

@@ -10,9 +10,9 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// ChangedCopy returns a copy of the shape with a changed spec or request, to find out which change would help. The copy
-// is not stored in the cluster, and no task has it. Variant returns false for shapes that attach volumes or devices,
-// or that have rules about other pods.
+// ChangedCopy returns a copy of the shape with a changed spec or request. It is used to find out which change would
+// help. The copy is not stored in the cluster, and no task has it. ChangedCopy returns false for shapes that cannot
+// be placed anywhere, that attach volumes or devices, or that have rules about other pods.
 func (s *Shape) ChangedCopy(change func(spec *podshape.Spec, request resource.Request) resource.Request) (*Shape, bool) {
 	isUnusable := s.Impossible || s.MalformedAffinity != ""
 	if isUnusable || s.Slow || s.Attached != nil {
@@ -37,8 +37,9 @@ func (s *Shape) IsChangedBy(change func(spec *podshape.Spec, request resource.Re
 	return before.Key() != after.Key() || !slices.Equal(request, s.Request)
 }
 
-// WithoutVolumeClaims returns the shape without some of its volume claims, to find out which claims prevent the
-// placement. It returns the shape itself if keys is empty, and nil if the shape's placement depends on other pods.
+// WithoutVolumeClaims returns the shape without some of its volume claims. It is used to find out which claims
+// prevent the placement. It returns the shape itself if keys is empty, and nil if the shape cannot be placed anywhere
+// or its placement depends on other pods.
 func (s *Shape) WithoutVolumeClaims(keys []string) *Shape {
 	switch {
 	case len(keys) == 0:

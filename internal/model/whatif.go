@@ -13,7 +13,7 @@ func (c *Cluster) QueueRestoringDelta(name string) Delta {
 	return queueKept{kept}
 }
 
-// queueKept is a delta that restores a queue but keeps its current sums.
+// queueKept is a delta that restores a queue's state, except for its current sums.
 type queueKept struct{ queue Queue }
 
 func (d queueKept) apply(c *Cluster) {

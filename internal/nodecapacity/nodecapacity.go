@@ -9,7 +9,7 @@ import (
 
 // Room holds a node's allocatable and idle resources.
 type Room struct {
-	// Name is the node's name, Status its state in kubectl's words.
+	// Name is the node's name, and Status is its state in kubectl's wording.
 	Name, Status string
 	// Has is the allocatable amount, Idle the part that is not requested. Idle may be negative.
 	Has, Idle Amounts
@@ -19,7 +19,7 @@ type Room struct {
 	Unknown bool
 }
 
-// RoomOfAllNodes computes the room of every node, in the order of their names. Pods on other nodes do not count.
+// RoomOfAllNodes returns the resources of every node, in the order of their names. Pods on other nodes do not count.
 func RoomOfAllNodes(nodes []*corev1.Node, pods []*corev1.Pod) []Room {
 	held := map[string]*Amounts{}
 	for _, pod := range pods {
@@ -36,7 +36,7 @@ func RoomOfAllNodes(nodes []*corev1.Node, pods []*corev1.Pod) []Room {
 	return rooms
 }
 
-// RoomOfNode returns the room of a node whose pods request held; nil means zero.
+// RoomOfNode returns the resources of a node whose pods request held; if held is nil, the pods request nothing.
 func RoomOfNode(node *corev1.Node, held *Amounts) Room {
 	r := Room{Name: node.Name, Status: StatusText(node), Has: AmountsFromList(node.Status.Allocatable), Usable: IsReady(node) && !node.Spec.Unschedulable}
 	r.Idle = RemainingAmounts(r.Has, held)
@@ -70,7 +70,7 @@ func IsReady(node *corev1.Node) bool {
 	return false
 }
 
-// StatusText returns a node's state in kubectl's words.
+// StatusText returns a node's state in kubectl's wording.
 func StatusText(node *corev1.Node) string {
 	status := "NotReady"
 	if IsReady(node) {

@@ -1,13 +1,13 @@
 package nodecapacity
 
-// State is a node's state in Slurm's words.
+// State is a node's state in Slurm's wording.
 type State string
 
 // The states of nodes.
 const (
 	StateIdle     State = "idle"  // jobs have no pods on it
 	StateMixed    State = "mix"   // jobs have pods on it, and there is free capacity
-	StateFull     State = "alloc" // jobs have pods on it, and all cpu, or all of a device, is requested
+	StateFull     State = "alloc" // jobs have pods on it, and all of its CPU, or all of a device, is requested
 	StateDraining State = "drng"  // cordoned, and jobs still have pods on it
 	StateDrained  State = "drain" // cordoned
 	StateDown     State = "down"  // not ready
@@ -30,7 +30,7 @@ func StateOfNode(ready, cordoned, busy bool, has, idle Amounts) State {
 	return StateIdle
 }
 
-// isFullyRequested reports whether all cpu, or all of a device, is requested.
+// isFullyRequested reports whether all CPU, or all units of any device, are requested.
 func isFullyRequested(has, idle Amounts) bool {
 	if has.MilliCPU > 0 && idle.MilliCPU <= 0 {
 		return true

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// adaptor reads Prometheus through the API server's custom metrics.
+// adaptor reads Prometheus data through the API server's custom metrics.
 type adaptor struct {
 	client  *http.Client
 	address string

@@ -17,7 +17,7 @@ type elastic struct {
 	conf    config.Elastic
 }
 
-// maxHosts is the greatest number of nodes in one request. Elasticsearch allows 65,536 buckets.
+// maxHosts is the maximum number of nodes in one request. Elasticsearch allows 65,536 buckets.
 const maxHosts = 20000
 
 // Fetch requests the averages of the last ten minutes for each host.

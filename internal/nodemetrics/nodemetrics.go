@@ -32,7 +32,7 @@ import (
 )
 
 const (
-	// answerTime is the timeout of one request, answerSize the greatest number of bytes read from its response.
+	// answerTime is the timeout for one request. answerSize is the maximum number of bytes read from its response.
 	answerTime = 10 * time.Second
 	answerSize = 64 << 20
 )
@@ -79,8 +79,8 @@ func New(m config.Metrics, cluster *rest.Config) (Source, error) {
 // look is the interval at which Run checks whether the configuration has changed.
 const look = 2 * time.Second
 
-// Run reads the load periodically until ctx is done and passes it to put. current returns the current configuration;
-// without a type in it, Run reads nothing. Run logs the first failure of a source, and its recovery.
+// Run reads the load periodically until ctx is done and passes it to put. current returns the current configuration; if
+// its type is empty, Run reads nothing. Run logs the first failure of a source, and its recovery.
 func Run(ctx context.Context, current func() config.Metrics, cluster *rest.Config, put func(...model.Delta), log logr.Logger) {
 	r := runner{cluster: cluster, put: put, log: log}
 	ticker := time.NewTicker(look)
@@ -107,7 +107,7 @@ type runner struct {
 	failed bool
 }
 
-// fetchIfDue reads the load if it is time.
+// fetchIfDue reads the load if the interval has passed since the last read.
 func (r *runner) fetchIfDue(ctx context.Context, m config.Metrics, now time.Time) {
 	if m != r.conf {
 		r.conf, r.source, r.next, r.failed = m, nil, time.Time{}, false
@@ -164,7 +164,8 @@ func sendRequest(client *http.Client, request *http.Request, into any) error {
 	return nil
 }
 
-// isPlausibleValue reports whether a measurement is plausible: not negative, not NaN, not absurdly large.
+// isPlausibleValue returns v and reports whether it is a plausible measurement, which means that it is not negative,
+// NaN or absurdly large.
 func isPlausibleValue(v float64) (float64, bool) { return v, v >= 0 && v < 1e6 }
 
 // joinByNode joins two measurements. It keeps only nodes that have both.

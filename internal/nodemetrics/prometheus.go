@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// prometheus reads node_exporter's series from a Prometheus server. The series' instance is the node's name; a port
-// after it is ignored.
+// prometheus reads node_exporter's series from a Prometheus server. The instance of a series is the node's name; a port
+// after the name is ignored.
 type prometheus struct {
 	client  *http.Client
 	address string
@@ -67,7 +67,7 @@ func (p *prometheus) queryByNode(ctx context.Context, query string) (map[string]
 	return out, nil
 }
 
-// nodeNameOf returns the node's name in an instance: node-1 or node-1:9100.
+// nodeNameOf returns the name of the node in an instance, which has a form such as node-1 or node-1:9100.
 func nodeNameOf(instance string) string {
 	host, _, err := net.SplitHostPort(instance)
 	if err != nil {

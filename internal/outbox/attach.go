@@ -49,7 +49,7 @@ type attached struct {
 	failed error
 }
 
-// attachWrite returns the first of the writes that are needed to bind a pod with volumes or devices.
+// attachWrite returns the first write of the sequence that binds a pod with volumes or devices.
 func (o *Outbox) attachWrite(b *decision.Bind, now time.Time) *write {
 	a := &attached{o: o, bind: *b, deadline: now.Add(b.Attach.Timeout), pause: firstLook}
 	o.attaching.Add(1)
@@ -108,7 +108,7 @@ func (a *attached) failAndRelease(err error) {
 	a.o.reportAfterPause(err, model.BindFailed{UID: a.bind.Pod.UID, Err: err.Error()})
 }
 
-// requestBindings writes the bindings of volumes and devices. It is safe to repeat.
+// requestBindings writes the bindings of volumes and devices. It is safe to call it repeatedly.
 func (a *attached) requestBindings(ctx context.Context) error {
 	api, at := a.o.o.Attach, a.bind.Attach
 	if at.Problem != "" {
@@ -161,7 +161,7 @@ func (a *attached) writeVolumeClaim(ctx context.Context, v *decision.VolumeBindi
 	return err
 }
 
-// selectNode requests the provisioning of a volume near the node.
+// selectNode requests that a volume be provisioned near the node.
 func (a *attached) selectNode(ctx context.Context, p *decision.Provision) error {
 	err := a.o.o.Attach.PatchVolumeClaim(ctx, p.Claim.Namespace, p.Claim.Name, encodeJSON(map[string]any{"metadata": map[string]any{
 		"resourceVersion": p.ResourceVersion, "annotations": map[string]string{storagehelpers.AnnSelectedNode: p.Node},
@@ -212,7 +212,7 @@ func (a *attached) checkDevicesFree(claim *resourcev1.ResourceClaim, d *decision
 	return nil
 }
 
-// reserveDevices writes the parts of the allocation and the reservation that are missing. It adds the finalizer first,
+// reserveDevices writes the missing parts of the allocation and of the reservation. It adds the finalizer first,
 // because only the finalizer prevents the deletion of a claim whose devices are in use.
 func (a *attached) reserveDevices(ctx context.Context, claim *resourcev1.ResourceClaim, allocation *resourcev1.AllocationResult) (err error) {
 	consumer := decision.ConsumerReference(a.bind.Pod)
@@ -287,7 +287,7 @@ func (a *attached) checkVolumes(ctx context.Context) error {
 	return nil
 }
 
-// boundVolumeName returns the volume to which a claim is bound; "" if it is not bound.
+// boundVolumeName returns the volume to which a claim is bound, or "" if it is not bound.
 func boundVolumeName(claim *corev1.PersistentVolumeClaim) string {
 	if !metav1.HasAnnotation(claim.ObjectMeta, storagehelpers.AnnBindCompleted) {
 		return ""
@@ -333,7 +333,7 @@ func (a *attached) isVolumeProvisioned(ctx context.Context, p *decision.Provisio
 	return false, nil
 }
 
-// stopIfMissing stops the wait if err reports that an object is missing.
+// stopIfMissing ends the wait if err means that an object is missing.
 func (a *attached) stopIfMissing(err error) error {
 	if apierrors.IsNotFound(err) {
 		a.failed = err

@@ -15,10 +15,11 @@
 //   - A failed bind or eviction is reported exactly once.
 //   - Gangs with the fewest outstanding binds go first. However, every fourth bind belongs to the gang that has
 //     waited longest, so that no gang starves.
-//   - While the API server is under pressure, at most one write in governor.Share reports that a gang runs.
-//   - Pod events are written only while no bind waits, or slowly when they grow old.
+//   - While the API server is under pressure, at most one write in backpressure.Share reports that a gang is running.
+//   - Pod events are written only while no bind is waiting, or slowly once they have become old.
 //
 // # Concurrency
 //
-// Only one goroutine may call Put at a time, also while Run works. The failure callback runs on Run's workers.
+// Only one goroutine at a time may call Put. It may do so while Run is running. The failure callback runs on Run's
+// workers.
 package outbox

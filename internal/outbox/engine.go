@@ -30,7 +30,7 @@ type engine struct {
 	pressure *backpressure.Governor
 	inFlight int
 	idle     idleGate
-	resting  int // writes that wait for their next attempt
+	resting  int // writes that are waiting for their next attempt
 	closed   bool
 }
 
@@ -104,7 +104,7 @@ func (e *engine) sendWrites(ctx context.Context) {
 }
 
 // waitForWrite blocks until a write may be sent, and returns the write. It returns nil when the engine stops. It also
-// checks ctx, because a worker whose call was cancelled may call take before run has closed the engine.
+// checks ctx, because a worker whose call was cancelled may call waitForWrite before the engine is closed.
 func (e *engine) waitForWrite(ctx context.Context) *write {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -38,7 +38,7 @@ func (o *Outbox) newEventWrite(l lane, about corev1.ObjectReference, kind, reaso
 	stamp := metav1.NewTime(now)
 	e := &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: cmp.Or(about.Namespace, metav1.NamespaceDefault), // for cluster-scoped objects
+			Namespace: cmp.Or(about.Namespace, metav1.NamespaceDefault), // the default is for cluster-scoped objects
 			Name:      o.events.uniqueName(about.Name, now),
 		},
 		InvolvedObject: about,
@@ -72,7 +72,8 @@ func (o *Outbox) recordEvent(ctx context.Context, e *corev1.Event) error {
 	return nil
 }
 
-// ignoreExisting treats "already exists" as success. Event names are unique, so the existing event is our own.
+// ignoreExisting treats "already exists" as success, because event names are unique, so the existing event was written
+// by an earlier attempt.
 func ignoreExisting(err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		return nil

@@ -7,7 +7,7 @@ import "container/heap"
 type gangQueue struct {
 	byNeed  needHeap
 	gangs   map[string]*gangWrites
-	oldest  []*gangWrites // by arrival; empty entries are skipped lazily
+	oldest  []*gangWrites // gangs in order of arrival; empty entries are skipped lazily
 	seq     uint64
 	taken   uint64
 	waiting int
@@ -17,11 +17,12 @@ type gangQueue struct {
 type gangWrites struct {
 	gang   string
 	seq    uint64
-	index  int // in the heap; -1 after removal
+	index  int // index in the heap; -1 after removal
 	writes []*write
 }
 
-// agedEvery is the interval at which a write of the gang that has waited longest is sent, whatever the gang's size.
+// agedEvery is the number of writes after which one write belongs to the gang that has waited longest, whatever the
+// gang's size.
 const agedEvery = 4
 
 func newGangQueue() *gangQueue {

@@ -18,7 +18,7 @@ const (
 	idleTick = 50 * time.Millisecond
 	// quietAfter is how long binds must have been rare before idle writes are sent freely.
 	quietAfter = time.Second
-	// streamOf is the number of binds and evictions within one tick that count as a busy period.
+	// streamOf is the number of binds and evictions within one tick that makes it part of a busy period.
 	streamOf = 4
 	// burstTicks is the number of ticks between two bursts of idle writes. A burst costs less than separate writes,
 	// because the writes share packets and the scheduler handles their watch events in a single cycle.
@@ -28,7 +28,8 @@ const (
 	oldIdle      = 10 * time.Second
 	// idleMost is the maximum number of queued idle writes. If there are more, the oldest are dropped.
 	idleMost = 20000
-	// toldPerTick is the number of workers that each tick wakes to check whether writes in toldLane may be sent.
+	// toldPerTick is the maximum number of workers that are woken at each tick to check whether writes in toldLane may
+	// be sent.
 	toldPerTick = 50
 )
 

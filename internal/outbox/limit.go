@@ -2,13 +2,13 @@ package outbox
 
 import "time"
 
-// limiter decides how many writes may be in flight. It uses additive increase and multiplicative decrease: the limit
+// limiter decides how many writes may be in flight. It uses additive increase and multiplicative decrease. The limit
 // grows while responses are fast, and shrinks when the server returns 429, does not respond, or becomes slow.
 type limiter struct {
 	limit     float64
 	low, high float64
 	latency   time.Duration // moving average over successful writes
-	calmUntil time.Time     // no decrease before this time: a burst of 429 responses is one signal
+	calmUntil time.Time     // no decrease before this time, because a burst of 429 responses counts as one signal
 }
 
 const (

@@ -23,9 +23,9 @@ type Options struct {
 	SchedulerName string
 	// Report receives the deltas of writes that failed. It must not block.
 	Report func(model.Delta)
-	// Fence returns an error if this process may no longer write. A nil Fence never does.
+	// Fence returns an error if this process may no longer write. A nil Fence permits all writes.
 	Fence func() error
-	// Observe is called for every attempt of a write, for metrics. It may be nil.
+	// Observe is called for every attempt to perform a write, for metrics. It may be nil.
 	Observe func(Attempt)
 	// Pressure throttles purely informational writes (toldLane). If it is nil, they are never throttled.
 	Pressure *backpressure.Governor
@@ -33,7 +33,7 @@ type Options struct {
 	Log logr.Logger
 }
 
-// Attempt describes one attempt of a write.
+// Attempt describes one attempt to perform a write.
 type Attempt struct {
 	Lane    string        // evict, bind, status, told, idle
 	Outcome string        // ok, retried, superseded, refused, dropped
@@ -46,7 +46,7 @@ type Outbox struct {
 	o      Options
 	engine *engine
 	events *eventLog
-	// attaching counts the binds that wait for volumes, devices or a check of their PodGroup.
+	// attaching counts the binds that are waiting for volumes, devices or a check of their PodGroup.
 	attaching atomic.Int32
 }
 

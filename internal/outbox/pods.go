@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// Reasons of conditions and events on pods. They are the same as in Volcano, as far as Volcano has them.
+// Reasons for conditions and events on pods. They are the same as in Volcano if Volcano has an equivalent.
 const (
 	reasonScheduled  = "Scheduled"
 	reasonEvict      = "Evict"
@@ -26,7 +26,7 @@ const (
 // each other.
 func podWriteKey(o decision.Object) string { return "pod/" + o.Namespace + "/" + o.Name }
 
-// firstBindWrite returns the first of the writes that bind a pod.
+// firstBindWrite returns the first write of the sequence that binds a pod.
 func (o *Outbox) firstBindWrite(b *decision.Bind, now time.Time) *write {
 	if b.Attach != nil {
 		return o.attachWrite(b, now)
@@ -78,8 +78,8 @@ func (o *Outbox) explainConflict(ctx context.Context, pod decision.Object, node 
 	return conflict
 }
 
-// newEvictWrites returns the writes of an eviction: one for the victim's conditions and its deletion, and one for each
-// event.
+// newEvictWrites returns the writes for an eviction. There is one write for the victim's conditions and its deletion,
+// and one for each event.
 func (o *Outbox) newEvictWrites(e *decision.Evict, now time.Time) []*write {
 	pod := e.Pod
 	patch := encodeJSON(map[string]any{
@@ -120,7 +120,7 @@ func (o *Outbox) newEvictWrites(e *decision.Evict, now time.Time) []*write {
 	return writes
 }
 
-// podConditionWrite returns a write of the condition that explains why a pod waits. It is an idle write, and it is
+// podConditionWrite returns a write of the condition that explains why a pod is waiting. It is an idle write, and it is
 // dropped once the pod is bound.
 func (o *Outbox) podConditionWrite(p *decision.PodCondition, now time.Time) *write {
 	pod := p.Pod
@@ -187,7 +187,8 @@ func podConditionPatch(kind corev1.PodConditionType, status corev1.ConditionStat
 	}
 }
 
-// ignoreGone treats it as success if the pod to delete does not exist, or if another pod has its name.
+// ignoreGone returns nil for errors which mean that the pod to delete does not exist, or that another pod has its name.
+// It returns all other errors unchanged.
 func ignoreGone(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil

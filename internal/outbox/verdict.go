@@ -18,7 +18,7 @@ const (
 	transient                // no response or an internal error; try again later
 )
 
-// verdictOfError returns the verdict for the error of a client call.
+// verdictOfError returns the verdict for the error from a client call.
 func verdictOfError(err error) verdict {
 	switch {
 	case err == nil:

@@ -10,13 +10,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// verified holds the binds of a gang that wait for a check of the gang's PodGroup. Watch events may be late, so
-// without the check, part of a gang could be bound after its minimum was raised. Users and controllers raise a
-// minimum before they create the pods for it, so a read after the pods were seen returns the new minimum.
+// verified holds the binds of a gang that are waiting for a check of the gang's PodGroup. Watch events may be late, so
+// without the check, part of a gang could be bound after its minimum was raised. Users and controllers raise a minimum
+// before they create the additional pods, so a read after the pods were observed returns the new minimum.
 type verified struct {
 	o     *Outbox
 	binds []decision.Bind
-	// fresh is the PodGroup if it differs from the decision, otherwise nil.
+	// fresh is the current PodGroup if it differs from the one in the decision; otherwise, it is nil.
 	fresh *schedulingv1beta1.PodGroup
 	why   error
 }

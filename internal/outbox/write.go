@@ -23,7 +23,7 @@ func (l lane) String() string {
 	return [laneCount]string{"evict", "bind", "status", "told", "idle"}[l]
 }
 
-// statusShare limits status writes: while binds are waiting, only one in every statusShare writes is a status update.
+// statusShare limits status writes. While binds are waiting, only one in every statusShare writes is a status update.
 const statusShare = 8
 
 // write is one write to the API server.
@@ -100,7 +100,7 @@ func (q *queues) queueWrite(w *write) (superseded *write) {
 	}
 }
 
-// inheritLane moves a status to the lane of the more urgent status that it replaces.
+// inheritLane moves w to statusLane if it replaces a status that was more urgent.
 func inheritLane(w, old *write) {
 	if old != nil && old.lane == statusLane && w.lane == toldLane {
 		w.lane = statusLane
@@ -108,8 +108,8 @@ func inheritLane(w, old *write) {
 }
 
 // takeNextWrite returns the write to send now, and marks its key as busy. It returns nil if no write may be sent. Idle
-// writes are returned only if idleAllowed is true, and writes of toldLane only if mayWriteTold, which is called when
-// one is queued, returns true.
+// writes are returned only if idleAllowed is true, and writes in toldLane only if mayTell returns true. It calls
+// mayTell only when such a write is queued.
 func (q *queues) takeNextWrite(mayTell func() bool, idleAllowed bool) *write {
 	w := q.chooseWrite(mayTell, idleAllowed)
 	if w != nil {
@@ -153,8 +153,8 @@ func (q *queues) takeToldWrite(mayTell func() bool) *write {
 	return q.told.takeFirstWrite()
 }
 
-// finishWrite releases w's key and queues the write that arrived in the meantime. It reports whether there was one; w
-// then need not be retried.
+// finishWrite releases w's key and queues the write that arrived in the meantime. It reports whether there was such a
+// write, in which case w need not be retried.
 func (q *queues) finishWrite(w *write) (newer bool) {
 	delete(q.busy, w.key)
 	later, ok := q.after[w.key]
@@ -166,7 +166,7 @@ func (q *queues) finishWrite(w *write) (newer bool) {
 }
 
 // requeueWrite queues w for its next attempt, unless there is a write with the same key that is at least as urgent. A
-// less urgent write waits until w is done. It reports whether w was queued.
+// less urgent write with the same key waits until w is done. It reports whether w was queued.
 func (q *queues) requeueWrite(w *write) bool {
 	later, ok := q.after[w.key]
 	switch {

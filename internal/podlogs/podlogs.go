@@ -12,7 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// MaxPods is the greatest number of pods followed at once, MaxLines of lines kept.
+// MaxPods is the maximum number of pods that are followed at once, and MaxLines is the maximum number of lines in a
+// View.
 const (
 	MaxPods  = 20
 	MaxLines = 10000
@@ -21,7 +22,7 @@ const (
 // gather is the time for which new lines are collected before Next returns them.
 const gather = 100 * time.Millisecond
 
-// Pod identifies a log to follow. Without a container, it is the pod's only or default one.
+// Pod identifies a log to follow. If Container is empty, it is the log of the pod's only or default container.
 type Pod struct {
 	Namespace, Name string
 	UID             types.UID
@@ -42,9 +43,10 @@ type Line struct {
 type View struct {
 	// Lines holds the last lines, the newest last.
 	Lines []Line
-	// Dropped is the number of lines dropped beyond MaxLines.
+	// Dropped is the number of lines that were dropped because there were more than MaxLines.
 	Dropped int
-	// Streams maps a pod's name to the state of its stream: "" means followed, other text is the reason why not.
+	// Streams maps a pod's name to the state of its stream: "" means that the log is being followed; any other text is
+	// the reason why it is not.
 	Streams map[string]string
 }
 
@@ -66,7 +68,7 @@ func New(client kubernetes.Interface) *Tail {
 	return &Tail{pods: client, states: map[string]string{}, running: map[Pod]context.CancelFunc{}, dirty: make(chan struct{}, 1)}
 }
 
-// Follow follows these pods instead of the previous ones. Streams of pods in both sets continue.
+// Follow follows these pods instead of the previous ones. The streams of pods that are in both sets continue.
 func (t *Tail) Follow(pods []Pod) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,7 +105,7 @@ func (t *Tail) Follow(pods []Pod) {
 	t.signalChange()
 }
 
-// Stop stops following all pods and drops the lines.
+// Stop stops following all pods and drops their lines.
 func (t *Tail) Stop() { t.Follow(nil) }
 
 // Next waits for new lines or states and returns the current view.

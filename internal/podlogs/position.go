@@ -20,7 +20,7 @@ type Position struct {
 // IsStart reports whether no line has been read.
 func (p *Position) IsStart() bool { return p.last.IsZero() }
 
-// HasMoved reports whether lines were read since the position was before.
+// HasMoved reports whether lines have been read since the position had the value before.
 func (p *Position) HasMoved(before Position) bool {
 	return p.last != before.last || p.count != before.count
 }

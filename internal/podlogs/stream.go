@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The pause before an ended stream is reopened: the first one, and the longest.
+// The first and the longest pause before a stream that ended is reopened.
 const (
 	firstPause = 500 * time.Millisecond
 	maxPause   = 5 * time.Second
@@ -24,7 +24,7 @@ const (
 // firstLines is the number of past lines to request.
 const firstLines = 1000
 
-// longestLine is the number of bytes kept of a line.
+// longestLine is the maximum number of bytes that are kept of a line.
 const longestLine = 8 << 10
 
 // followPodLog streams the log of a pod until ctx is done or the pod has ended.
@@ -60,7 +60,7 @@ func hasEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// stateAfterEnd returns the state of an ended stream, and whether no more lines will come.
+// stateAfterEnd returns the state of an ended stream, and whether no more lines will follow.
 func (t *Tail) stateAfterEnd(ctx context.Context, pod Pod, err error) (state string, over bool) {
 	if apierrors.IsNotFound(err) {
 		return "the pod was deleted", true
@@ -89,7 +89,8 @@ func errorReason(err error) string {
 	return cleanLogText(err.Error())
 }
 
-// copyLogStream copies lines until the stream ends. The stream starts at the position, which it advances.
+// copyLogStream copies lines until the stream ends. It starts the stream at the position and advances the position with
+// each line.
 func (t *Tail) copyLogStream(ctx context.Context, pod Pod, position *Position) error {
 	options := &corev1.PodLogOptions{Container: pod.Container, Follow: true, Timestamps: true, TailLines: new(int64(firstLines))}
 	position.Resume(options)
@@ -116,7 +117,7 @@ func (t *Tail) copyLogStream(ctx context.Context, pod Pod, position *Position) e
 	}
 }
 
-// readLine reads a line and discards the part that is too long.
+// readLine reads a line and discards the part that does not fit into the reader's buffer.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	part, prefix, err := r.ReadLine()
 	line := bytes.Clone(part)
@@ -126,8 +127,8 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	return line, err
 }
 
-// cleanLogText makes a program's output safe to show as one line. Of text that overwrites itself with \r, it keeps the
-// last version. It removes escape sequences and control characters.
+// cleanLogText makes a program's output safe to show as one line. If the text overwrites itself with \r, it keeps only
+// the last version. It removes escape sequences and control characters.
 func cleanLogText(text string) string {
 	text = strings.TrimRight(text, "\r")
 	if at := strings.LastIndexByte(text, '\r'); at >= 0 {

@@ -1,5 +1,5 @@
-// Package podtemplate validates pod templates with Kubernetes' own defaulting and validation. Besides the embedded
-// control plane and the scheduler's adapter it is the only package that links code of Kubernetes itself. Admission and
+// Package podtemplate validates pod templates with Kubernetes' own defaulting and validation. Apart from the embedded
+// control plane and the scheduler's adapter, it is the only package that links code of Kubernetes itself. Admission and
 // the command line share it, so that they return the same errors.
 //
 //	In:   a pod template and its path
@@ -22,8 +22,9 @@ import (
 	"k8s.io/kubernetes/pkg/capabilities"
 )
 
-// allowPrivileged makes the validation accept privileged containers: the policies of the cluster decide about these
-// when the pods are created. It is called late, so that an API server in the same process sets its own value first.
+// allowPrivileged makes the validation accept privileged containers, because the policies of the cluster decide about
+// them when the pods are created. It is called late, so that an API server in the same process can set its own value
+// first.
 var allowPrivileged = sync.OnceFunc(func() {
 	capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true})
 })

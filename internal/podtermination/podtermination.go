@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// DeletionRequestedAt returns when the deletion of a pod was requested: its deletion timestamp minus its grace period.
-// It returns zero if the pod is not being deleted.
+// DeletionRequestedAt returns the time at which the deletion of a pod was requested, which is its deletion timestamp
+// minus its grace period. It returns the zero time if the pod is not being deleted.
 func DeletionRequestedAt(pod *corev1.Pod) time.Time {
 	if pod.DeletionTimestamp == nil {
 		return time.Time{}
@@ -20,8 +20,8 @@ func DeletionRequestedAt(pod *corev1.Pod) time.Time {
 	return at
 }
 
-// FinishTime returns when the last container of a finished pod ended, or the creation time of the pod if that is
-// unknown.
+// FinishTime returns the time at which the last container of a finished pod ended, or the creation time of the pod if
+// that time is unknown.
 func FinishTime(pod *corev1.Pod) time.Time {
 	at := pod.CreationTimestamp.Time
 	for i := range pod.Status.ContainerStatuses {
@@ -37,8 +37,9 @@ func HasFinished(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// WasDeletedBeforeEnd reports whether a finished pod was deleted before it had finished. The exit code of a process
-// that was sent a signal says nothing about its work: with code 0 the work may still be incomplete.
+// WasDeletedBeforeEnd reports whether the deletion of a finished pod was requested before the pod had finished. The
+// exit code of such a pod is not reliable, because a process that received a signal may exit with code 0 although its
+// work is incomplete.
 func WasDeletedBeforeEnd(pod *corev1.Pod) bool {
 	return HasFinished(pod) && pod.DeletionTimestamp != nil && !FinishTime(pod).Before(DeletionRequestedAt(pod))
 }

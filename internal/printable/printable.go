@@ -1,5 +1,5 @@
 // Package printable makes untrusted text safe to display. Other users write names, annotations, conditions and events.
-// A terminal obeys control characters in them, and a line break in them can forge a row of a table.
+// Control characters in these texts would be interpreted by a terminal, and a line break could forge a row of a table.
 //
 //	In:   text of any origin
 //	Out:  the same text, with every character that a terminal would obey in a visible form
@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeLine returns text as part of one line. Line breaks and tabs become a single blank, other control characters a
-// visible escape such as \x1b.
+// EscapeLine returns text in a form that can be part of one line. Line breaks and tabs become a single blank, and other
+// control characters become visible escapes such as \x1b.
 func EscapeLine(text string) string {
 	if isPlain(text) {
 		return text
@@ -24,8 +24,8 @@ func EscapeLine(text string) string {
 	return escapeUnsafe(text, func(rune) bool { return false })
 }
 
-// EscapeText returns text of several lines. Line breaks and tabs stay, other control characters become a visible
-// escape.
+// EscapeText returns a text that may have several lines. Line breaks and tabs remain, and other control characters
+// become visible escapes.
 func EscapeText(text string) string {
 	if isPlain(text) {
 		return text

@@ -19,7 +19,8 @@ func FormatCores(milli int64) string {
 	return formatTrimmed(float64(milli)/1000, 2)
 }
 
-// FormatMemory formats bytes in the largest unit that gives at least ten or a whole number: 9Gi, 1015Gi, 95Ti, 512Mi.
+// FormatMemory formats bytes in the largest unit in which the number is at least ten or a whole number: 9Gi, 1015Gi,
+// 95Ti, 512Mi.
 func FormatMemory(bytes int64) string {
 	if bytes < 0 {
 		return "-" + FormatMemory(-bytes)

@@ -2,11 +2,12 @@ package render
 
 import "strings"
 
-// placeholder is the program of the commands in hints and help texts. Hints are also stored in the API, where the
-// reader's program is not known.
+// placeholder is the program name in the commands in hints and help texts. It is needed because hints are also stored
+// in the API, where the program that the reader uses is unknown.
 const placeholder = "vcctl"
 
-// ReplaceProgramName returns a text whose commands begin with the program that the user typed, such as `kubectl vc`.
+// ReplaceProgramName replaces the placeholder in the commands of a text with the program that the user typed, such as
+// `kubectl vc`.
 func ReplaceProgramName(text, program string) string {
 	if program == "" || program == placeholder {
 		return text

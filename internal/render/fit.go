@@ -2,7 +2,8 @@ package render
 
 import "slices"
 
-// SetSpareColumns names, by title, the columns that a narrow terminal may omit. The first is omitted first.
+// SetSpareColumns specifies, by title, the columns that may be omitted on a narrow terminal. The first one is omitted
+// first.
 func (t *Table) SetSpareColumns(titles ...string) {
 	for _, title := range titles {
 		if at := slices.Index(t.Header, title); at >= 0 {
@@ -12,9 +13,9 @@ func (t *Table) SetSpareColumns(titles ...string) {
 }
 
 // FitColumns returns the columns to print, in order. These are all columns unless the lines would be wider than
-// MaxWidth. Then Fit omits the columns of Spare that are empty in all rows. While the line is still too long, or leaves
-// too little space for the free text, it omits the other columns of Spare, too. Finally it restores the columns that
-// fit after all.
+// MaxWidth. In that case, FitColumns first omits the columns in Spare that are empty in all rows. If the line is still
+// too long, or leaves too little space for the free text, FitColumns also omits the other columns in Spare. Finally, it
+// restores the omitted columns that fit after all.
 func (t *Table) FitColumns() []int {
 	widths := t.ColumnWidths()
 	kept := make([]int, len(widths))
@@ -45,8 +46,8 @@ func withoutColumn(columns []int, one int) []int {
 	return slices.DeleteFunc(slices.Clone(columns), func(column int) bool { return column == one })
 }
 
-// neededWidth returns the width of a line of these columns. The free text counts with its full width, but not more than
-// most.
+// neededWidth returns the width of a line with these columns. The free text counts with its full width, but not more
+// than most.
 func (t *Table) neededWidth(kept, widths []int, most int) int {
 	total := 0
 	for i, column := range kept {
@@ -62,14 +63,14 @@ func (t *Table) neededWidth(kept, widths []int, most int) int {
 	return total
 }
 
-// isEmptyColumn reports whether a column holds nothing but "", "-" or "0".
+// isEmptyColumn reports whether a column contains only "", "-" or "0".
 func (t *Table) isEmptyColumn(column int) bool {
 	return !slices.ContainsFunc(t.Rows, func(row []string) bool {
 		return column < len(row) && !slices.Contains([]string{"", "-", "0"}, row[column])
 	})
 }
 
-// KeepColumns reduces the table to these columns, in this order.
+// KeepColumns reduces the table to the given columns, in the given order.
 func (t *Table) KeepColumns(columns []int) {
 	pick := func(cells []string) []string {
 		var picked []string

@@ -13,16 +13,16 @@ import (
 	"github.com/vc-batch/vc/internal/printable"
 )
 
-// DefaultGap is the number of blanks between two columns, kubectl's.
+// DefaultGap is the number of blanks between two columns, as in kubectl.
 const DefaultGap = 3
 
-// Table is rows of cells under a header, without lines, in kubectl's layout. The zero value is an empty table.
+// Table is a table in kubectl's layout: rows of cells under a header, without lines. The zero value is an empty table.
 type Table struct {
 	// Header holds the column titles. They are not printed if NoHeader is set.
 	Header []string
 	// Rows holds one cell per column.
 	Rows [][]string
-	// NoHeader omits the titles, and their widths do not count.
+	// NoHeader omits the titles. Their widths then do not affect the widths of the columns.
 	NoHeader bool
 	// MaxWidth is the width of the terminal in cells; 0 means unlimited.
 	MaxWidth int
@@ -33,7 +33,8 @@ type Table struct {
 	Gap int
 	// FirstGap is the number of blanks after the first column; 0 means Gap.
 	FirstGap int
-	// MinWidths holds minimum widths of columns, so that rows printed later align with the header printed first.
+	// MinWidths holds the minimum widths of the columns, so that rows printed later align with the header printed
+	// first.
 	MinWidths []int
 	// Colored allows the colours of a Style in cells. Without it, every escape sequence is treated as untrusted text.
 	Colored bool
@@ -41,7 +42,8 @@ type Table struct {
 	Spare []int
 }
 
-// leastFreeText is the minimum width of the free text. Columns are omitted until it has enoughFreeText.
+// leastFreeText is the minimum width of the free text. Columns are omitted until the free text has a width of
+// enoughFreeText.
 const (
 	leastFreeText  = 6
 	enoughFreeText = 24
@@ -163,8 +165,8 @@ func (t *Table) cleanCells() {
 	}
 }
 
-// cleanLine makes text safe to print as part of one line: a line break would split the row, and other control
-// characters would control the terminal. If colored is true, the colours of a Style stay.
+// cleanLine makes text safe to print as part of one line. This is necessary because a line break would split the row,
+// and other control characters would control the terminal. If colored is true, cleanLine keeps the colours of a Style.
 func cleanLine(text string, colored bool) string {
 	if strings.ContainsAny(text, "\n\r\t") {
 		text = strings.Join(strings.Fields(text), " ")
@@ -175,7 +177,7 @@ func cleanLine(text string, colored bool) string {
 	return printable.EscapeLine(text)
 }
 
-// Shorten cuts text to at most width cells and marks the cut with "…". Colours of a Style take no cells.
+// Shorten cuts text to at most width cells and marks the cut with "…". The colours of a Style take up no cells.
 func Shorten(text string, width int) string {
 	if Width(text) <= width {
 		return text
@@ -207,7 +209,7 @@ func Shorten(text string, width int) string {
 	return cut
 }
 
-// Width returns the number of terminal cells that text takes.
+// Width returns the number of terminal cells that text takes up.
 func Width(text string) int {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {

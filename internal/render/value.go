@@ -32,7 +32,7 @@ func FormatAgeSince(now, then time.Time) string {
 func FormatDuration(d time.Duration) string { return duration.HumanDuration(d) }
 
 // FormatBar draws used/total as a bar of width cells. If fancy is set, it uses block characters down to an eighth of a
-// cell, otherwise ASCII. A bar over its total is full and ends with ">" ("▶" if fancy).
+// cell, otherwise ASCII. If used exceeds total, the bar is full and ends with ">" ("▶" if fancy).
 func FormatBar(used, total float64, width int, fancy bool) string {
 	if width <= 0 {
 		return ""
@@ -77,7 +77,7 @@ const (
 	ansiCyan   = "\x1b[36m"
 )
 
-// streamCodes holds the colours of streams, styleCodes all codes that a Style writes.
+// streamCodes holds the colours for streams, and styleCodes holds all codes that a Style writes.
 var (
 	streamCodes = []string{ansiCyan, ansiGreen, ansiYellow, "\x1b[35m", "\x1b[34m", ansiRed}
 	styleCodes  = append([]string{ansiReset, ansiBold, ansiDim}, streamCodes...)
@@ -90,8 +90,8 @@ func (s Style) colorText(code, text string) string {
 	return code + keepColors(text) + ansiReset
 }
 
-// keepColors returns text with the colours of a Style, and every other control character in a visible form. It ends
-// with a reset if the text leaves a colour on, so that the colour does not affect later text.
+// keepColors keeps the colours of a Style in text and converts every other control character to a visible form. If the
+// text does not end its last colour, keepColors appends a reset, so that the colour does not affect later text.
 func keepColors(text string) string {
 	var b strings.Builder
 	open := false
@@ -117,7 +117,7 @@ func keepColors(text string) string {
 	return b.String()
 }
 
-// styleCode returns the Style code that text begins with, or "".
+// styleCode returns the Style code with which text begins, or "".
 func styleCode(text string) string {
 	for _, code := range styleCodes {
 		if strings.HasPrefix(text, code) {
@@ -139,7 +139,7 @@ func (s Style) Good(text string) string { return s.colorText(ansiGreen, text) }
 // Bad marks failure.
 func (s Style) Bad(text string) string { return s.colorText(ansiRed, text) }
 
-// Warn marks text about waiting, or that needs attention.
+// Warn marks text that is about waiting or needs attention.
 func (s Style) Warn(text string) string { return s.colorText(ansiYellow, text) }
 
 // PaintPhase colours the phase of a job, pod, group or queue according to its meaning.

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// WriteWrapped writes text wrapped to width cells. The first line is prefixed with first, all others with rest. A width
-// of 0 disables wrapping. Control characters are written as visible escapes.
+// WriteWrapped writes text wrapped to width cells. The first line is prefixed with first, and all other lines with
+// rest. A width of 0 disables wrapping. Control characters are written as visible escapes.
 func WriteWrapped(out io.Writer, first, rest, text string, width int) {
 	Style{}.WriteWrapped(out, first, rest, text, width)
 }
 
-// WriteWrapped is like the function WriteWrapped, for text that may hold the style's colours.
+// WriteWrapped is like the function WriteWrapped, but for text that may contain the style's colours.
 func (s Style) WriteWrapped(out io.Writer, first, rest, text string, width int) {
 	for i, line := range WrapAtBlanks(cleanLine(text, s.Enabled), width-Width(rest)) {
 		if i == 0 {
@@ -23,8 +23,8 @@ func (s Style) WriteWrapped(out io.Writer, first, rest, text string, width int) 
 	}
 }
 
-// Line returns text as part of one line. The text may hold the style's colours; other control characters become visible
-// escapes.
+// Line returns text in a form that can be part of one line. The text may contain the style's colours; other control
+// characters become visible escapes.
 func (s Style) Line(text string) string { return cleanLine(text, s.Enabled) }
 
 // WrapAtBlanks breaks text at blanks into lines of at most width cells. It does not split words.

@@ -13,26 +13,26 @@ import (
 )
 
 const (
-	// maxAdvised is the number of gangs per cycle that get new advice, and only while fewer than maxTrials tasks
-	// were placed in the simulations for it.
+	// maxAdvised is the maximum number of gangs per cycle that get new advice. Once more than maxTrials tasks were
+	// placed in the simulations for advice, no further gang gets any in the same cycle.
 	maxAdvised = 8
 	maxTrials  = 20_000
-	// adviseAgain is the delay before a gang that exceeded the maximum is tried again.
+	// adviseAgain is the delay after which advice is computed for a gang that was skipped because of these maximums.
 	adviseAgain = 500 * time.Millisecond
 	// adviceAge is how long advice is valid while the reason stays the same.
 	adviceAge = numbersEvery
 )
 
-// advice caches what would help a gang, as simulated at a time.
+// advice holds the remedies that would help a gang, as simulated at a certain time.
 type advice struct {
 	helps []explain.Help
 	why   string // the meaning of the explanation at that time
-	full  bool   // resources reserved for others were in use
-	whole bool   // as many pods existed as the gang needs
+	full  bool   // the resources reserved for other gangs were also in use
+	whole bool   // the gang had as many pods as it needs
 	at    time.Time
 }
 
-// isStillValid reports whether an advice is recent, and the gang is in the same situation as then.
+// isStillValid reports whether the advice is recent and the gang is still in the situation for which it was computed.
 func (a *advice) isStillValid(j *framework.Job, e *schedulingv1beta1.Explanation, now time.Time) bool {
 	if now.Sub(a.at) >= adviceAge || a.full != j.Verdict.Full {
 		return false
@@ -40,8 +40,8 @@ func (a *advice) isStillValid(j *framework.Job, e *schedulingv1beta1.Explanation
 	return a.why == explain.MeaningKey(e) && a.whole == hasAllPods(j)
 }
 
-// addAdvice adds what would help. It simulates remedies for gangs at the front of their queue when the reason is new
-// or the advice is old. It returns when to try again for a gang that was skipped.
+// addAdvice adds the remedies that would help a gang to its explanation. It simulates remedies for gangs at the front
+// of their queue when the reason is new or the advice is old. If it skipped the gang, it returns when to try again.
 func (e *Engine) addAdvice(s *cycle.Cycle, j *framework.Job, to *schedulingv1beta1.Explanation, position int) time.Time {
 	b := &e.book
 	known, isKnown := b.advices[j]
@@ -69,7 +69,7 @@ func (e *Engine) addAdvice(s *cycle.Cycle, j *framework.Job, to *schedulingv1bet
 	return time.Time{}
 }
 
-// hintFewerMembers returns the hint for a gang that would fit with fewer members. hint is the current one.
+// hintFewerMembers returns the hint for a gang that would fit with fewer members. hint is the current hint.
 func hintFewerMembers(h *explain.Help, hint string) string {
 	then := " would start now"
 	if h.Gate {
@@ -89,13 +89,13 @@ func withoutWait(helps []schedulingv1beta1.Help) []schedulingv1beta1.Help {
 	return slices.DeleteFunc(slices.Clone(helps), func(h schedulingv1beta1.Help) bool { return h.Kind == schedulingv1beta1.HelpWait })
 }
 
-// addWaitHelp adds that waiting helps, if the start time is certain. If others may take the resources at an unknown
-// time, the start time is only an estimate.
+// addWaitHelp adds waiting to the remedies if the start time is certain. It adds nothing if the start time is only an
+// estimate, because then other gangs may take the resources first.
 func (e *Engine) addWaitHelp(j *framework.Job, to *schedulingv1beta1.Explanation) {
 	if at := to.EstimatedStart; at != nil && e.book.forecasts[j].Certain {
 		to.Helps = append(to.Helps, explain.AdviseWaiting(at.Time).API())
 	}
 }
 
-// hasAllPods reports whether as many pods exist as the gang needs. Only then is it known where they fit.
+// hasAllPods reports whether the gang has as many pods as it needs. Until then, it is not known where they fit.
 func hasAllPods(j *framework.Job) bool { return j.Verdict.Members.Exist >= j.Verdict.Members.Min }

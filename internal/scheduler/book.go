@@ -11,14 +11,14 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/reservation"
 )
 
-// book stores gangs between cycles: which ones wait, and which ones are parked because no change could help them.
-// It is only a cache: an engine with an empty book makes the same decisions.
+// book stores the gangs between cycles: which of them are waiting, and which are parked because no change could help
+// them. It is only a cache: an engine with an empty book makes the same decisions.
 type book struct {
 	jobs    map[*model.Gang]*framework.Job
 	ranks   uint64                       // the last Rank given to a gang
-	waiting []*framework.Job             // gangs that want more than they have; in no order
+	waiting []*framework.Job             // gangs that need more than they have, in no particular order
 	at      map[*framework.Job]int       // position in waiting
-	dirty   []*framework.Job             // differ from the model because of placements tried in the last cycle
+	dirty   []*framework.Job             // gangs that differ from the model because of placements tried in the last cycle
 	due     map[*framework.Job]time.Time // when to report the gang again
 	arrived time.Time                    // when a gang last got additional pods
 
@@ -28,17 +28,17 @@ type book struct {
 	lapses
 
 	advices map[*framework.Job]advice
-	// loose holds, for pods whose PodGroup does not exist, since when this is known. looseAt is when they were last
-	// checked.
+	// loose holds the time at which each pod was first found to have no PodGroup. looseAt is the time of the last
+	// check.
 	loose   map[*model.Task]time.Time
 	looseAt time.Time
-	// refreshedAt is when parked gangs were last tried again for the numbers of their explanations. outdated is true if
-	// nodes or their pods changed since.
+	// refreshedAt is when parked gangs were last tried again to update the numbers in their explanations. outdated is
+	// true if nodes or their pods have changed since then.
 	refreshedAt time.Time
 	outdated    bool
 }
 
-// lastCycle holds the state at the last cycle, to detect changes.
+// lastCycle holds the state at the last cycle, which is used to detect changes.
 type lastCycle struct {
 	seen       uint64                 // generation of the model
 	stamps     map[*queue.Queue]stamp // state of the queues
@@ -46,16 +46,16 @@ type lastCycle struct {
 	budgets    uint64     // generation of the disruption budgets
 	seenQuotas uint64     // generation of the quotas
 	gates      uint64     // generation of the tasks at queues' gates
-	stirred    bool       // some queue has more room than at the last cycle
+	stirred    bool       // some queue has more free capacity than at the last cycle
 	nodes      nodesStamp // state of the nodes
 	tree       *model.Topology
 	lingering  uint64 // generation of the lingering pods
 	attachable uint64 // generation of volumes and devices
-	// overdue is the gang for which resources were reserved bit by bit; nil if there was no such gang.
+	// overdue is the gang for which resources were reserved bit by bit, or nil if there was no such gang.
 	overdue *framework.Job
 }
 
-// estimates holds when the waiting gangs will start.
+// estimates holds the expected start times of the waiting gangs.
 type estimates struct {
 	// forecasts holds the forecasts of the waiting gangs. The next forecast is made at forecastAt if owesForecast
 	// is true.
@@ -66,20 +66,22 @@ type estimates struct {
 	foretold map[*framework.Job]time.Time
 }
 
-// reports holds what was last reported to metrics.
+// reports holds the figures that were last reported to metrics.
 type reports struct {
-	// countedAt is when the waiting gangs were last counted by queue. uncounted is true if something changed since.
+	// countedAt is when the waiting gangs were last counted by queue. uncounted is true if gangs have changed since
+	// then.
 	countedAt time.Time
 	uncounted bool
-	// told holds the figures of gangs, toldGone the gangs that were deleted since.
+	// told holds the last reported figures of each gang. toldGone lists the gangs with reported figures whose deletion
+	// is yet to be reported.
 	told     map[*framework.Job]gangFigures
 	toldGone []decision.Object
 }
 
-// lapses holds which promises did not count at the last cycle.
+// lapses holds the promises that did not count at the last cycle.
 type lapses struct {
 	// lapsed holds the queues' reservations that did not count. inVain holds the gangs that had passed their queue's
-	// gate and could not start. eased holds the queues where either has increased.
+	// gate and could not start. eased holds the queues in which either of them has increased.
 	lapsed map[*queue.Queue][]float64
 	inVain map[*framework.Job]bool
 	eased  map[*queue.Queue]bool
@@ -89,20 +91,20 @@ type lapses struct {
 // for all of them.
 type nodesStamp struct{ epoch, total, labels uint64 }
 
-// stamp is the state of a queue at the end of the last cycle. If the queue has more room now, its gangs are tried
-// again.
+// stamp is the state of a queue at the end of the last cycle. If the queue has more free capacity now, its gangs are
+// tried again.
 type stamp struct {
 	version            uint64
-	shifted            uint64 // counts changes of deserved and capacity in either direction
+	shifted            uint64 // counts changes to deserved and capacity in either direction
 	known, open        bool
-	allocated, inqueue []float64 // less gives more room
+	allocated, inqueue []float64 // lower values leave more free capacity
 	occupied           []float64
-	deserved, capacity []float64 // more gives more room
+	deserved, capacity []float64 // higher values leave more free capacity
 	elastic            []float64
 	gen                uint64
 	fault              string
-	refused            bool    // the queue rejected a gang of its descendants
-	eased              bool    // it lost something after its gangs had been tried
+	refused            bool    // the queue rejected a gang in one of its descendants
+	eased              bool    // the queue then held less than when its gangs were tried
 	figures            figures // last reported to metrics
 }
 
@@ -215,7 +217,7 @@ func (b *book) removeWaiting(j *framework.Job) {
 	delete(b.at, j)
 }
 
-// updateQueueVersions increments the version of every queue that has more room than before.
+// updateQueueVersions increments the version of every queue that may have more free capacity than before.
 func (b *book) updateQueueVersions(s *cycle.Cycle) {
 	if len(s.View.Grown) > 0 {
 		b.reclaim++ // with more free resources, fewer victims may be enough
@@ -283,8 +285,8 @@ func isLessForAny(a, b []float64) bool {
 	return len(a) != len(b)
 }
 
-// wakeParkedGangs fills the session. Parked gangs stay out unless a node grew that could take one of their tasks, their
-// queue changed, or the nodes' sizes changed.
+// wakeParkedGangs adds the gangs to try to the session. It skips a parked gang unless a change could help it, such as
+// more free resources on a node that could run one of its tasks, or a change to its queue or to the node sizes.
 func (b *book) wakeParkedGangs(s *cycle.Cycle) {
 	w := b.newWaker(s)
 	for _, j := range b.waiting {
@@ -315,9 +317,10 @@ func (b *book) wakeParkedGangs(s *cycle.Cycle) {
 	}
 }
 
-// retryFrontGangs tries the parked gangs at the front of their queues again if nodes or their pods have changed, at
-// most once per numbersEvery. This does not start them, but their explanations name how many of their pods fit and what
-// is free, and both decrease without waking them.
+// retryFrontGangs makes the parked gangs at the front of their queues ready again if nodes or their pods have changed,
+// at most once per numbersEvery. The retry does not start these gangs but keeps their explanations correct: an
+// explanation contains how many of the gang's pods fit and which resources are free, and a decrease of these numbers
+// does not wake the gang.
 func (b *book) retryFrontGangs(s *cycle.Cycle) {
 	b.outdated = b.outdated || s.View.Touched
 	if !b.outdated || len(b.waiting) == 0 {
@@ -332,7 +335,7 @@ func (b *book) retryFrontGangs(s *cycle.Cycle) {
 	b.wakeSelected(s, func(j *framework.Job) bool { return inFront[j] && j.IsQueueBound() })
 }
 
-// wakeSelected makes the parked gangs ready that which selects.
+// wakeSelected makes every parked gang ready that satisfies the predicate which.
 func (b *book) wakeSelected(s *cycle.Cycle, which func(*framework.Job) bool) {
 	for _, j := range b.waiting {
 		if j.Parked && which(j) {

@@ -16,7 +16,7 @@ func (e *Engine) addWarning(format string, args ...any) {
 	e.Warnings = append(e.Warnings, fmt.Sprintf(format, args...))
 }
 
-// applyConfig sets up actions and policies, and warns of settings without effect.
+// applyConfig sets up the actions and policies, and warns about settings that have no effect.
 func (e *Engine) applyConfig(cfg *config.Config) error {
 	for _, name := range cfg.Actions {
 		a, ok := actions[name]
@@ -81,8 +81,9 @@ func (e *Engine) configureActions(cfg *config.Config) {
 	}
 }
 
-// implied lists policies that run even if the configuration does not name them: without them, gangs would be
-// admitted whose pods the API server rejects. An entry with enableJobEnqueued: false disables them.
+// implied lists policies that run even if the configuration does not name them, because without them the scheduler
+// would admit gangs whose pods the API server rejects. To disable one of them, add an entry for it with
+// enableJobEnqueued: false.
 var implied = []string{"resourcequota"}
 
 func (e *Engine) configureImpliedPolicies(cfg *config.Config) {

@@ -2,19 +2,19 @@
 //
 //	nodes, pods, PodGroups, queues ─▶ model ─▶ Engine.Cycle ─▶ decision.Decisions ─▶ outbox
 //
-//	In:   model.Cluster, the time
-//	Out:  decision.Decisions, data
+//	In:   model.Cluster and the current time
+//	Out:  decision.Decisions, as data
 //
 // # Invariants
 //
-//   - Pure: the same model at the same time gives the same decisions, whatever the engine processed before. State
-//     in an engine is only a cache.
+//   - Pure: the same model at the same time gives the same decisions, regardless of what the engine processed before.
+//     The state of an engine is only a cache.
 //   - The model is not changed. Call decision.Assume to apply the decisions to it.
 //
 // # Concurrency
 //
-// An Engine and its Cluster belong to one goroutine and to each other: another Cluster needs another Engine. The
-// engine starts no goroutine.
+// An Engine and its Cluster belong to the same goroutine. Every Cluster needs its own Engine. The engine starts no
+// goroutine.
 package scheduler
 
 import (
@@ -39,7 +39,7 @@ type Engine struct {
 	Warnings []string
 
 	// Watch, if set, is called when a stage of a cycle begins, with "policy" or "action" and its name. The returned
-	// function is called when the stage ends. It serves to measure durations and does not affect decisions.
+	// function is called when the stage ends. Use it to measure durations. It does not affect decisions.
 	Watch func(stage, name string) (end func())
 
 	actions  []cycle.Action
@@ -51,7 +51,7 @@ type Engine struct {
 	empty    cycle.EmptyNodes
 	advised  int // number of gangs that got new advice in this cycle
 	looked   int // number of tasks placed in forecasts before the advice
-	// positions and similar serve the explanations of the current cycle.
+	// positions and similar are used for the explanations of the current cycle.
 	positions positions
 	similar   similarLabels
 	easy      bool // waiting gangs get reservations if run times are known
@@ -62,7 +62,7 @@ type Engine struct {
 	judge      equivalence.Judge
 	neighbours interpod.Book
 	tree       session.Tree
-	told       *model.Topology // topology whose HyperNode statuses were last written, at toldGen
+	told       *model.Topology // topology whose HyperNode statuses were last written, at generation toldGen
 	toldGen    uint64
 	ledger     queue.Ledger
 	book       book
@@ -71,7 +71,7 @@ type Engine struct {
 // Option configures an engine in addition to its Config.
 type Option func(*Engine)
 
-// WithAttacher makes the engine check the volumes and devices that pods attach. An Attacher serves one engine.
+// WithAttacher makes the engine check the volumes and devices that pods attach. Every engine needs its own Attacher.
 func WithAttacher(a session.Attacher) Option { return func(e *Engine) { e.attacher = a } }
 
 // New returns an engine for a configuration.
@@ -96,7 +96,7 @@ func (e *Engine) Cycle(now time.Time, c *model.Cluster) decision.Decisions {
 		policy.Open(s.Session) // 2. What does each queue deserve? Which rules apply?
 		end()
 	}
-	e.book.updateGangs(s) // 3. Which gangs could be helped by the changes?
+	e.book.updateGangs(s) // 3. Which gangs could the changes help?
 	for _, action := range e.actions {
 		end := e.watchStage("action", action.Name())
 		action.Run(s) // 4. Admit, place, backfill, reclaim: in the configured order.
@@ -107,7 +107,7 @@ func (e *Engine) Cycle(now time.Time, c *model.Cluster) decision.Decisions {
 			closing.Close(s.Session)
 		}
 	}
-	e.book.parkUnplacedGangs(s) // 5. Which gangs still wait? What for?
+	e.book.parkUnplacedGangs(s) // 5. Which gangs are still waiting, and for what?
 	return e.buildDecisions(s)  // 6. Bindings, evictions, statuses: data for the outbox.
 }
 

@@ -15,12 +15,12 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/reservation"
 )
 
-// front is the number of gangs at the front of a queue whose explanations are updated when only their numbers
+// front is the number of gangs at the front of a queue whose explanations are updated even if only their numbers
 // changed.
 const front = 20
 
-// explanationOf returns the explanation of a verdict; nil if nothing waits. It returns the reported explanation as
-// long as that is still correct. again is when a kept explanation will be too old.
+// explanationOf returns the explanation for a verdict, or nil if the gang is not waiting. It returns the reported
+// explanation as long as that explanation is still correct. again is when to compute the explanation again.
 func (e *Engine) explanationOf(s *cycle.Cycle, j *framework.Job, v explain.Verdict) (told *schedulingv1beta1.Explanation, again time.Time) {
 	if v.Code == "" {
 		delete(e.book.advices, j)
@@ -63,9 +63,9 @@ func (e *Engine) explanationOf(s *cycle.Cycle, j *framework.Job, v explain.Verdi
 	return fresh, again
 }
 
-// keepsOldExplanation reports whether the explanation of a gang far back in its queue is kept because only numbers
-// differ and it was written recently. This saves building an explanation that would be dropped: in a long queue, most
-// gangs get the same verdict with other numbers whenever a pod ends.
+// keepsOldExplanation reports whether the explanation of a gang far back in its queue is kept because only its numbers
+// differ and it was written recently. This avoids building an explanation that would be dropped: whenever a pod ends,
+// most gangs in a long queue get the same verdict with different numbers.
 func (e *Engine) keepsOldExplanation(s *cycle.Cycle, j *framework.Job, v *explain.Verdict) bool {
 	old := j.Status.Explanation
 	if old == nil || s.Now.Sub(j.StatusAt) >= numbersEvery {
@@ -80,13 +80,14 @@ func (e *Engine) keepsOldExplanation(s *cycle.Cycle, j *framework.Job, v *explai
 	if _, advised := e.book.advices[j]; advised {
 		return false
 	}
-	if f := e.book.forecasts[j]; f.Known { // an estimate may complete it
+	if f := e.book.forecasts[j]; f.Known { // the explanation may now get an estimate
 		return false
 	}
 	return j.WaitsToStart() && !e.positions.isInFront(j)
 }
 
-// countAttempts sets the number of scheduling attempts. After a restart it continues from the reported number.
+// countAttempts sets the number of scheduling attempts and the time of the last one. After a restart it continues from
+// the reported number.
 func countAttempts(j *framework.Job, to *schedulingv1beta1.Explanation, now time.Time) {
 	if old := j.Status.Explanation; old != nil && isSameSince(old, to) && j.Attempts < int(old.Attempts) {
 		j.Attempts += int(old.Attempts)
@@ -97,7 +98,8 @@ func countAttempts(j *framework.Job, to *schedulingv1beta1.Explanation, now time
 	}
 }
 
-// setEstimatedStart sets the estimated start of the gang.
+// setEstimatedStart sets the estimated start of the gang. It also sets the basis of the estimate, or the reason why the
+// start is unknown.
 func (e *Engine) setEstimatedStart(s *cycle.Cycle, j *framework.Job, to *schedulingv1beta1.Explanation) {
 	f, known := e.book.forecasts[j]
 	switch {
@@ -115,7 +117,7 @@ func (e *Engine) setEstimatedStart(s *cycle.Cycle, j *framework.Job, to *schedul
 	}
 }
 
-// queueStanding describes the state of a gang's queue; nil if the gang has no queue.
+// queueStanding returns the state of a gang's queue, or nil if the gang has no queue.
 func queueStanding(j *framework.Job, position, waiting int) *explain.Standing {
 	if j.In == nil {
 		return nil
@@ -140,8 +142,8 @@ func queueLevel(q *queue.Queue) explain.Standing {
 	return st
 }
 
-// updateForecasts simulates time to forecast when the waiting gangs start. The forecast is costly, so the pause before
-// the next one grows with its cost. No decision depends on it.
+// updateForecasts simulates the future to forecast when the waiting gangs will start. The forecast is costly, so the
+// pause before the next one grows with its cost. No decision depends on it.
 func (e *Engine) updateForecasts(s *cycle.Cycle) {
 	b := &e.book
 	if !s.Easy || !s.Cluster.HasRunTimes() {
@@ -155,7 +157,7 @@ func (e *Engine) updateForecasts(s *cycle.Cycle) {
 	switch {
 	case !wanted && !b.owesForecast:
 		return
-	case len(s.Out.Lingering) > 0: // the next cycle follows at once, and no longer counts on the end of these pods
+	case len(s.Out.Lingering) > 0: // the next cycle follows at once and no longer expects these pods to end
 		b.owesForecast = true
 		return
 	case s.Now.Before(b.forecastAt):
@@ -174,14 +176,14 @@ func (e *Engine) updateForecasts(s *cycle.Cycle) {
 	b.forecastAt = s.Now.Add(pauseAfterForecast(s.Looked-looked, s.Walked-walked, len(s.AllWaiting)))
 }
 
-// pauseAfterForecast returns the pause after a forecast: ten times its duration on a slow machine, estimated from the
-// work it did, because the engine cannot measure time. A forecast therefore uses at most a tenth of one core
-// (TestForecastFloor).
+// pauseAfterForecast returns the pause after a forecast: ten times as long as the forecast takes on a slow machine. The
+// duration is estimated from the work that the forecast did, because the engine cannot measure time. A forecast
+// therefore uses at most a tenth of one core (TestForecastFloor).
 func pauseAfterForecast(looked, walked, waiting int) time.Duration {
 	return time.Duration(looked)*200*time.Microsecond + time.Duration(walked)*walkRest + time.Duration(waiting)*50*time.Microsecond
 }
 
-// walkRest is the part of rest for one ending of a pod.
+// walkRest is the part of the pause for each pod ending or node that the forecast processed.
 const walkRest = 10 * time.Microsecond
 
 // forecastDiffers reports whether a forecast differs from the reported one.
@@ -196,7 +198,8 @@ func forecastDiffers(f reservation.Forecast, told *schedulingv1beta1.Explanation
 	return f.At.Sub(told.EstimatedStart.Time).Abs() > time.Second
 }
 
-// isSameSince reports whether two explanations state the same time since when their reason holds.
+// isSameSince reports whether the reasons of two explanations have applied since the same time. It returns false if
+// either time is missing.
 func isSameSince(a, b *schedulingv1beta1.Explanation) bool {
 	return a.Since != nil && b.Since != nil && a.Since.Equal(b.Since)
 }

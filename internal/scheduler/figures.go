@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// figures are the figures of a queue last reported to metrics.
+// figures holds the figures of a queue that were last reported to metrics.
 type figures struct {
 	told                                                                      bool
 	allocated, deserved, request, inqueue, capability, realCapability, ending []float64
@@ -62,7 +62,7 @@ func (e *Engine) reportQueueFigures(s *cycle.Cycle, q *queue.Queue) {
 	})
 }
 
-// reportDeletedQueues reports deleted queues that metrics have figures of.
+// reportDeletedQueues reports the deleted queues for which figures were reported to metrics.
 func (e *Engine) reportDeletedQueues(s *cycle.Cycle) {
 	b := &e.book
 	gone := func(q *queue.Queue, st *stamp) {
@@ -72,7 +72,7 @@ func (e *Engine) reportDeletedQueues(s *cycle.Cycle) {
 		}
 	}
 	for _, q := range s.Ledger.Queues {
-		if st := b.stamps[q]; !q.Known && st.figures.told { // gangs still name it
+		if st := b.stamps[q]; !q.Known && st.figures.told { // gangs still refer to it
 			gone(q, &st)
 			b.stamps[q] = st
 		}
@@ -89,7 +89,7 @@ func (e *Engine) reportDeletedQueues(s *cycle.Cycle) {
 	slices.Sort(s.Out.Stats.QueuesGone)
 }
 
-// gangFigures are the figures of a gang last reported to metrics.
+// gangFigures holds the figures of a gang that were last reported to metrics.
 type gangFigures struct {
 	unready, attempts int
 	share             float64
@@ -113,7 +113,7 @@ func (e *Engine) reportGangFigures(s *cycle.Cycle, j *framework.Job) {
 	s.Out.Stats.Gangs = append(s.Out.Stats.Gangs, decision.GangFigures{Gang: gangObject(j.Gang), Unready: now.unready, Tries: tries, Share: now.share})
 }
 
-// dominantShare returns the largest fraction of the cluster.
+// dominantShare returns the largest fraction of the cluster's total that held is of any resource except pods.
 func dominantShare(held resource.Vec, total []float64) float64 {
 	share := 0.0
 	for i, v := range held {
@@ -124,7 +124,7 @@ func dominantShare(held resource.Vec, total []float64) float64 {
 	return share
 }
 
-// recordDeleted records that a gang was deleted.
+// recordDeleted records that a gang was deleted if its figures were reported to metrics.
 func (b *book) recordDeleted(j *framework.Job) {
 	if _, told := b.told[j]; told {
 		b.toldGone = append(b.toldGone, gangObject(j.Gang))
@@ -132,7 +132,7 @@ func (b *book) recordDeleted(j *framework.Job) {
 	}
 }
 
-// takeDeletedGangs returns the deleted gangs and clears the list.
+// takeDeletedGangs returns the recorded deleted gangs, sorted by key, and clears the list.
 func (b *book) takeDeletedGangs() []decision.Object {
 	list := b.toldGone
 	b.toldGone = nil

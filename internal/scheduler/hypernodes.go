@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// changedHyperNode returns the HyperNode that a gang with a network topology now runs in, if its annotation differs;
-// nil if it does not differ or nothing was placed.
+// changedHyperNode returns the HyperNode in which a gang with a network topology is placed now. It returns nil if the
+// gang's annotation already names that HyperNode, if the gang has no network topology, or if nothing was placed.
 func changedHyperNode(s *cycle.Cycle, j *framework.Job) *string {
 	cares := j.Topology != nil || slices.ContainsFunc(j.SubGroups, func(p model.SubGroupPolicy) bool { return p.Topology != nil })
 	if !cares || len(j.Placed) == 0 {
@@ -27,7 +27,7 @@ func changedHyperNode(s *cycle.Cycle, j *framework.Job) *string {
 	return &name
 }
 
-// reportHyperNodes writes the statuses of HyperNodes that differ from the published ones.
+// reportHyperNodes writes the HyperNode statuses that differ from the published ones.
 func (e *Engine) reportHyperNodes(s *cycle.Cycle) {
 	t := s.Tree.Topology
 	if t == nil || t == e.told && !s.Cluster.HyperNodesChanged(e.toldGen) {

@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
-// entitling lists, by action, the policies that grant victims, with the switch that disables this or the argument
-// that enables it.
+// entitling lists, by action, the policies that can grant it victims. with is the switch that disables this or the
+// argument that enables it.
 var entitling = map[string][]struct{ policy, with string }{
 	"preempt":     {{"priority", "enablePreemptable"}, {"drf", "enablePreemptable"}, {"tdm", "enablePreemptable"}},
 	"gangpreempt": {{"priority", "enablePreemptable"}},
@@ -17,13 +17,13 @@ var entitling = map[string][]struct{ policy, with string }{
 	"shuffle":     {{"tdm", "enabledVictim"}, {"rescheduling", "enabledVictim"}, {"gang", "gang.release-broken"}},
 }
 
-// needs lists the actions that policies need to have any effect.
+// needs lists the policies that have no effect without a certain action.
 var needs = []struct{ policy, action, text string }{
 	{"overcommit", "enqueue", "has no effect without action enqueue, which calls it"},
 	{"rescheduling", "shuffle", "has no effect without action shuffle, which evicts for it"},
 }
 
-// warnOfUselessSettings warns of combinations of valid settings that have no effect together.
+// warnOfUselessSettings warns about settings that are valid but have no effect in combination with the other settings.
 func (e *Engine) warnOfUselessSettings(cfg *config.Config) {
 	given, order := indexPolicies(cfg)
 	if !slices.ContainsFunc(order, isForeign) {
@@ -66,7 +66,7 @@ func indexPolicies(cfg *config.Config) (given map[string]*config.Plugin, order [
 	return given, order
 }
 
-// warnOfIdleActions warns of actions that evict no pods because no policy grants them victims.
+// warnOfIdleActions warns about actions that evict no pods because no policy grants them victims.
 func (e *Engine) warnOfIdleActions(actions []string, given map[string]*config.Plugin) {
 	grants := func(o struct{ policy, with string }) bool {
 		p := given[o.policy]
@@ -80,7 +80,8 @@ func (e *Engine) warnOfIdleActions(actions []string, given map[string]*config.Pl
 	}
 }
 
-// grantsVictims reports whether a policy has the switch or argument with which it grants victims.
+// grantsVictims reports whether a policy grants victims. This is the case if the given switch is on or the given
+// argument is set.
 func grantsVictims(p *config.Plugin, with string) bool {
 	if isArgumentName(with) {
 		return p.Arguments[with] != nil
@@ -116,7 +117,8 @@ func sharesDevices(p *config.Plugin) bool {
 	return false
 }
 
-// isForeign reports whether a policy was registered by another module. The entitlements of such a policy are unknown.
+// isForeign reports whether a policy was registered by another module. It is unknown whether such a policy grants
+// victims.
 func isForeign(policy string) bool {
 	_, isRegistered := policies[policy]
 	isOurs := policy == "extender" || slices.Contains(builtIn, policy)

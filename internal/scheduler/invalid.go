@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// invalidCondition returns the condition that describes the error in a queue's spec; nil if the queue is valid. It
-// returns the published condition as long as that is still correct.
+// invalidCondition returns the condition that describes the error in a queue's spec, or nil if the queue is valid. It
+// returns the published condition as long as that condition is still correct.
 func invalidCondition(q *queue.Queue, now time.Time) *metav1.Condition {
 	code, text := q.Problem()
 	if code == "" {
@@ -33,7 +33,7 @@ func invalidCondition(q *queue.Queue, now time.Time) *metav1.Condition {
 	}
 }
 
-// reportInvalidQueue records an event on a queue if the error in its spec changed or was fixed.
+// reportInvalidQueue records an event for a queue if the error in its spec is new, has changed or was fixed.
 func reportInvalidQueue(s *cycle.Cycle, q *queue.Queue, now *metav1.Condition) {
 	old := q.Published.Invalid
 	event := decision.Event{Queue: decision.Object{Name: q.Name, UID: q.UID}, Type: corev1.EventTypeWarning}

@@ -5,8 +5,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// updateLapsed finds the queues in which more reservations have lapsed since the last cycle, because admitted gangs
-// turned out to be unable to start. It does so only if some gang waits for reserved capacity.
+// updateLapsed marks as eased the queues in which more reservations have lapsed since the last cycle, because admitted
+// gangs turned out to be unable to start. It does so only if a gang is waiting for reserved capacity.
 func (b *book) updateLapsed(s *cycle.Cycle) {
 	for _, j := range b.waiting {
 		waitsOutside := j.Parked && !j.IsAdmitted()
@@ -33,7 +33,8 @@ func (b *book) easeLapsedQueues(s *cycle.Cycle) {
 	b.lapsed = now
 }
 
-// easeInVainQueues finds the queues whose reservations for gangs that passed their gates are no longer held.
+// easeInVainQueues marks the queues in which reservations ended because a gang that had passed the queue's gate turned
+// out to be unable to start. It also marks the ancestors of these queues.
 func (b *book) easeInVainQueues(s *cycle.Cycle) {
 	now := s.PassedInVain()
 	for j := range now {

@@ -14,8 +14,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// reportLingering reports the pods that should have ended by now. From the next cycle, promises of their resources
-// must be satisfied elsewhere.
+// reportLingering reports the pods that should have ended by now. From the next cycle on, promised resources must come
+// from elsewhere, because the resources of these pods no longer count as about to be freed.
 func (e *Engine) reportLingering(s *cycle.Cycle) {
 	var found []*model.Task
 	s.Cluster.VisitLeaving(func(t *model.Task) {
@@ -32,7 +32,8 @@ func (e *Engine) reportLingering(s *cycle.Cycle) {
 	}
 }
 
-// reportUnkeptPromises records events on the gangs with promised resources on a pod's node that the pod does not end.
+// reportUnkeptPromises records an event for each gang that was promised resources on the node of a pod that has not
+// terminated in time.
 func reportUnkeptPromises(s *cycle.Cycle, t *model.Task) {
 	var gangs []*model.Gang
 	for _, waiting := range s.View.Nodes.Tasks[t.Node] {

@@ -14,12 +14,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// looseEvery is the minimum time between checks of pods without a PodGroup. There may be thousands, and many cycles
-// while they are created. Together with patience it stays below a second.
+// looseEvery is the minimum time between checks of pods without a PodGroup. There may be thousands of such pods, and
+// many cycles may run while they are being created. The sum of looseEvery and patience is below a second.
 const looseEvery = 40 * time.Millisecond
 
 // reportLoosePods writes conditions on pods that cannot be placed because their PodGroup does not exist, or because
-// they name a queue that does not exist. The controller gets some time to create the PodGroup.
+// they name a queue that does not exist. It first waits for patience to give the controller time to create the
+// PodGroup.
 func (e *Engine) reportLoosePods(s *cycle.Cycle) {
 	b := &e.book
 	if !s.Cluster.MayHaveLooseTasks() {
@@ -63,7 +64,7 @@ func (e *Engine) reportLoosePods(s *cycle.Cycle) {
 	}
 }
 
-// looseCondition returns the condition of a pod without a PodGroup.
+// looseCondition returns the condition to write for a pod without a PodGroup.
 func looseCondition(s *cycle.Cycle, t *model.Task) model.PodCondition {
 	if q := s.Cluster.Queues[t.NamedQueue]; t.NamedQueue != "" && (q == nil || !q.Known) {
 		return model.PodCondition{Reason: string(reason.QueueMissing), Message: reason.Get(reason.QueueMissing).Sentence + ": " + t.NamedQueue}
@@ -71,7 +72,7 @@ func looseCondition(s *cycle.Cycle, t *model.Task) model.PodCondition {
 	return model.PodCondition{Reason: corev1.PodReasonUnschedulable, Message: reason.Get(reason.PodGroupMissing).Sentence}
 }
 
-// pruneLoose keeps the times only of pods that still lack a PodGroup and whose condition is not written yet.
+// pruneLoose drops the times of pods that now have a PodGroup or whose condition has been written.
 func (b *book) pruneLoose(s *cycle.Cycle, loose []*model.Task) {
 	still := make(map[*model.Task]time.Time, len(loose))
 	for _, t := range loose {

@@ -5,7 +5,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Manuals returns the documentation of actions and policies, by name. It omits policies from outside without
+// Manuals returns the documentation of actions and policies, by name. It omits policies from other modules that have no
 // documentation.
 func Manuals() (ofActions, ofPolicies map[string]config.Manual) {
 	ofActions, ofPolicies = map[string]config.Manual{}, map[string]config.Manual{}

@@ -13,22 +13,22 @@ import (
 // countedPositions is how many positions in a queue are counted individually before the whole queue is sorted.
 const countedPositions = 8
 
-// positions computes the positions of waiting gangs in their queues, for the report of a cycle.
+// positions computes the positions of waiting gangs in their queues, for the explanations of a cycle.
 type positions struct {
 	s       *cycle.Cycle
 	byQueue map[*queue.Queue]*queuePositions
-	front   map[*framework.Job]bool // the first gangs of their queues; nil if not computed yet
+	front   map[*framework.Job]bool // the first gangs of their queues, or nil if they have not been computed yet
 }
 
-// queuePositions holds the gangs that wait in a queue.
+// queuePositions holds the gangs that are waiting in a queue.
 type queuePositions struct {
-	jobs      []*framework.Job // in no order until sorted
+	jobs      []*framework.Job // in no particular order until sorted
 	requested int              // number of positions that were requested
 	at        map[*framework.Job]int
 }
 
-// positionOf returns the gang's position, from 1, among the gangs of its queue that wait for their minimum, and their
-// number. A position of 0 means that the gang does not wait for its minimum.
+// positionOf returns a gang's position, counted from 1, among the gangs in its queue that are waiting for their
+// minimum, and the number of these gangs. Both are 0 if the gang is not waiting for its minimum.
 func (p *positions) positionOf(j *framework.Job) (position, waiting int) {
 	if p.byQueue == nil {
 		p.groupByQueue()
@@ -51,7 +51,7 @@ func (p *positions) positionOf(j *framework.Job) (position, waiting int) {
 	return inQueue.at[j], len(inQueue.jobs)
 }
 
-// groupByQueue sorts the gangs that wait for their minimum by queue.
+// groupByQueue groups the gangs that are waiting for their minimum by queue.
 func (p *positions) groupByQueue() {
 	p.byQueue = map[*queue.Queue]*queuePositions{}
 	for _, j := range p.s.AllWaiting {
@@ -65,7 +65,7 @@ func (p *positions) groupByQueue() {
 	}
 }
 
-// countPosition returns the position of a gang among the gangs of its queue by comparing it with each.
+// countPosition returns the position of a gang among the gangs of its queue by comparing it with each of them.
 func (p *positions) countPosition(j *framework.Job, jobs []*framework.Job) int {
 	position := 1
 	for _, other := range jobs {
@@ -76,8 +76,8 @@ func (p *positions) countPosition(j *framework.Job, jobs []*framework.Job) int {
 	return position
 }
 
-// isInFront reports whether a gang is among the first gangs of its queue that wait for their minimum. It gives the same
-// result as of without sorting the queue.
+// isInFront reports whether a gang is among the first gangs of its queue that are waiting for their minimum. It agrees
+// with positionOf but does not sort the queue.
 func (p *positions) isInFront(j *framework.Job) bool {
 	if p.front == nil {
 		p.front = firstGangsOfQueues(p.s, (*framework.Job).WaitsToStart)
@@ -85,14 +85,16 @@ func (p *positions) isInFront(j *framework.Job) bool {
 	return p.front[j]
 }
 
-// frontGangs returns the first gangs of each queue that wait for their minimum, and the first ones that wait for more.
+// frontGangs returns, for each queue, the first gangs that are waiting for their minimum and the first gangs that are
+// waiting for more.
 func frontGangs(s *cycle.Cycle) map[*framework.Job]bool {
 	first := firstGangsOfQueues(s, (*framework.Job).WaitsToStart)
 	maps.Copy(first, firstGangsOfQueues(s, func(j *framework.Job) bool { return !j.WaitsToStart() }))
 	return first
 }
 
-// firstGangsOfQueues returns the first waiting gangs of each queue that selects accepts.
+// firstGangsOfQueues returns, for each queue, the first waiting gangs for which selects returns true, at most front of
+// them.
 func firstGangsOfQueues(s *cycle.Cycle, selects func(*framework.Job) bool) map[*framework.Job]bool {
 	firstByQueue := map[*queue.Queue][]*framework.Job{}
 	for _, j := range s.AllWaiting {
@@ -116,10 +118,10 @@ func firstGangsOfQueues(s *cycle.Cycle, selects func(*framework.Job) bool) map[*
 	return selected
 }
 
-// similarLabels caches, for one cycle, the node labels that are similar to labels that no node has.
+// similarLabels maps a label that no node has to a similar node label. It is a cache for one cycle.
 type similarLabels map[string]string
 
-// findSimilar returns a node label that is similar to a label that no node has; "" if there is no similar one.
+// findSimilar returns a node label that is similar to a label that no node has, or "" if there is none.
 func (l similarLabels) findSimilar(s *cycle.Cycle, label string) string {
 	if similar, known := l[label]; known {
 		return similar

@@ -7,7 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// recordStarts compares the start of gangs with the first forecast of it or, after a restart, with the last one.
+// recordStarts records the gangs that reached their minimum. It compares each start time with the first forecast or,
+// after a restart, with the last one.
 func (e *Engine) recordStarts(s *cycle.Cycle) {
 	for _, j := range s.Bound {
 		if len(j.Placed) == 0 || j.Gang.CountReady() >= j.MinMember {

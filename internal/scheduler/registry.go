@@ -50,10 +50,11 @@ var actions = map[string]cycle.Action{
 	"gangreclaim": evictions.GangReclaim,
 }
 
-// Builder returns a policy for its entry in the configuration. It reports invalid settings to warn.
+// Builder returns a policy for its entry in the configuration. It calls warn with a message for each invalid setting.
 type Builder func(entry config.Plugin, warn func(string)) session.Policy
 
-// policies maps names to policies: Volcano's names where Volcano has the policy, and names added by Register.
+// policies maps policy names to their builders. Policies that exist in Volcano have the same names as there. Register
+// adds other policies.
 var policies = map[string]Builder{
 	"gang":          func(p config.Plugin, warn func(string)) session.Policy { return gang.New(p, warn) },
 	"priority":      func(p config.Plugin, _ func(string)) session.Policy { return priority.New(p) },
@@ -83,7 +84,7 @@ var policies = map[string]Builder{
 	"binpack":               func(p config.Plugin, warn func(string)) session.Policy { return binpack.New(p, warn) },
 }
 
-// builtIn lists the policies that are not from outside. The effects of others are unknown here.
+// builtIn lists the policies of this module. The effects of all other policies are unknown here.
 var builtIn = append(slices.Sorted(maps.Keys(policies)), "extender")
 
 // Register adds a policy under a name. Call it before the first engine is created. It returns an error if the name

@@ -15,10 +15,10 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// reasonIgnored is the reason of the event about annotations without effect.
+// reasonIgnored is the reason in the event about annotations that have no effect.
 const reasonIgnored = "AnnotationIgnored"
 
-// reasonCapped is the reason of the event for a PodGroup whose priority class is not used.
+// reasonCapped is the reason in the event about a PodGroup whose priority class is not used.
 const reasonCapped = "PriorityClassNotCounted"
 
 // reportCappedPriority records once that the priority class of a PodGroup counts only up to the priority of its pods.
@@ -66,7 +66,7 @@ func reportIgnoredAnnotations(s *cycle.Cycle, j *framework.Job) {
 // unreadableAnnotations returns warnings for invalid annotations about preemption and task priority.
 func unreadableAnnotations(j *framework.Job) (texts []string) {
 	flag := func(text string) {
-		if text == "" { // most pods lack it; parsing must cost nothing for them
+		if text == "" { // most pods do not have it, so they must not cost any parsing
 			return
 		}
 		if _, err := strconv.ParseBool(text); err != nil {

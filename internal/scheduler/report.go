@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// buildDecisions converts the results of the cycle to decisions.
+// buildDecisions converts the results of the cycle into decisions.
 func (e *Engine) buildDecisions(s *cycle.Cycle) decision.Decisions {
 	out := &s.Out
 	out.Now = s.Now
@@ -55,8 +55,9 @@ func (e *Engine) buildDecisions(s *cycle.Cycle) decision.Decisions {
 	e.reportHyperNodes(s)
 	out.Stats.GangsTried, out.Stats.GangsPlaced = s.Tried, s.Won
 	out.Stats.GangsParked, out.Stats.TasksPlaced = len(e.book.waiting), len(out.Binds)
-	// Evictions may free resources once they are assumed, and pods that should have ended promise nothing in the next
-	// cycle. Other results come back as changes.
+	// Another cycle is needed after evictions, which may free resources once they are assumed, and for pods that should
+	// have ended, because their resources no longer count as about to be freed in the next cycle. All other results
+	// come back as changes.
 	out.Again = len(out.Evicts)+len(out.Lingering) > 0
 	return *out
 }
@@ -91,8 +92,9 @@ func addBinds(s *cycle.Cycle, j *framework.Job) {
 	}
 }
 
-// gangCheckOf returns what the binds rely on in the PodGroup. If a gang has more pods than its minimum, the minimum may
-// have been raised before they were created, with the change not received yet (#6010).
+// gangCheckOf returns the minimums of the PodGroup that the binds rely on, or nil if the gang has no more pods than its
+// minimum. If it has more, the minimum may have been raised before these pods were created, and the scheduler may not
+// have received that change yet (#6010).
 func gangCheckOf(j *framework.Job) *decision.GangCheck {
 	if len(j.Tasks) <= j.MinMember {
 		return nil
@@ -115,7 +117,8 @@ func uncheckedParts(s *cycle.Cycle, j *framework.Job) (names []string) {
 	return names
 }
 
-// addNominations reserves promised resources, and cancels promises that are neither used nor renewed.
+// addNominations adds nominations that reserve promised resources, and cancels promises that are neither used nor
+// renewed.
 func addNominations(s *cycle.Cycle, j *framework.Job) {
 	if len(j.Promised)+len(j.Released) == 0 {
 		return
@@ -160,12 +163,12 @@ func (e *Engine) writeStatus(s *cycle.Cycle, j *framework.Job) time.Time {
 	return again
 }
 
-// statusEvent returns the event for a status; empty if the gang waits for the same reason as before.
+// statusEvent returns the event for a status. The event is empty if the gang is waiting for the same reason as before.
 func statusEvent(j *framework.Job, status *schedulingv1beta1.PodGroupStatus) decision.Event {
 	switch {
 	case status.Phase == schedulingv1beta1.PodGroupRunning && j.Status.Phase != schedulingv1beta1.PodGroupRunning:
 		return decision.Event{Gang: gangObject(j.Gang), Type: corev1.EventTypeNormal, Reason: "Scheduled", Message: "pod group is ready"}
-	case j.Verdict.Extra: // the gang runs; no warning is needed
+	case j.Verdict.Extra: // the gang is running, so no warning is needed
 		return decision.Event{}
 	case status.Explanation == nil || explain.HaveSameMeaning(status.Explanation, j.Status.Explanation):
 		return decision.Event{}
@@ -179,7 +182,8 @@ func statusEvent(j *framework.Job, status *schedulingv1beta1.PodGroupStatus) dec
 	return decision.Event{Gang: gangObject(j.Gang), Type: corev1.EventTypeWarning, Reason: string(schedulingv1beta1.PodGroupUnschedulableType), Message: message}
 }
 
-// addPodConditions writes the reason on the pods of a gang that has waited for a while.
+// addPodConditions writes the reason why a gang is waiting as a condition on its pending pods, once the gang has waited
+// for patience. Before that, it returns when to check again.
 func addPodConditions(s *cycle.Cycle, j *framework.Job) (again time.Time) {
 	v := &j.Verdict
 	if v.Code == "" || v.Code == reason.NotEnoughPods || len(j.Pending) == 0 {
@@ -197,7 +201,7 @@ func addPodConditions(s *cycle.Cycle, j *framework.Job) (again time.Time) {
 	return time.Time{}
 }
 
-// reportQueues writes the statuses of queues that changed, at most once per countsEvery.
+// reportQueues writes the queue statuses that changed, each at most once per countsEvery.
 func (e *Engine) reportQueues(s *cycle.Cycle) {
 	waiting := e.countWaitingGangs(s)
 	e.reportDeletedQueues(s)
@@ -244,8 +248,8 @@ func sameQueueStatus(fresh *decision.QueueStatus, old *model.QueuePublished) boo
 // maxSharePercent is the maximum published share of a queue that holds much more than it deserves.
 const maxSharePercent = 1000
 
-// countWaitingGangs counts, by queue, the gangs that wait for their minimum. It returns nil if the last count is recent
-// or still valid.
+// countWaitingGangs counts, by queue, the gangs that are waiting for their minimum. It returns nil if the last count is
+// recent or still valid.
 func (e *Engine) countWaitingGangs(s *cycle.Cycle) map[*queue.Queue]int32 {
 	b := &e.book
 	if b.uncounted = b.uncounted || len(s.Touched) > 0; !b.uncounted {

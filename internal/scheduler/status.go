@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// countsEvery is the minimum time between writes of a status if only its counts changed, numbersEvery if only
-	// the numbers of its explanation changed.
+	// countsEvery is the minimum time between two writes of a status if only its counts changed. numbersEvery is the
+	// minimum time if only the numbers in its explanation changed.
 	countsEvery  = time.Second
 	numbersEvery = time.Minute
 	// patience is how long a gang may wait for its pods to be created, and a pod for its node, before this is
 	// reported.
 	patience = 900 * time.Millisecond
 	// arrivalPatience is how long a gang that holds nothing may wait for its pods while pods of other gangs keep
-	// arriving. If thousands of gangs are being created, its own pods are just created later.
+	// arriving. While thousands of gangs are being created, its own pods may simply be created later than others.
 	arrivalPatience = 10 * time.Second
 )
 
@@ -76,8 +76,8 @@ func sameCounts(a, b *schedulingv1beta1.PodGroupStatus) bool {
 	return a.Running == b.Running && a.Succeeded == b.Succeeded && a.Failed == b.Failed
 }
 
-// sameReport reports whether two statuses have equal conditions and explanations. Most gangs have neither; comparing
-// them must cost nothing.
+// sameReport reports whether two statuses have equal conditions and explanations. Most gangs have neither, so that case
+// must cost nothing.
 func sameReport(a, b *schedulingv1beta1.PodGroupStatus) bool {
 	if len(a.Conditions)+len(b.Conditions) > 0 && !sharesMemory(a.Conditions, b.Conditions) && !equality.Semantic.DeepEqual(a.Conditions, b.Conditions) {
 		return false
@@ -91,7 +91,7 @@ func sharesMemory[T any](a, b []T) bool {
 }
 
 // verdictToReport returns the job's verdict. If it is too early to report it, because pods are still being created, it
-// returns an empty verdict and a later time.
+// returns an empty verdict and the time at which to report it.
 func (e *Engine) verdictToReport(s *cycle.Cycle, j *framework.Job) (explain.Verdict, time.Time) {
 	kind := string(j.Verdict.Code)
 	if kind != j.SinceFor {
@@ -100,7 +100,7 @@ func (e *Engine) verdictToReport(s *cycle.Cycle, j *framework.Job) (explain.Verd
 	if j.Verdict.Code != reason.NotEnoughPods {
 		return j.Verdict, time.Time{}
 	}
-	if stillHasMinimum(j) { // pods that are being deleted still run, so nothing is missing yet
+	if stillHasMinimum(j) { // pods that are being deleted are still running, so no pod is missing yet
 		return explain.Verdict{}, time.Time{}
 	}
 	if exist := j.Verdict.Members.Exist; exist != j.SinceExist || j.SinceExistAt.Before(j.Since) {
@@ -112,8 +112,8 @@ func (e *Engine) verdictToReport(s *cycle.Cycle, j *framework.Job) (explain.Verd
 	return j.Verdict, time.Time{}
 }
 
-// stillHasMinimum reports whether the gang has its minimum, also per role, as long as its pods that are being deleted
-// are still on their nodes.
+// stillHasMinimum reports whether the gang has its minimum, in total and per role, if its pods that are being deleted
+// but are still on their nodes are counted. It returns false if there are no such pods.
 func stillHasMinimum(j *framework.Job) bool {
 	leaving, roles := 0, map[string]int{}
 	for _, t := range j.Tasks {
@@ -148,14 +148,14 @@ func (e *Engine) missingPodsReportTime(j *framework.Job) time.Time {
 	return stopped.Add(patience)
 }
 
-// computePhase returns the phase according to the pods' state in the API, not to decisions that are not carried out
-// yet.
+// computePhase returns the phase according to the state of the pods in the API. It ignores decisions that have not been
+// carried out yet.
 func computePhase(j *framework.Job) schedulingv1beta1.PodGroupPhase {
 	ended := j.Count[model.Succeeded] + j.Count[model.Failed]
 	scheduled := j.Count[model.Bound] + j.Count[model.Running] + ended
 	for _, t := range j.Tasks {
 		switch {
-		case t.Killed: // still being deleted; its gang has not completed because of it
+		case t.Killed: // the pod is still being deleted, and its end does not complete the gang
 			ended--
 		case t.Status.IsLeaving() && t.Node != model.NoNode:
 			scheduled++
@@ -180,8 +180,8 @@ func computePhase(j *framework.Job) schedulingv1beta1.PodGroupPhase {
 	return schedulingv1beta1.PodGroupPending
 }
 
-// updateConditions updates the two conditions. At most one is True. A condition whose meaning stays keeps its time and
-// ID; if kept is true, also its message, like the kept explanation.
+// updateConditions updates the two conditions, of which at most one is True. A condition that stays True keeps its
+// transition time and ID. If kept is true, the explanation is kept, so the condition also keeps its message.
 func updateConditions(s *cycle.Cycle, j *framework.Job, phase schedulingv1beta1.PodGroupPhase, v explain.Verdict, kept bool) []schedulingv1beta1.PodGroupCondition {
 	old := j.Status.Conditions
 	started := phase == schedulingv1beta1.PodGroupRunning || phase == schedulingv1beta1.PodGroupCompleted
@@ -201,7 +201,8 @@ func updateConditions(s *cycle.Cycle, j *framework.Job, phase schedulingv1beta1.
 	return old
 }
 
-// isOnlyUnschedulable reports whether the conditions contain only, for a given reason, that the gang is not scheduled.
+// isOnlyUnschedulable reports whether the conditions state exactly once, with the given reason, that the gang is
+// unschedulable, and do not state that it is scheduled.
 func isOnlyUnschedulable(conditions []schedulingv1beta1.PodGroupCondition, reason string) bool {
 	said := 0
 	for i := range conditions {
@@ -218,7 +219,7 @@ func isOnlyUnschedulable(conditions []schedulingv1beta1.PodGroupCondition, reaso
 	return said == 1
 }
 
-// conditionReason returns Volcano's reason for a verdict.
+// conditionReason returns the reason that Volcano uses for a verdict.
 func conditionReason(v explain.Verdict) string {
 	switch {
 	case v.Code == reason.NotEnoughPods && (v.Role != "" || v.SubGroup != ""):
@@ -229,7 +230,7 @@ func conditionReason(v explain.Verdict) string {
 	return schedulingv1beta1.NotEnoughResourcesReason
 }
 
-// setCondition makes one condition True and our other conditions False.
+// setCondition sets condition c to True and the scheduler's other conditions to False.
 func setCondition(s *cycle.Cycle, j *framework.Job, old []schedulingv1beta1.PodGroupCondition, c schedulingv1beta1.PodGroupCondition, kept bool) []schedulingv1beta1.PodGroupCondition {
 	c.Status = corev1.ConditionTrue
 	c.LastTransitionTime = metav1.NewTime(s.Now)

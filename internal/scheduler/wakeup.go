@@ -14,11 +14,12 @@ type changes struct {
 	regrouped bool
 	// attached is true if volumes or devices changed.
 	attached bool
-	// lingering is true if deleted pods that do not terminate changed.
+	// lingering is true if the set of deleted pods that do not terminate changed.
 	lingering bool
 	// quotas is true if quotas changed.
 	quotas bool
-	// overdue is the gang for which resources are reserved bit by bit, or nil; relieved is the same at the last cycle.
+	// overdue is the gang for which resources are reserved bit by bit, or nil; relieved is the gang that was overdue at
+	// the last cycle, or nil.
 	overdue, relieved *framework.Job
 }
 
@@ -44,22 +45,23 @@ type waker struct {
 	book  *book
 	cycle *cycle.Cycle
 	changes
-	// helped caches nodesHelp by shape.
+	// helped caches the results of GrownNodesHelp by shape.
 	helped map[*model.Shape]bool
 	// possible lists the wake-ups that are possible in this cycle.
 	possible []wakeUp
 }
 
-// wakeUp is a condition to try a parked gang again.
+// wakeUp is a condition under which a parked gang is tried again.
 type wakeUp struct {
 	name string
-	// isPossible reports whether anything happened that could wake a gang; nil if this depends on the gang.
+	// isPossible reports whether this condition can apply to any gang in the current cycle. It is nil if this depends
+	// on the gang.
 	isPossible func(w *waker) bool
-	// wakes reports whether it concerns a gang.
+	// wakes reports whether the condition applies to a gang.
 	wakes func(w *waker, j *framework.Job) bool
 }
 
-// wakeUps lists all conditions to try a parked gang again. The first that holds counts.
+// wakeUps lists all conditions under which a parked gang is tried again. The first one that applies counts.
 var wakeUps = []wakeUp{
 	{"everything changed", func(w *waker) bool { return w.cycle.WakeAll }, func(*waker, *framework.Job) bool { return true }},
 	{"another gang is overdue", func(w *waker) bool { return w.overdue != w.relieved },
@@ -108,19 +110,19 @@ func (w *waker) queueImproved(j *framework.Job) bool {
 	return w.book.stamps[j.In].version != j.QueueStamp && j.IsQueueBound()
 }
 
-// limitsShifted reports whether shares or capacities changed in either direction. Another of a gang's shapes may fit
-// then.
+// limitsShifted reports whether the share or capacity of the gang's queue changed in either direction. This matters
+// only to a gang with several parked shapes, because a different one of them may fit now.
 func (w *waker) limitsShifted(j *framework.Job) bool {
 	return w.book.stamps[j.In].shifted != j.ShiftStamp && len(j.ParkedShapes) > 1
 }
 
-// clusterImproved reports whether some queue, nodes or quotas may have more room.
+// clusterImproved reports whether any queue, node or quota may have more free capacity.
 func (w *waker) clusterImproved() bool { return w.book.stirred || w.cycle.View.Touched || w.quotas }
 
 // nodesTouched reports whether nodes or their pods changed.
 func (w *waker) nodesTouched() bool { return w.cycle.View.Touched }
 
-// nodesHelp reports whether a node that grew could take one of the gang's tasks.
+// nodesHelp reports whether a node that has more free resources than before could run one of the gang's tasks.
 func (w *waker) nodesHelp(j *framework.Job) bool {
 	for _, shape := range j.ParkedShapes {
 		help, known := w.helped[shape]

@@ -10,19 +10,19 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// Hypothesis is a simulated change of the cluster: Make applies it, Undo reverts it.
+// Hypothesis is a simulated change to the cluster: Make applies it, Undo reverts it.
 type Hypothesis struct {
 	Make, Undo []model.Delta
 }
 
 // Prospect is the simulated outcome for one gang.
 type Prospect struct {
-	// Binds lists its pods that would get a node at once.
+	// Binds lists the gang's pods that would get a node at once.
 	Binds []decision.Bind
 	// Evicts lists the pods that would be evicted for it first.
 	Evicts []decision.Evict
-	// Status is the resulting status of its PodGroup; nil if it would not change. Its explanation has the reason
-	// why the gang would wait.
+	// Status is the resulting status of the gang's PodGroup, or nil if the status would not change. Its explanation
+	// contains the reason why the gang would have to wait.
 	Status *schedulingv1beta1.PodGroupStatus
 }
 
@@ -34,7 +34,7 @@ func (p *Prospect) Starts() bool { return len(p.Binds) > 0 }
 func (e *Engine) WhatIf(now time.Time, c *model.Cluster, h Hypothesis) decision.Decisions {
 	c.Apply(h.Make...)
 	defer c.Apply(h.Undo...)
-	e.book.forecastAt = time.Time{} // make a complete forecast, whatever the last one cost
+	e.book.forecastAt = time.Time{} // make a complete forecast, regardless of the cost of the last one
 	return e.Cycle(now, c)
 }
 

@@ -9,8 +9,8 @@ import (
 
 // Error is an error for users. It describes the problem and how to solve it.
 type Error struct {
-	// What describes the problem: it starts with the object in lower case and has no full stop. In the errors of Slurm's
-	// commands, it is in Slurm's words.
+	// What describes the problem. It starts with the object in lower case and has no full stop. For errors of Slurm's
+	// commands, it has the same wording as in Slurm.
 	What string
 	// Hint describes what the user can do; it may be empty.
 	Hint string
@@ -71,7 +71,7 @@ func FromError(err error) *Error {
 	return &Error{What: err.Error()}
 }
 
-// Flatten returns the errors that were joined into err, at any depth; a single error is returned alone.
+// Flatten returns the errors that were joined into err, at any depth; if err is a single error, it returns only err.
 func Flatten(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -84,8 +84,8 @@ func Flatten(err error) []error {
 	return all
 }
 
-// Map replaces each error that was joined into err by the result of change, and joins the results. An error that is not
-// joined is replaced itself. A nil result removes the error.
+// Map replaces each error that was joined into err with the result of change, and joins the results. If err is not a
+// joined error, Map returns the result of change for err. A nil result removes the error.
 func Map(err error, change func(error) error) error {
 	if err == nil {
 		return nil

@@ -19,12 +19,12 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// thinker is the engine for simulations. It is never the engine that makes the decisions.
+// thinker is an engine for simulations. It is never the engine that makes the real decisions.
 type thinker interface {
 	WhatIf(now time.Time, c *model.Cluster, h scheduler.Hypothesis) decision.Decisions
 }
 
-// stage is the next slice of an answer.
+// stage identifies the next slice of an answer.
 type stage int
 
 const (
@@ -49,7 +49,7 @@ func (t *Thought) RunAllSlices(now time.Time, e thinker, c *model.Cluster) insig
 }
 
 // RunOneSlice runs one slice of the answer and restores the model. done reports whether the answer is complete. The
-// model may change between two slices.
+// model may change between slices.
 func (t *Thought) RunOneSlice(now time.Time, e thinker, c *model.Cluster) (status insightv1alpha1.PlanStatus, done bool) {
 	if status, is := t.RejectedStatus(now); is {
 		return status, true
@@ -115,7 +115,7 @@ func verdictRank(v insightv1alpha1.Verdict) int {
 	return 0
 }
 
-// avoidNameClashes gives pods and PodGroups other names if existing objects already use their names.
+// avoidNameClashes renames planned pods and PodGroups if existing objects already use their names.
 func (t *Thought) avoidNameClashes(c *model.Cluster) {
 	for i := range t.items {
 		job := t.items[i].job
@@ -161,7 +161,7 @@ func (t *Thought) newHypothesis(c *model.Cluster) scheduler.Hypothesis {
 		group := job.group
 		add(model.GangFrom(group), model.GangGone{Namespace: group.Namespace, Name: group.Name, UID: group.UID})
 		if group.Status.Phase == schedulingv1beta1.PodGroupPending && !job.podsFirst {
-			continue // as in the real process, pods are created after their group is admitted
+			continue // as in a real cluster, pods are created after their group is admitted
 		}
 		for _, pod := range job.pods {
 			add(model.TaskFrom(pod, true), model.TaskGone{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID})
@@ -170,7 +170,7 @@ func (t *Thought) newHypothesis(c *model.Cluster) scheduler.Hypothesis {
 	return h
 }
 
-// markAdmitted marks the gangs that were admitted, and reports whether there were any.
+// markAdmitted marks the planned gangs that were admitted, and reports whether there were any.
 func (t *Thought) markAdmitted(d *decision.Decisions) bool {
 	some := false
 	for i := range t.items {
@@ -234,7 +234,7 @@ func describeWhen(evicts []decision.Evict) string {
 	return fmt.Sprintf("after %d pods that are evicted for it have ended", len(evicts))
 }
 
-// setOtherAnswers sets which other gangs start, and which other pods are evicted, because of the plan.
+// setOtherAnswers records which other gangs start and which other pods are evicted because of the plan.
 func (t *Thought) setOtherAnswers(status *insightv1alpha1.PlanStatus, before, after *decision.Decisions, c *model.Cluster) {
 	ours, known := map[types.UID]bool{}, map[types.UID]bool{}
 	for i := range t.items {
@@ -270,9 +270,9 @@ func (t *Thought) setOtherAnswers(status *insightv1alpha1.PlanStatus, before, af
 	}
 }
 
-// countAdmitted returns, by queue, how many other gangs are admitted because of the plan. This includes unedited
-// queues, because an edited queue that gets less leaves more to others. The gangs have no pods yet: after their
-// controllers have created them, they start when resources are free.
+// countAdmitted returns, for each queue, how many other gangs are admitted because of the plan. This includes queues
+// that the plan does not edit, because an edited queue that gets less leaves more for others. The gangs have no pods
+// yet. They start when their controllers have created the pods and resources are free.
 func (t *Thought) countAdmitted(before, after *decision.Decisions, c *model.Cluster) map[string]int {
 	not := map[types.UID]bool{}
 	for i := range t.items {
@@ -298,7 +298,7 @@ func (t *Thought) countAdmitted(before, after *decision.Decisions, c *model.Clus
 	return in
 }
 
-// queueMessage describes the changes of a queue. It counts the starts and evictions of the whole plan.
+// queueMessage describes the changes to a queue. It counts the starts and evictions caused by the whole plan.
 func queueMessage(it *item, status *insightv1alpha1.PlanStatus, admitted map[string]int) string {
 	what := "would be created"
 	switch {

@@ -5,17 +5,17 @@
 //	In:   Question: a Plan and the objects that admission checks against; the engine and the model
 //	Out:  insight.PlanStatus
 //
-// It works in two steps. Prepare does what needs no model: it validates the objects with the rules of admission and
-// creates the PodGroups, pods and claims that the job controller would create. Thought.RunAllSlices adds them to the
-// model, runs a cycle, and removes them again.
+// It works in two steps. PrepareThought does everything that needs no model: it validates the objects with the rules
+// of admission and creates the PodGroups, pods and claims that the job controller would create. Thought.RunAllSlices
+// adds them to the model, runs cycles, and removes them again.
 //
 // # Invariants
 //
-//   - Pure: nothing is written, and the model is restored afterwards.
+//   - Simulations are pure: they write nothing, and they restore the model afterwards.
 //   - An object that would be rejected does not affect objects that do not name it.
 //
 // # Concurrency
 //
-// Prepare may run in any goroutine. Thought.RunAllSlices belongs to the goroutine of the model, or of the copy of it
-// that the planner simulates on.
+// PrepareThought may run in any goroutine. Thought.RunAllSlices belongs to the goroutine that owns the model, or the
+// copy of the model on which the planner simulates.
 package whatif

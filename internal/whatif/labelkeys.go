@@ -7,14 +7,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// mergeLabelKeys merges matchLabelKeys and mismatchLabelKeys of affinity terms into their selectors, using the
-// pod's own labels. The API server does the same when a pod is created; the scheduler reads only the selectors.
+// mergeLabelKeys merges matchLabelKeys and mismatchLabelKeys of affinity terms into the terms' selectors, using the
+// pod's own labels. The API server does the same when a pod is created, so the scheduler reads only the selectors.
 func mergeLabelKeys(pod *corev1.Pod) {
 	a := pod.Spec.Affinity
 	if a == nil || a.PodAffinity == nil && a.PodAntiAffinity == nil {
 		return
 	}
-	a = a.DeepCopy() // the template's is shared
+	a = a.DeepCopy() // the affinity is shared with the template
 	pod.Spec.Affinity = a
 	var terms []*corev1.PodAffinityTerm
 	gather := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {

@@ -14,10 +14,10 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// maxNamed bounds how many victims an answer names.
+// maxNamed bounds how many victims an answer lists by name.
 const maxNamed = 500
 
-// placements collects the nodes of the pods of one job.
+// placements collects the nodes of one job's pods.
 type placements struct {
 	tasks       map[types.UID]string
 	count       map[insightv1alpha1.Placement]int32

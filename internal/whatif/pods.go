@@ -23,10 +23,10 @@ var (
 	podGroupKind = schedulingv1beta1.GroupVersion.WithKind("PodGroup")
 )
 
-// addGroup validates a PodGroup. addPod adds its pods.
+// addGroup validates a PodGroup. Its pods are added by addPod.
 func (t *Thought) addGroup(q *Question, it *item, raw []byte, around *check.Around, uid types.UID) {
 	beside := *around
-	beside.NamespaceQueue = func(string) string { return "" } // a group that names no queue goes to the default queue
+	beside.NamespaceQueue = func(string) string { return "" } // a group without a queue belongs to the default queue
 	verdict := check.Create(podGroupKind, raw, &beside)
 	if it.answer.Warnings = verdict.Warnings; len(verdict.Errors) > 0 {
 		it.rejectObject(verdict.Errors...)
@@ -48,7 +48,7 @@ func (t *Thought) addGroup(q *Question, it *item, raw []byte, around *check.Arou
 	it.job.setServerFields(uid, q.creationTime(), q.Classes)
 }
 
-// rejectOtherNamespace rejects an object in another namespace than the plan's.
+// rejectOtherNamespace rejects an object whose namespace is not the plan's namespace.
 func (q *Question) rejectOtherNamespace(object metav1.Object, called string) field.ErrorList {
 	if namespace := object.GetNamespace(); namespace != "" && namespace != q.Plan.Namespace {
 		return field.ErrorList{field.Invalid(field.NewPath("metadata", "namespace"), namespace, "the "+called+" must be in the plan's namespace, "+q.Plan.Namespace)}
@@ -59,8 +59,8 @@ func (q *Question) rejectOtherNamespace(object metav1.Object, called string) fie
 // creationTime returns the assumed creation time of the planned objects.
 func (q *Question) creationTime() metav1.Time { return metav1.NewTime(q.Now.Truncate(time.Second)) }
 
-// addPod validates a pod. The pod joins the planned PodGroup that it names. A pod that names none gets its own
-// PodGroup, as from the controller.
+// addPod validates a pod and adds it to the planned PodGroup that it names. A pod that names no PodGroup gets its
+// own, as it would from the controller.
 func (t *Thought) addPod(q *Question, it *item, raw []byte, around *check.Around, uid types.UID) {
 	verdict := check.Create(podKind, raw, around)
 	if it.answer.Warnings = verdict.Warnings; len(verdict.Errors) > 0 {
@@ -114,7 +114,7 @@ func (t *Thought) joinPodGroup(q *Question, it *item, pod *corev1.Pod, named str
 	it.rejectObject(field.NotFound(at, named+"; the PodGroup must be in the same plan"))
 }
 
-// setMemberAnswer sets the answer for a pod of a planned PodGroup: it starts or waits with its group.
+// setMemberAnswer sets the answer for a pod of a planned PodGroup, which starts or waits together with its group.
 func (it *item) setMemberAnswer() {
 	a, of := &it.answer, &it.of.answer
 	a.Pods, a.Verdict = 1, of.Verdict

@@ -26,16 +26,16 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// Question is a Plan and the existing objects that its objects are validated against.
+// Question is a Plan, together with the existing objects that are needed to validate the Plan's objects.
 type Question struct {
 	Plan *insightv1alpha1.Plan
 	// Queues are the existing queues.
 	Queues []*schedulingv1beta1.Queue
 	// Claims holds the names of the volume claims in the Plan's namespace.
 	Claims map[string]bool
-	// Jobs are the existing jobs. They are needed only if a planned job depends on some.
+	// Jobs are the existing jobs. They are needed only if a planned job depends on other jobs.
 	Jobs []*batchv1alpha1.Job
-	// SchedulerNames are the scheduler names of pods that this scheduler places; the first is the default.
+	// SchedulerNames are the scheduler names of the pods that this scheduler places; the first name is the default.
 	SchedulerNames []string
 	// Classes are the PriorityClasses.
 	Classes []*schedulingv1.PriorityClass
@@ -46,7 +46,7 @@ type Question struct {
 type Thought struct {
 	now    time.Time
 	items  []item
-	queues []*schedulingv1beta1.Queue // that would be changed or created
+	queues []*schedulingv1beta1.Queue // queues that would be changed or created
 	// problem is the reason why the question is not simulated at all; hint suggests a remedy.
 	problem, hint string
 
@@ -57,8 +57,8 @@ type Thought struct {
 // item is one object of the Plan: a job, a PodGroup, a pod or a queue.
 type item struct {
 	answer insightv1alpha1.Answer
-	job    *offspring               // nil if it is not a gang, or the gang would be rejected or held
-	queue  *schedulingv1beta1.Queue // nil if it is not a queue, or the queue would be rejected
+	job    *offspring               // nil if the object is not a gang, or if the gang would be rejected or held
+	queue  *schedulingv1beta1.Queue // nil if the object is not a queue, or if it would be rejected
 	old    bool                     // the queue already exists
 	// of is the planned PodGroup that a pod names, and pod is that pod. Both are nil for all other objects.
 	of  *item
@@ -74,8 +74,8 @@ type place struct {
 	later bool
 }
 
-// offspring holds the objects of one gang: the objects that a controller would create for a job or a plain pod, or
-// a PodGroup and its pods.
+// offspring holds the objects of one gang. These are either the objects that a controller would create for a job or a
+// plain pod, or a PodGroup and its pods.
 type offspring struct {
 	group  *schedulingv1beta1.PodGroup
 	pods   []*corev1.Pod
@@ -89,7 +89,7 @@ var (
 	queueKind = schedulingv1beta1.GroupVersion.WithKind("Queue")
 )
 
-// PrepareThought validates the objects of a Plan and creates what the controller would create for them.
+// PrepareThought validates the objects of a Plan and creates the objects that the controller would create for them.
 func PrepareThought(q *Question) *Thought {
 	t := &Thought{now: q.Now}
 	if t.problem, t.hint = checkPodCount(plannedPods(q.Plan)); t.problem != "" {
@@ -121,11 +121,11 @@ func PrepareThought(q *Question) *Thought {
 	return t
 }
 
-// plannedKinds lists the kinds of a plan in the order of validation: jobs and groups may name planned queues, pods
-// planned groups.
+// plannedKinds lists the kinds of objects in a plan in the order of validation, because jobs and groups may name
+// planned queues, and pods may name planned groups.
 var plannedKinds = []schema.GroupVersionKind{queueKind, jobKind, podGroupKind, podKind}
 
-// addPlannedObject validates one object and creates what the controller would create for it.
+// addPlannedObject validates one object and creates the objects that the controller would create for it.
 func (t *Thought) addPlannedObject(q *Question, it *item, kind schema.GroupVersionKind, raw []byte, queues map[string]*schedulingv1beta1.Queue, around *check.Around, uid types.UID) {
 	switch kind {
 	case queueKind:
@@ -160,7 +160,7 @@ func kindAndName(raw []byte) (schema.GroupVersionKind, string) {
 	return head.GroupVersionKind(), head.Metadata.Name
 }
 
-// rejectObject sets the answer that the object would be rejected.
+// rejectObject sets the answer to say that the object would be rejected.
 func (it *item) rejectObject(errs ...*field.Error) {
 	it.answer.Verdict = insightv1alpha1.VerdictNever
 	it.answer.Problems = nil
@@ -172,7 +172,8 @@ func (it *item) rejectObject(errs ...*field.Error) {
 	it.answer.Message = "would be rejected: " + strings.Join(texts, "; ")
 }
 
-// addQueue validates a new or changed queue. Parts of the status that it does not set stay unchanged.
+// addQueue validates a new or changed queue. Of the planned queue's status, only the state is used; other parts of
+// the status stay unchanged.
 func (t *Thought) addQueue(it *item, raw []byte, queues map[string]*schedulingv1beta1.Queue, around *check.Around) {
 	queue, errs := check.Decode[schedulingv1beta1.Queue](raw)
 	if len(errs) > 0 {
@@ -211,7 +212,7 @@ func (t *Thought) addQueue(it *item, raw []byte, queues map[string]*schedulingv1
 	it.queue, it.answer.Verdict = queue, insightv1alpha1.VerdictStarts
 }
 
-// addJob validates a job and creates what the controller would create for it.
+// addJob validates a job and creates the objects that the controller would create for it.
 func (q *Question) addJob(it *item, raw []byte, queues map[string]*schedulingv1beta1.Queue, around *check.Around, uid types.UID) {
 	verdict := check.Create(jobKind, raw, around)
 	if it.answer.Warnings = verdict.Warnings; len(verdict.Errors) > 0 {
@@ -240,8 +241,9 @@ func (q *Question) addJob(it *item, raw []byte, queues map[string]*schedulingv1b
 	}
 }
 
-// createOffspring returns what the job controller would create for a job, computing its plan before and after the
-// PodGroup is admitted. It returns nil and the reason if the controller would create nothing yet.
+// createOffspring returns the objects that the job controller would create for a job. To find them, it computes the
+// controller's plan before and after the PodGroup is admitted. It returns nil and the reason if the controller would
+// create nothing yet.
 func (q *Question) createOffspring(job *batchv1alpha1.Job, queue *schedulingv1beta1.Queue) (*offspring, string) {
 	in := plan.Input{Job: job, Queue: queue, Claims: q.Claims, Priorities: q.priorityValues(), Related: q.Jobs, Now: q.Now}
 	made := &offspring{}
@@ -297,7 +299,7 @@ func (s jobSet) Job(r batchv1alpha1.JobReference) *batchv1alpha1.Job {
 	return nil
 }
 
-// controllerMessage returns the controller's message for a job for which it creates nothing.
+// controllerMessage returns the message that the controller would give for a job for which it creates nothing yet.
 func controllerMessage(p *plan.Plan) string {
 	for _, w := range p.Writes {
 		if status, ok := w.(plan.WriteStatus); ok && status.Status.State.Message != "" {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// setServerFields sets the fields of the created objects that the API server would set.
+// setServerFields sets those fields of the created objects that the API server would set.
 func (o *offspring) setServerFields(uid types.UID, created metav1.Time, classes []*schedulingv1.PriorityClass) {
 	o.group.UID, o.group.CreationTimestamp = uid, created
 	for i := range o.pods {
@@ -23,7 +23,7 @@ func (o *offspring) setServerFields(uid types.UID, created metav1.Time, classes 
 	}
 }
 
-// finishPod sets the fields of a pod that the API server would set.
+// finishPod sets those fields of a pod that the API server would set.
 func (o *offspring) finishPod(i int, created metav1.Time, classes []*schedulingv1.PriorityClass) {
 	pod := o.pods[i]
 	pod.UID, pod.CreationTimestamp = types.UID(fmt.Sprintf("%s-%d", o.group.UID, i)), created
@@ -56,7 +56,7 @@ func requestLimits(pod *corev1.Pod) {
 	}
 }
 
-// briefly is how long Kubernetes lets pods stay on a node that is not ready, by default, in seconds.
+// briefly is how long, in seconds, Kubernetes by default lets pods stay on a node that is not ready.
 var briefly = int64(300)
 
 // tolerateBriefly adds the toleration that Kubernetes' admission adds to every pod.
@@ -72,8 +72,8 @@ func tolerateBriefly(pod *corev1.Pod, key string) {
 	})
 }
 
-// setPriority sets the priority of a pod from its PriorityClass or, without one, from the default class with the
-// lowest value.
+// setPriority sets the priority of a pod from its PriorityClass. If the pod names no class, setPriority uses the
+// default class with the lowest value.
 func setPriority(pod *corev1.Pod, classes []*schedulingv1.PriorityClass) {
 	var class *schedulingv1.PriorityClass
 	for _, c := range classes {
@@ -95,7 +95,7 @@ func setPriority(pod *corev1.Pod, classes []*schedulingv1.PriorityClass) {
 	pod.Spec.Priority = &value
 }
 
-// priorityValues returns the values of the priority classes for the job controller.
+// priorityValues returns the values of the priority classes by name, as the job controller needs them.
 func (q *Question) priorityValues() map[string]int32 {
 	values := map[string]int32{}
 	for _, class := range q.Classes {

@@ -8,12 +8,13 @@ import (
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 )
 
-// MaxPods is the maximum number of pods of the jobs of one plan. It bounds how long one slice of a simulation takes,
-// and each pod uses about 40 KB of the scheduler's memory.
+// MaxPods is the maximum number of pods in one plan. It bounds how long one slice of a simulation takes and how much
+// memory it uses, because each pod needs about 40 KB of the scheduler's memory.
 const MaxPods = 5000
 
-// plannedPods returns the number of pods that the job controller would create at once for the jobs of a plan.
-// Objects that cannot be decoded count as zero: they are rejected later, with a reason.
+// plannedPods returns the number of pods in a plan that would exist at once, including the pods that the job
+// controller would create for jobs. Objects that cannot be decoded count as zero, because they are rejected later
+// with a reason.
 func plannedPods(p *insightv1alpha1.Plan) int64 {
 	var sum int64
 	for i := range p.Spec.Objects {
@@ -51,7 +52,7 @@ func podsAtOnce(job *batchv1alpha1.Job) int64 {
 	return sum
 }
 
-// checkPodCount returns the problem of a plan with too many pods, with a hint; both are empty if the plan can be
+// checkPodCount returns a problem and a hint if a plan has too many pods; both are empty if the plan can be
 // simulated.
 func checkPodCount(pods int64) (problem, hint string) {
 	if pods <= MaxPods {

@@ -38,7 +38,8 @@ type World struct {
 	gangs   map[string]*schedulingv1beta1.PodGroup
 }
 
-// registered holds the policies that have been registered, because a name can be registered only once per process.
+// registered holds the names of the policies that have been registered. It is needed because a name can be registered
+// only once per process.
 var registered sync.Map
 
 // New returns an empty cluster with a queue named default and the specified configuration, which may refer to the
@@ -89,8 +90,8 @@ func (w *World) Node(name string, words ...string) {
 	w.cluster.Apply(model.NodeFrom(node))
 }
 
-// Gang submits a gang of equal pods that must start together to queue default. Each word sets a request of the pods,
-// RESOURCE=AMOUNT, or a label, label:KEY=VALUE.
+// Gang submits a gang to the queue named default. The gang consists of equal pods that must start together. Each word
+// sets a request of the pods, RESOURCE=AMOUNT, or a label, label:KEY=VALUE.
 func (w *World) Gang(name string, members int, words ...string) {
 	w.t.Helper()
 	created := metav1.NewTime(w.now.Add(time.Duration(len(w.gangs)) * time.Millisecond))
@@ -199,7 +200,7 @@ func (w *World) Running(gang string) int {
 	return n
 }
 
-// Why returns the explanation of a waiting gang, or "" if the gang does not wait.
+// Why returns the explanation for a waiting gang, or "" if the gang is not waiting.
 func (w *World) Why(gang string) string {
 	if e := w.gangs[gang].Status.Explanation; e != nil {
 		return e.Message

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/admission"
 )
 
-// queueGate is the only feature gate of Volcano that has an effect. The features of all other gates are always
+// queueGate is the only feature gate of Volcano that has an effect. The features behind all other gates are always
 // enabled.
 const queueGate = "SchedulingGatesQueueAdmission"
 

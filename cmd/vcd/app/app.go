@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"os"
 
-	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs may name the clouds' ways to log in
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs may refer to the login methods of cloud providers
 
 	"github.com/vc-batch/vc/internal/daemon"
 	"github.com/vc-batch/vc/internal/interrupt"

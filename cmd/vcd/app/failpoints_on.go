@@ -8,5 +8,6 @@ import (
 	"github.com/vc-batch/vc/test/failpoint"
 )
 
-// wrapForFailpoints makes all clients created from a configuration crash at the failpoint in the environment.
+// wrapForFailpoints makes all clients created from a configuration crash at the failpoint that the environment
+// specifies.
 func wrapForFailpoints(config *rest.Config) error { return failpoint.Wrap(config) }

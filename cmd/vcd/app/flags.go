@@ -25,7 +25,7 @@ const (
 	admitting
 )
 
-// flags holds the command line of a command. Flags that Volcano also has have the same names as in Volcano.
+// flags holds the command line of a command. Flags that also exist in Volcano have the same names there.
 type flags struct {
 	kubeconfig, master string
 

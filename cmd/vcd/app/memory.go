@@ -39,8 +39,8 @@ func tuneMemory(ctx context.Context) {
 	}
 }
 
-// percentForHeap returns the percentage with which a heap with the specified number of live bytes can grow by
-// smallHeap, or by 80% if it is large.
+// percentForHeap returns the percentage that lets a heap with the specified number of live bytes grow by smallHeap, or
+// by 80% if the heap is large.
 func percentForHeap(live uint64) int {
 	const least, most = 80, 800
 	if live == 0 {

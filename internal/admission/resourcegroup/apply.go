@@ -57,7 +57,8 @@ func (g *Group) applyToPod(pod *corev1.Pod) {
 	}
 }
 
-// Condition returns a CEL expression that matches every pod of any group; "" without groups.
+// Condition returns a CEL expression that matches every pod that belongs to any group. It returns "" if there are no
+// groups.
 func (c *Config) Condition() string {
 	var namespaces, terms []string
 	for i := range c.Groups {

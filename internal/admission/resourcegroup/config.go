@@ -24,7 +24,7 @@ type Config struct {
 	Groups []Group `json:"resourceGroups"`
 }
 
-// Group describes a part of the cluster: the pods that belong to it, and the changes to them.
+// Group describes a part of the cluster by the pods that belong to it and the changes to make to these pods.
 type Group struct {
 	// Name is the name of the group. Pods may refer to it in their annotation volcano.sh/resource-group.
 	Name   string `json:"resourceGroup"`

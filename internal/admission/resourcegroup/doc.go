@@ -7,7 +7,8 @@
 //
 // # Invariants
 //
-//   - Pure. A file is accepted or rejected as a whole; the error lists all problems and their fields.
+//   - All functions are pure. A file is accepted or rejected as a whole, and the error lists all problems and their
+//     fields.
 //   - Applying a file twice has the same result as applying it once.
 //   - Every pod that a file changes matches its Condition, so no other pod has to be sent to the webhook.
 //

@@ -106,8 +106,8 @@ func newVerb(f *cli.Factory, run func(context.Context, *verbOptions) error, o *v
 	return cmd
 }
 
-// selectCronJobs returns the selected cron jobs for which keep returns true. It asks for confirmation if there are
-// many.
+// selectCronJobs returns the selected cron jobs. If they were selected by --all or labels, it returns only those for
+// which keep returns true, and asks for confirmation if there are many.
 func (o *verbOptions) selectCronJobs(ctx context.Context, c client.Client, keep func(cronJob) bool) ([]cronJob, error) {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func changeSuspension(ctx context.Context, o *verbOptions) error {
 	return errors.Join(problems...)
 }
 
-// triggerCronJobs immediately creates a job of each selected cron job.
+// triggerCronJobs immediately creates a job from each selected cron job.
 func triggerCronJobs(ctx context.Context, o *verbOptions) error {
 	c, err := o.f.Client()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// externalVariable is the variable that contains the external diff program, as for kubectl diff.
+// externalVariable is the environment variable that contains the external diff program, as for kubectl diff.
 const externalVariable = "KUBECTL_EXTERNAL_DIFF"
 
 // options holds the inputs of `vcctl diff`.

@@ -36,7 +36,7 @@ type topic struct {
 	// strangers caches the pods that do not belong to the topic.
 	strangers map[types.UID]bool
 	types     []string
-	// after is the earliest time of the last occurrence of events to show; the zero time shows all events.
+	// after is the earliest time at which a shown event may have occurred last; the zero time shows all events.
 	after time.Time
 	// fields filters the events; nil filters nothing.
 	fields fields.Selector
@@ -49,7 +49,7 @@ type topic struct {
 	counts map[row]map[types.UID]int32
 }
 
-// row is the key by which events are merged to a single row.
+// row is the key by which events are merged into a single row.
 type row struct {
 	namespace, uid, object, kind, reason, message string
 }
@@ -58,7 +58,8 @@ func newRow(e *corev1.Event) row {
 	return row{e.Namespace, string(e.InvolvedObject.UID), objectText(e), e.Type, e.Reason, e.Message}
 }
 
-// singleObject returns the UID of the object that all events are about, if there is only one.
+// singleObject returns the UID of the object that all events are about. It returns false if there is no single such
+// object.
 func (t *topic) singleObject() (types.UID, bool) {
 	if len(t.uids) == 1 && len(t.past) == 0 && len(t.jobs) == 0 {
 		return t.uids[0], true
@@ -66,7 +67,7 @@ func (t *topic) singleObject() (types.UID, bool) {
 	return "", false
 }
 
-// recordPrinted records an event that was printed.
+// recordPrinted records that an event was printed.
 func (t *topic) recordPrinted(e *corev1.Event) {
 	if t.seen == nil {
 		t.seen, t.counts = map[types.UID]string{}, map[row]map[types.UID]int32{}
@@ -121,8 +122,8 @@ func (r reference) isGangOfDeleted(about corev1.ObjectReference) bool {
 	return about.Name != r.name && ownUID.ReplaceAllString(about.Name, "") == r.name
 }
 
-// addIfCreatedByJob adds a pod or PodGroup that a job of the topic has created since the command was started. It
-// reports whether it did.
+// addIfCreatedByJob adds the event's object to the topic if it is a pod or PodGroup that a job of the topic has created
+// since the command was started. It reports whether it added the object.
 func (t *topic) addIfCreatedByJob(ctx context.Context, c client.Client, e *corev1.Event) bool {
 	about := e.InvolvedObject
 	at := slices.IndexFunc(t.jobs, func(job client.ObjectKey) bool {
@@ -192,8 +193,8 @@ func (t *topic) fetchEvents(ctx context.Context, c client.Client) ([]*corev1.Eve
 	return t.mergeEvents(events), version, nil
 }
 
-// mergeEvents sorts events and keeps only the last event of each row. count returns the number of occurrences for all
-// of them.
+// mergeEvents sorts events and keeps only the last event of each row. countOccurrences returns the total number of
+// occurrences of all events in a row.
 func (t *topic) mergeEvents(events []*corev1.Event) []*corev1.Event {
 	slices.SortStableFunc(events, func(a, b *corev1.Event) int {
 		return cmp.Or(cli.EventTime(a).Compare(cli.EventTime(b).Time), cmp.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))

@@ -29,7 +29,7 @@ type Busy struct {
 	shown bool
 }
 
-// StartBusyLine starts a progress line with the given text. Done ends it.
+// StartBusyLine starts a progress line with the given text. RemoveLine ends it.
 func (s *Streams) StartBusyLine(text string) *Busy {
 	if !s.ErrTTY || s.Env("TERM") == "dumb" {
 		return &Busy{}
@@ -91,7 +91,7 @@ func (b *Busy) clearLine() {
 	}
 }
 
-// besides wraps a stream while a Busy shows its line.
+// besides wraps a stream while a Busy is showing its line.
 type besides struct {
 	busy *Busy
 	to   io.Writer

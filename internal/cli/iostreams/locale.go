@@ -11,7 +11,7 @@ import (
 // it in locales that cannot show it.
 const cutMark, asciiCutMark = "…", "~"
 
-// readLocale returns the locale in the environment, or "".
+// readLocale returns the locale that is set in the environment, or "".
 func (s *Streams) readLocale() string {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if value := s.Env(name); value != "" {

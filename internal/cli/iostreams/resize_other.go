@@ -4,5 +4,5 @@ package iostreams
 
 import "os"
 
-// notifyResize does nothing, because this operating system does not report changes of the terminal size.
+// notifyResize does nothing, because this operating system does not report changes to the terminal size.
 func notifyResize(chan<- os.Signal) {}

@@ -67,8 +67,8 @@ func accountName() string {
 	return ""
 }
 
-// FindUserName returns the name of the user, with which jobs are marked. It is taken from the environment or, if it is
-// not set there, from the operating system. It may be "".
+// FindUserName returns the name of the user, which commands record in jobs. It is taken from the environment or, if it
+// is not set there, from the operating system. It may be "".
 func (s *Streams) FindUserName() string {
 	for _, name := range []string{"USER", "LOGNAME"} {
 		if value := s.Env(name); value != "" {

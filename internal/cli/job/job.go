@@ -1,8 +1,9 @@
-// Package job implements `vcctl job`. Its commands submit jobs, show their state and why they wait, cancel and
+// Package job implements `vcctl job`. Its commands submit jobs, show their state and why they are waiting, cancel and
 // restart them, and print the output of their pods.
 //
-// Each family of commands is a package: run submits, show lists and explains, wait waits, stream connects to pods, and
-// change modifies and deletes. Package lookup reads the jobs that a command line names.
+// Each family of commands is a package: run submits jobs, show lists and explains them, wait waits for them, stream
+// connects to their pods, and change modifies and deletes them. Package lookup reads the jobs that are named on the
+// command line.
 package job
 
 import (

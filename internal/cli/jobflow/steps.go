@@ -26,7 +26,7 @@ type step struct {
 	flow  jobFlow
 	job   *flowv1alpha1.JobStatus // nil before the step has begun
 	state string
-	// waits is the reason why the step waits; it is empty if the step does not wait.
+	// waits is the reason why the step is waiting; it is empty if the step is not waiting.
 	waits string
 	// depth is the depth in the tree; parent is the step above.
 	depth  int
@@ -68,7 +68,7 @@ func (s *step) dependencyNames() []string {
 	return s.spec.DependsOn.Targets
 }
 
-// updateState sets the state of a step and the reason why it waits.
+// updateState sets the state of a step and the reason why it is waiting.
 func (s *step) updateState(byName map[string]*step, isMissing bool) {
 	if s.job != nil {
 		s.state = string(s.job.State)
@@ -160,7 +160,7 @@ func stepNamesOfJobs(flow jobFlow, jobs []string) []string {
 	return names
 }
 
-// startableSteps returns the steps that have not begun although they do not wait for another step.
+// startableSteps returns the steps that have not begun although they are not waiting for another step.
 func startableSteps(flow jobFlow) []string { return stepsInState(flow, stateStarts) }
 
 // unstartedSteps returns the steps that have not begun but still can, and therefore need their templates.

@@ -85,7 +85,7 @@ func completeFlows(f *cli.Factory) cli.Completer {
 
 // goal is the condition that a wait command waits for.
 type goal struct {
-	// isReached and isLost report whether a flow meets the condition, and whether it can no longer meet it.
+	// isReached reports whether a flow meets the condition, and isLost whether the flow can no longer meet it.
 	isReached, isLost func(jobFlow) bool
 	// isGone is true if the condition is met when the object is deleted.
 	isGone bool
@@ -159,11 +159,11 @@ func waitForFlows(ctx context.Context, o *waitOptions) error {
 	return errors.Join(problem, w.waitForAll(ctx, c, found))
 }
 
-// waiter waits for flows and prints why their steps wait.
+// waiter waits for flows and prints why their steps are waiting.
 type waiter struct {
 	f *cli.Factory
-	// out formats the flows that met the condition. It is nil if the command has already printed the flows; a line on
-	// the error stream names them instead.
+	// out formats the flows that met the condition. It is nil if the command has already printed the flows; in that
+	// case, a line on the error stream names them.
 	out  *cli.Output
 	wait *cli.Wait
 	goal *goal
@@ -197,8 +197,8 @@ func describeFlows(found []jobFlow) string {
 	return jobFlows().CountText(len(found))
 }
 
-// announceReasons starts to print, for each namespace, why the flows' jobs wait. It returns functions that stop the
-// output.
+// announceReasons starts to print, for each namespace, why the flows' jobs are waiting. It returns functions that stop
+// the output.
 func (w *waiter) announceReasons(ctx context.Context, c client.WithWatch, flows []jobFlow) (stops []func()) {
 	uids := map[string]map[types.UID]bool{}
 	for _, flow := range flows {

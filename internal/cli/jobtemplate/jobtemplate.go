@@ -96,7 +96,7 @@ func listColumns(f *cli.Factory) []cli.Column[jobTemplate] {
 	}
 }
 
-// countPods returns the number of pods of each job.
+// countPods returns the number of pods in each job that is created from the template.
 func countPods(t jobTemplate) int32 {
 	return jobstatus.CountReplicas(&batchv1alpha1.Job{Spec: t.Spec})
 }

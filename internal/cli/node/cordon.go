@@ -93,7 +93,7 @@ func cordonNodes(ctx context.Context, o *cordonOptions) error {
 	return errors.Join(problems...)
 }
 
-// setCordon marks a node as unschedulable or schedulable. It returns the result as kubectl words it.
+// setCordon marks a node as unschedulable or schedulable. It returns the result in kubectl's wording.
 func setCordon(ctx context.Context, c client.Client, node *corev1.Node, cordoned bool, dryRun cli.DryRun) (done string, err error) {
 	done = "uncordoned"
 	if cordoned {

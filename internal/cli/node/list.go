@@ -95,7 +95,7 @@ type book struct {
 	at      map[types.UID]string
 }
 
-// readPodsOnce reads the pods once.
+// readPodsOnce reads the pods on the first call and does nothing on later calls.
 func (b *book) readPodsOnce(ctx context.Context, _ []*corev1.Node) error {
 	if b.ready {
 		return nil
@@ -191,7 +191,7 @@ func (b *book) watchPods(ctx context.Context) (<-chan cli.Touch, error) {
 	return touches, nil
 }
 
-// newTouch converts a pod event to a change of the row of the pod's node.
+// newTouch converts a pod event to a change to the row of the pod's node.
 func (b *book) newTouch(kind watch.EventType, pod *corev1.Pod) cli.Touch {
 	return cli.Touch{Key: types.NamespacedName{Name: pod.Spec.NodeName}, Apply: func() {
 		if kind == watch.Deleted {

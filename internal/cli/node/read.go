@@ -21,7 +21,7 @@ func assignedTo(name string) client.ListOption {
 }
 
 // ReadPods lists the pods assigned to the named node or, if name is empty, to any node. It reduces each pod to the
-// fields that are needed to sum up its resources. version is the resource version to watch the pods from.
+// fields that are needed to sum up its resources. version is the resource version from which to watch the pods.
 func ReadPods(ctx context.Context, c client.Reader, name string) (pods []*corev1.Pod, version string, err error) {
 	page := &corev1.PodList{}
 	err = cli.ListPages(ctx, c, page, func() error {

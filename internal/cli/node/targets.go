@@ -43,7 +43,7 @@ func (t *targets) addArguments(f *cli.Factory, cmd *cobra.Command, args []string
 }
 
 // readNodes returns the selected nodes. If a named node does not exist, it returns only an error, so that the command
-// changes none of them.
+// changes no nodes.
 func (t *targets) readNodes(ctx context.Context, f *cli.Factory, c client.Client) ([]*corev1.Node, error) {
 	if t.selector != "" {
 		return t.readMatching(ctx, f, c)

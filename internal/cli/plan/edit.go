@@ -68,7 +68,7 @@ func NewQueueObject(queue *schedulingv1beta1.Queue) (runtime.RawExtension, error
 // fields lists the fields that --set can change.
 const fields = "weight, priority, parent, reclaimable, state, capability.RESOURCE, deserved.RESOURCE, guarantee.RESOURCE"
 
-// completeSetting completes the fields of --set, and the values of fields that have only a few.
+// completeSetting completes the fields of --set, and the values of fields that have only a few possible values.
 func completeSetting(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if name, _, valued := strings.Cut(prefix, "="); valued {
 		words := map[string][]string{"reclaimable": {"true", "false"}, "state": {"Open", "Closed"}}[name]
@@ -88,7 +88,7 @@ func completeSetting(_ *cobra.Command, _ []string, prefix string) ([]string, cob
 	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// settingWords returns the completions for a field: a resource limit has one completion for each resource.
+// settingWords returns the completions for a field. A resource limit has one completion for each common resource.
 func settingWords(field string) []string {
 	limit, isLimit := strings.CutSuffix(field, "RESOURCE")
 	if !isLimit {

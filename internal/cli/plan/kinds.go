@@ -59,8 +59,8 @@ func (o *options) selectPlannable(ctx context.Context, read []cli.FileObject) ([
 	return objects, errors.Join(problems...)
 }
 
-// warnAboutEmptyGroups warns about pod groups without pods in the files: without them, only the admission to the queue
-// can be simulated.
+// warnAboutEmptyGroups warns about pod groups without pods in the files, because without pods, only the admission to
+// the queue can be simulated.
 func (o *options) warnAboutEmptyGroups(objects []cli.FileObject) {
 	hasPods := map[string]bool{}
 	for _, object := range objects {
@@ -76,8 +76,8 @@ func (o *options) warnAboutEmptyGroups(objects []cli.FileObject) {
 	}
 }
 
-// firstSteps returns the jobs of the flow's steps that would begin immediately, and prints which steps follow. The
-// later steps are not simulated, because the state of the cluster at that time is unknown.
+// firstSteps returns the jobs of the flow's steps that would begin immediately, and prints the number of later steps.
+// The later steps are not simulated, because the state of the cluster at that time is unknown.
 func (o *options) firstSteps(ctx context.Context, object cli.FileObject, read []cli.FileObject) ([]cli.FileObject, error) {
 	flow := &flowv1alpha1.JobFlow{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object.Object, flow); err != nil {
@@ -175,7 +175,7 @@ func (o *options) rejectExisting(ctx context.Context, object cli.FileObject) err
 		"%s %q already exists in namespace %q (%s): this one would be rejected", strings.ToLower(object.Object.GetKind()), name, namespace, cmp.Or(phase, string(batchv1alpha1.Pending)))
 }
 
-// plannedGroupOf returns the planned PodGroup of a pod in the files, or "" for a pod without a PodGroup.
+// plannedGroupOf returns the name of the planned PodGroup of a pod in the files, or "" for a pod without a PodGroup.
 func (w *writer) plannedGroupOf(namespace, pod string) string {
 	for _, object := range w.objects {
 		if !isKind(object, podKind) || object.Object.GetNamespace() != namespace || cmp.Or(object.Object.GetName(), object.Object.GetGenerateName()) != pod {

@@ -89,8 +89,8 @@ func (w *writer) writeAnswer(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer)
 	}
 }
 
-// unexplainedText returns why an object without an explanation would not start. The headline already says that it would
-// wait, so the sentence about missing pods does not repeat it.
+// unexplainedText returns the reason why an object without an explanation would not start. The sentence about missing
+// pods does not state that the object would wait, because the headline already does.
 func unexplainedText(a *insightv1alpha1.Answer) string {
 	isGroup := a.Kind != "Job" && a.Verdict == insightv1alpha1.VerdictWaits
 	if isGroup && a.Pods < a.MinMember {

@@ -1,7 +1,7 @@
 // Package pod implements `vcctl pod`, the commands for the pods of jobs.
 //
 //	In:   Pods, by job, task, node and queue; events about them
-//	Out:  tables, why a pod does not run, Pods created and deleted
+//	Out:  tables, the reason why a pod is not running, Pods created and deleted
 package pod
 
 import (
@@ -154,7 +154,7 @@ func buildSheet(ctx context.Context, f *cli.Factory, c client.Client, pod *corev
 		conditions.Rows = append(conditions.Rows, []string{string(one.Type), string(one.Status), render.FormatAgeSince(now, one.LastTransitionTime.Time), cmp.Or(one.Reason, "-"), cmp.Or(one.Message, "-")})
 	}
 	sheet.AddTable("Conditions", conditions)
-	// Only the events may contain the reason why a pod does not run.
+	// The reason why a pod is not running may be found only in the events.
 	happened, err := clusterops.EventsAboutObjects(ctx, c, pod.Namespace, pod)
 	if err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func newContainerTable(pod *corev1.Pod, style render.Style, f *cli.Factory) rend
 	return table
 }
 
-// addReason adds the reason why the pod does not run, if any, to the end of the sheet.
+// addReason adds the reason why the pod is not running, if any, to the end of the sheet.
 func addReason(sheet *cli.Sheet, f *cli.Factory, pod *corev1.Pod, events []corev1.Event) {
 	reason := jobstatus.PodReason(pod, events)
 	if reason == "" {

@@ -2,7 +2,7 @@
 // all.
 //
 //	In:   PodGroups, their pods, events about both
-//	Out:  tables, why a gang waits, PodGroups created and deleted
+//	Out:  tables, the reason why a gang is waiting, PodGroups created and deleted
 package podgroup
 
 import (
@@ -83,7 +83,8 @@ func podGroups() *resourcecmd.Kind[podGroup] {
 	}
 }
 
-// findByJob finds the PodGroup of a job by the name of the job. The PodGroup's own name ends with the job's UID.
+// findByJob finds the PodGroup of a job by the name of the job. Users usually do not know the PodGroup's own name,
+// because it ends with the job's UID.
 func findByJob(ctx context.Context, c client.Client, namespace, name string) (group podGroup, found bool, err error) {
 	group, err = clusterops.PodGroupOfJobNamed(ctx, c, client.ObjectKey{Namespace: namespace, Name: cli.BareName(name, "jobs")})
 	return group, err == nil && group != nil, err
@@ -250,7 +251,7 @@ func newConditionTable(g podGroup, now time.Time) render.Table {
 	return table
 }
 
-// addReason adds the reason why the gang waits, if any, to the end of the sheet.
+// addReason adds the reason why the gang is waiting, if any, to the end of the sheet.
 func addReason(sheet *cli.Sheet, f *cli.Factory, g podGroup, style render.Style) {
 	reason := jobstatus.GroupReason(g)
 	if reason == "" {

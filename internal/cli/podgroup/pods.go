@@ -17,14 +17,15 @@ import (
 // label.
 const mostPods = 4 * cli.PageSize
 
-// members holds the pods of a group; more is true if not all pods of the namespace were inspected.
+// members holds the pods of a group; more is true if not all pods in the namespace were inspected.
 type members struct {
 	pods []*corev1.Pod
 	more bool
 }
 
-// findGroupPods finds the pods of a group: the pods of a job by label, and a pod that owns its group by name. Other
-// pods specify their group in an annotation, which a list request cannot select.
+// findGroupPods finds the pods of a group. It selects the pods of a job by label, and a pod that owns its group by
+// name. It inspects all other pods, because they specify their group in an annotation, which a list request cannot
+// select.
 func findGroupPods(ctx context.Context, c client.Client, g podGroup) (members, error) {
 	owner := controllerOf(g)
 	switch {
@@ -49,8 +50,8 @@ func ignoreUnavailable(err error) error {
 	return err
 }
 
-// listGroupPods finds the group's pods among the pods in its namespace that match the options. It inspects at most most
-// pods; if most is 0, it inspects all of them.
+// listGroupPods finds the group's pods among the pods in its namespace that match the options. It inspects no more than
+// most pods; if most is 0, it inspects all pods.
 func listGroupPods(ctx context.Context, c client.Client, g podGroup, most int, options ...client.ListOption) (members, error) {
 	var found members
 	seen, next := 0, ""

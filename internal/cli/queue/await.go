@@ -26,7 +26,8 @@ func stateText(q *schedulingv1beta1.Queue) string {
 	return string(effectiveState(q))
 }
 
-// excessText describes how far a queue's usage exceeds its capability. It returns "" if it does not.
+// excessText describes how far a queue's usage exceeds its capability. It returns "" if the usage does not exceed the
+// capability.
 func excessText(q *schedulingv1beta1.Queue) string {
 	for _, name := range queueusage.ResourceNames(q) {
 		held, limit := q.Status.Allocated[name], q.Spec.Capability[name]

@@ -136,7 +136,7 @@ func (o *createOptions) readWanted() ([]filedQueue, error) {
 }
 
 // checkQueue returns the error with which admission would reject a queue. Because a queue and its parent can be created
-// by the same command, queues that were judged earlier count as existing.
+// by the same command, queues that were checked earlier count as existing.
 func (o *createOptions) checkQueue(around *check.Around, one filedQueue) error {
 	queue := one.queue
 	if there := existingQueue(around, queue.Name); there != nil {

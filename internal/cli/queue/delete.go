@@ -85,8 +85,9 @@ func deleteQueues(ctx context.Context, o *deleteOptions) error {
 	return errors.Join(problems...)
 }
 
-// keepDeletable removes the queues that admission would not delete and returns an error for each of them. Child queues
-// that the same command deletes are deleted first, and therefore do not block the deletion of their parent.
+// keepDeletable removes the queues that admission would not allow to be deleted and returns an error for each of them.
+// Child queues that the same command deletes are deleted first, and therefore do not block the deletion of their
+// parent.
 func (o *deleteOptions) keepDeletable(ctx context.Context, queues []*schedulingv1beta1.Queue) ([]*schedulingv1beta1.Queue, error) {
 	around := o.f.ValidationContext(ctx, !o.dryRun.IsClient())
 	if around.Queues != nil {

@@ -27,12 +27,12 @@ const forecastTime = 3 * time.Second
 // maxTold is the maximum number of jobs that the description of an effect lists.
 const maxTold = 5
 
-// effect is a change of queues whose consequences are shown to the user before it is made.
+// effect is a change to queues, whose consequences are shown to the user before it is made.
 type effect struct {
 	f *cli.Factory
 	// before holds the current queues; after holds the changed queues in the same order.
 	before, after []*schedulingv1beta1.Queue
-	// trees holds the queue hierarchy, so that a change of a parent includes the queues below it; it may be nil.
+	// trees holds the queue hierarchy, so that a change to a parent includes the queues below it; it may be nil.
 	trees *queueusage.Forest
 	// fate describes what happens to the jobs in a queue regardless of the scheduler's answer; it may be empty.
 	fate string
@@ -47,7 +47,7 @@ type told struct {
 	lines []string
 	// described lists the queues that have a line.
 	described []string
-	// runs is true if jobs run in one of the queues; evicts is true if the scheduler would evict pods.
+	// runs is true if jobs are running in one of the queues; evicts is true if the scheduler would evict pods.
 	runs, evicts bool
 }
 
@@ -154,7 +154,7 @@ func (e *effect) otherQueueLines(answer *insightv1alpha1.PlanStatus, families ma
 	return lines
 }
 
-// evictionVerb returns the verb that describes an eviction for the reason.
+// evictionVerb returns the verb that describes an eviction for the given reason.
 func evictionVerb(reason string) string {
 	switch reason {
 	case "reclaim":
@@ -165,7 +165,7 @@ func evictionVerb(reason string) string {
 	return "evicted"
 }
 
-// evictedText describes how many jobs lose pods, and which jobs. It returns none if no victim matches.
+// evictedText describes how many jobs lose pods, and which jobs. It returns the text none if no victim matches.
 func evictedText(victims []insightv1alpha1.Victim, of func(*insightv1alpha1.Victim) bool, none string) string {
 	var names []string
 	pods := map[string]int{}
@@ -206,8 +206,8 @@ func joinFirstNames(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// jobCountsText describes how many jobs run and wait in a queue and in the queues below it. It returns "" if none
-// exist.
+// jobCountsText describes how many jobs are running and waiting in a queue and in the queues below it. It returns "" if
+// there are none.
 func jobCountsText(family ...*schedulingv1beta1.Queue) string {
 	running, waiting := int(sumCounts(family, queueusage.RunningGroups)), int(sumCounts(family, queueusage.WaitingGroups))
 	where := " in it"

@@ -189,7 +189,8 @@ func (o *operateOptions) printAlsoClosed(ctx context.Context, c client.Client, q
 	}
 }
 
-// excludeRoot excludes the root queue from the queues to close, because its controller keeps it open.
+// excludeRoot removes the root queue from the queues to close and returns an error about it, because its controller
+// keeps it open.
 func (o *operateOptions) excludeRoot() error {
 	if o.action != "close" || !slices.Contains(o.target.names, keys.RootQueue) {
 		return nil
@@ -203,7 +204,7 @@ func rootQueueError() error {
 }
 
 // checkAllowed returns an error if the queue controller would reject the command, because the controller itself reports
-// that only in an event.
+// the rejection only in an event.
 func (o *operateOptions) checkAllowed(ctx context.Context, c client.Client, q *schedulingv1beta1.Queue) error {
 	closing := o.action == "close"
 	wish := q.Wish()

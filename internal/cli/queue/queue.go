@@ -4,7 +4,7 @@
 //	Out:  tables and trees; Queues created, patched and deleted; Commands that open and
 //	      close; the effects of a change, as simulated by the scheduler
 //
-// A queue's usage is part of its status. Only `queue view` lists PodGroups, to show which jobs wait and why.
+// A queue's usage is part of its status. Only `queue view` lists PodGroups, to show which jobs are waiting and why.
 package queue
 
 import (

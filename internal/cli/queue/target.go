@@ -16,15 +16,16 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// target selects the queues that a command acts on: by name, by label, or from files. Volcano's vcctl takes the queue
-// name as -n, which is the namespace in all other commands; queues have no namespace.
+// target selects the queues on which a command acts: by name, by label, or from files. In Volcano's vcctl, -n is the
+// name of the queue, although it is the namespace in all other commands. This is unambiguous because queues have no
+// namespace.
 type target struct {
 	names  []string
 	labels string
 	files  cli.Files
 	// passMissing is true if queues that do not exist are ignored.
 	passMissing bool
-	// old is true if the user specified the name as -n or --name, like for Volcano's vcctl.
+	// old is true if the user specified the name as -n or --name, as in Volcano's vcctl.
 	old     bool
 	oldName string
 }

@@ -160,7 +160,7 @@ func (g *grove) nameText(q *schedulingv1beta1.Queue) string {
 	return path
 }
 
-// sortAsTree sorts items in tree order.
+// sortAsTree sorts items in tree order. If there is a selector, it also records that the items match it.
 func (g *grove) sortAsTree(items []*schedulingv1beta1.Queue) {
 	for _, q := range items {
 		if g.found != nil {

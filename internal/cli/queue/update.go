@@ -105,7 +105,7 @@ func updateQueues(ctx context.Context, o *updateOptions) error {
 	around := o.f.ValidationContext(ctx, true)
 	var refused []error
 	for _, one := range changes {
-		// Queues judged earlier count as changed, because they are updated before this one.
+		// Queues that were checked earlier count as changed, because they are updated before this one.
 		refused = append(refused, checkFiledQueue(one.filed, func() error {
 			return addQueueHints(o.f.ValidateUpdate(around, one.before, one.after, o.dryRun.IsClient()), one.after, around)
 		}))
@@ -134,7 +134,7 @@ func (o *updateOptions) computeChanges(ctx context.Context, c client.Client) ([]
 		if err != nil {
 			return nil, err
 		}
-		o.target.files = cli.Files{} // standard input is read once
+		o.target.files = cli.Files{} // standard input can be read only once
 		for _, one := range read {
 			filed[one.queue.Name] = one
 			o.target.names = append(o.target.names, one.queue.Name)
@@ -171,9 +171,9 @@ func mergeMissing(old, more map[string]string) map[string]string {
 }
 
 // confirmUpdate prints the effects of a change that takes resources from queues with running or pending jobs. It asks
-// for confirmation if jobs run there; without a terminal, it requires confirmation only if pods would be evicted. It
-// always asks if the queues were selected by label. It does not ask if the command line has Volcano's flags, because
-// Volcano's vcctl never asks.
+// for confirmation if jobs are running there; without a terminal, it requires confirmation only if pods would be
+// evicted. It always asks if the queues were selected by label. It does not ask if the command line has Volcano's
+// flags, because Volcano's vcctl never asks.
 func (o *updateOptions) confirmUpdate(ctx context.Context, changes []changedQueue, known schedulingv1beta1.QueueLookup) error {
 	if o.target.old || o.confirm.Yes && !o.dryRun.IsDryRun() {
 		return nil

@@ -153,7 +153,7 @@ func newAmountsTable(q *schedulingv1beta1.Queue) render.Table {
 	return table
 }
 
-// listWaiting returns the PodGroups that wait in a queue, sorted by their positions in the queue.
+// listWaiting returns the PodGroups that are waiting in a queue, sorted by their positions in the queue.
 func listWaiting(ctx context.Context, c client.Client, queue string) ([]*schedulingv1beta1.PodGroup, error) {
 	var waiting []*schedulingv1beta1.PodGroup
 	page := &schedulingv1beta1.PodGroupList{}
@@ -172,7 +172,7 @@ func listWaiting(ctx context.Context, c client.Client, queue string) ([]*schedul
 	return waiting, err
 }
 
-// isWaiting reports whether a PodGroup waits to be started.
+// isWaiting reports whether a PodGroup is waiting to be started.
 func isWaiting(g *schedulingv1beta1.PodGroup) bool {
 	switch g.Status.Phase {
 	case "", schedulingv1beta1.PodGroupPending, schedulingv1beta1.PodGroupInqueue:

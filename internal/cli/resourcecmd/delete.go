@@ -130,7 +130,7 @@ func (o *deleteOptions[T]) deleteObject(ctx context.Context, c client.Client, ob
 	return o.kind.printSuccess(o.f, &o.out, object, "Deleted", "deleted", o.dryRun.MessageSuffix())
 }
 
-// isOldCall reports whether the command line is one of Volcano's: with --name or --file.
+// isOldCall reports whether the command line uses --name or --file, which are flags of Volcano's vcctl.
 func (o *deleteOptions[T]) isOldCall() bool { return o.sel.OldName != "" || len(o.oldFiles) > 0 }
 
 // deleteFiles deletes all objects in the files, dependents first.

@@ -68,7 +68,7 @@ func (k *Kind[T]) newView(f *cli.Factory, run func(context.Context, *viewOptions
 	return cmd
 }
 
-// handleOldFlags implements Volcano's describe, which shows all objects of the namespace if no name is specified and
+// handleOldFlags implements Volcano's describe, which shows all objects in the namespace if no name is specified and
 // prints them in full.
 func (o *viewOptions[T]) handleOldFlags(cmd *cobra.Command) error {
 	if o.kind.OldWord == "" {

@@ -38,7 +38,7 @@ import (
 )
 
 // garbagePercent is the garbage collector's target percentage. It is low because most of the memory used for a large
-// list is garbage: with this value, listing 10,000 jobs takes less than 150 MB.
+// list is garbage. With this value, listing 10,000 jobs takes less than 150 MB.
 const garbagePercent = 40
 
 // Main runs the command line and returns the exit code. The program name argv0 selects what to run: vcctl, a kubectl
@@ -85,7 +85,7 @@ func executeCommand(ctx context.Context, f *cli.Factory, cmd *cobra.Command, arg
 }
 
 // errorsBeforeInterrupt returns the errors of an interrupted command that occurred before the interruption. It drops
-// the errors of requests that the interruption cancelled.
+// the errors from requests that the interruption cancelled.
 func errorsBeforeInterrupt(err error) error {
 	return usererror.Map(err, func(one error) error {
 		var human *usererror.Error

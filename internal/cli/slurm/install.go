@@ -86,7 +86,7 @@ func newLinks(f *cli.Factory, run func(*linkOptions, context.Context) error, cmd
 	return cmd
 }
 
-// installLinks creates all links. If it fails, it creates none.
+// installLinks creates all links. If one of them cannot be created, it restores the previous state.
 func (o *linkOptions) installLinks(ctx context.Context) error {
 	if err := o.checkLinks(); err != nil {
 		return err
@@ -126,12 +126,13 @@ func (o *linkOptions) installLinks(ctx context.Context) error {
 	return nil
 }
 
-// restoreLink undoes the change of a link. before is the link's previous target, or empty if the link did not exist.
+// restoreLink restores the previous state of a link. before is the link's previous target, or empty if the link did not
+// exist.
 func (o *linkOptions) restoreLink(link, before string) {
 	if now, err := os.Readlink(link); err != nil || now == before {
 		return
 	}
-	_ = os.Remove(link) // the first error is reported
+	_ = os.Remove(link) // the error that prevented the installation is reported instead
 	if before != "" {
 		_ = os.Symlink(before, link)
 	}
@@ -179,8 +180,8 @@ func (o *linkOptions) checkLinks() error {
 	return errors.Join(problems...)
 }
 
-// findElsewhere returns the path of a program with this name in another directory of PATH that is not a link to vcctl.
-// It returns "" if none exists.
+// findElsewhere searches the other directories in PATH for a program with this name that is not a link to vcctl, and
+// returns its path. It returns "" if there is none.
 func (o *linkOptions) findElsewhere(name string) string {
 	for _, dir := range filepath.SplitList(o.f.Streams.Env("PATH")) {
 		file, err := exec.LookPath(filepath.Join(dir, name))

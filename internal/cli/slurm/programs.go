@@ -27,5 +27,5 @@ func programNames() []string {
 	return names
 }
 
-// IsProgram reports whether a program name is one of Slurm's.
+// IsProgram reports whether a program name is the name of one of Slurm's commands.
 func IsProgram(program string) bool { return slices.Contains(Programs, program) }

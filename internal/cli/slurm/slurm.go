@@ -1,10 +1,11 @@
-// Package slurm has the table of Slurm's commands, such as sbatch and squeue. They run as `vcctl slurm NAME` and under
-// alternative names of the binary, whose links `vcctl slurm install` creates. The semantics of the commands are defined by
-// the packages below internal/slurm, which are pure. The packages below this one connect them to the cluster and the
-// terminal: submit, listing, control and attach have the programs; program and clusterdata have what these share.
+// Package slurm assembles Slurm's commands, such as sbatch and squeue. They run as `vcctl slurm NAME`, and under their
+// own names through links to this binary, which `vcctl slurm install` creates. The packages below internal/slurm, which
+// are pure, define the semantics of the commands. The packages below this one connect the commands to the cluster and
+// the terminal: submit, listing, control and attach implement the programs, and program and clusterdata contain what
+// these packages have in common.
 //
-//	In:   words by Slurm's rules (internal/slurm/getopt), environment, kubeconfig
-//	Out:  Slurm's words on Streams.Out; `sbatch: error: …` and hints on Streams.Err
+//	In:   command lines in Slurm's syntax (internal/slurm/getopt), environment, kubeconfig
+//	Out:  output in Slurm's format on Streams.Out; `sbatch: error: …` and hints on Streams.Err
 //
 // # Invariants
 //
@@ -37,9 +38,9 @@ func New(f *cli.Factory) *cobra.Command {
 	return cmd
 }
 
-// ParseConnection parses the vcctl flags before the word slurm and returns the words from there on. It returns other
-// command lines unchanged. Slurm's commands parse their own options, because options such as -n have a different
-// meaning there.
+// ParseConnection parses the vcctl flags before the word slurm and returns the words that begin with slurm. It returns
+// other command lines unchanged. Slurm's commands parse their own options, because options such as -n have a different
+// meaning for them.
 func ParseConnection(root *cobra.Command, args []string) ([]string, error) {
 	flags := root.PersistentFlags()
 	for at := 0; at < len(args); at++ {

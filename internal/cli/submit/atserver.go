@@ -15,7 +15,7 @@ import (
 
 // checkAtServer validates the objects with a dry run on the server before any of them is created, because quotas,
 // policies and other webhooks can reject objects that pass checkLocally. It ignores warnings, because they may be about
-// objects in the same files; the user sees them on creation.
+// objects in the same files; the user sees the warnings when the objects are created.
 func checkAtServer(ctx context.Context, f *cli.Factory, objects []cli.FileObject, dryRun *cli.DryRun, fields *cli.FieldValidation) error {
 	if len(objects) < 2 || dryRun.IsDryRun() {
 		return nil
@@ -61,5 +61,5 @@ func removeSubject(rejection error) string {
 	return message
 }
 
-// nameCharacters contains the characters that object names consist of.
+// nameCharacters contains the characters that may occur in object names.
 const nameCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-."

@@ -21,8 +21,9 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// CheckObjects applies the defaults and rules of the server's admission to copies of the objects of vc's kinds and
-// returns the same errors. Then all objects are validated by the server.
+// CheckObjects validates the objects before they are sent. It first checks the objects of vc's kinds: it applies the
+// defaults and rules of the server's admission to copies of them and returns the same errors as the server. If there
+// are no errors, the server validates all objects; see checkAtServer.
 func CheckObjects(ctx context.Context, f *cli.Factory, objects []cli.FileObject, dryRun *cli.DryRun, fields *cli.FieldValidation) error {
 	if err := checkLocally(ctx, f, objects, !dryRun.IsClient(), fields); err != nil {
 		return err
@@ -30,8 +31,8 @@ func CheckObjects(ctx context.Context, f *cli.Factory, objects []cli.FileObject,
 	return checkAtServer(ctx, f, objects, dryRun, fields)
 }
 
-// checkLocally validates the objects of vc's kinds locally. If ask is set, it reads the objects that they refer to from
-// the server.
+// checkLocally validates the objects of vc's kinds locally. If ask is set, it reads from the server the objects to
+// which they refer.
 func checkLocally(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool, fields *cli.FieldValidation) error {
 	around := f.ValidationContext(ctx, false)
 	var queues []*schedulingv1beta1.Queue
@@ -152,7 +153,7 @@ func fieldError(problem *field.Error, object cli.FileObject, queues []*schedulin
 	return e
 }
 
-// flagForField returns the flag that set a field, which is the flag of the longest matching path prefix.
+// flagForField returns the flag that set a field, which is the flag for the longest matching path prefix.
 func flagForField(field string, flags map[string]string) string {
 	best := ""
 	for path := range flags {
@@ -198,7 +199,8 @@ func queueOfNamespace(ctx context.Context, f *cli.Factory, name string) string {
 	return namespace.Annotations[keys.PodQueueName]
 }
 
-// leafQueuesBelow returns the queues below a queue that accept jobs. It returns none if the queue itself accepts jobs.
+// leafQueuesBelow returns the queues below a queue that accept jobs. It returns no queues if the queue itself accepts
+// jobs.
 func leafQueuesBelow(name string, queues []*schedulingv1beta1.Queue) []string {
 	const most = 8
 	forest := queueusage.NewForest(queues)
@@ -235,8 +237,8 @@ func extractQueues(objects []cli.FileObject) []*schedulingv1beta1.Queue {
 	return queues
 }
 
-// addServerQueues adds the queues on the server. It returns nil if they cannot be read; the server then does the
-// checks.
+// addServerQueues adds the queues that exist on the server. It returns nil if they cannot be read; the server then does
+// the checks.
 func addServerQueues(ctx context.Context, f *cli.Factory, queues []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
 	there := f.ReadQueues(ctx)
 	if there == nil {

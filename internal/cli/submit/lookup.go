@@ -21,8 +21,8 @@ type jobLookup struct {
 
 var _ batchv1alpha1.JobLookup = (*jobLookup)(nil)
 
-// newJobLookup returns the function that looks up the jobs on which other jobs depend. Without a server, it returns
-// nil; the server then does the check.
+// newJobLookup returns the function that looks up the jobs on which other jobs depend. If no client can be created, it
+// returns nil; the server then does the check.
 func newJobLookup(ctx context.Context, f *cli.Factory, objects []cli.FileObject) batchv1alpha1.JobLookup {
 	server, err := f.Client()
 	if err != nil {

@@ -6,7 +6,7 @@
 //
 // # Invariants
 //
-//   - No object is sent before all objects were validated.
+//   - No object is sent before all objects have been validated.
 //   - Objects that others need are created first: namespaces, then queues, templates, jobs.
 package submit
 

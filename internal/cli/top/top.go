@@ -82,7 +82,8 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 	return cmd
 }
 
-// flagError names the commands with output formats to a user who specifies --output.
+// flagError returns the error for an invalid flag. If the user specifies --output, the error names the commands that
+// have output formats.
 func flagError(f *cli.Factory, cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && slices.Contains([]string{"o", "output"}, unknown.GetSpecifiedName()) {
@@ -128,7 +129,7 @@ func (o *options) showDashboard(cmd *cobra.Command) error {
 // frame holds the data of one output.
 type frame struct {
 	nodes []*corev1.Node
-	// all holds the pods of all namespaces that use resources of nodes.
+	// all holds the pods, from all namespaces, that use node resources.
 	all []*corev1.Pod
 	// pods and jobs hold the objects in the namespace.
 	pods []*corev1.Pod
@@ -160,7 +161,7 @@ func printFrame(ctx context.Context, o *options) error {
 	return picture.writeFrame(o.f.Streams.Out, jobs, o.f.Now(), o.f.Streams.Width, o.allNamespaces)
 }
 
-// readFrame lists the data of a frame. It reads pods of other namespaces only to sum up the resources in use, and only
+// readFrame reads the data of a frame. It reads pods in other namespaces only to sum up the resources in use, and only
 // pods that still use resources.
 func readFrame(ctx context.Context, c client.Client, namespace string) (*frame, error) {
 	picture := &frame{}

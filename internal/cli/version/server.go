@@ -26,8 +26,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// oldest is the first Kubernetes version that fully supports vc's custom resource definitions. CEL validation rules
-// are generally available since this version.
+// oldest is the first Kubernetes version that fully supports vc's custom resource definitions, because CEL validation
+// rules have been generally available since this version.
 const oldest = "1.29.0"
 
 // kinds lists the kinds that the command line reads and writes.
@@ -109,11 +109,11 @@ func servesGroupVersion(groups *metav1.APIGroupList, groupVersion string) bool {
 	})
 }
 
-// ourField is a PodGroup field that is missing in Volcano's CRD and in old versions of vc's.
+// ourField is a PodGroup field that is missing in Volcano's CRD and in old versions of vc's CRD.
 const ourField = "explanation"
 
-// checkFields records whether the cluster's PodGroups can store the explanations of vc's scheduler. All users may read
-// the schemas. If the server does not publish them, fields records nothing.
+// checkFields records whether the cluster's PodGroups can store the explanations of vc's scheduler. It reads the
+// server's schemas, which all users may read. If the server does not publish the schemas, checkFields records nothing.
 func (i *Info) checkFields(c discovery.DiscoveryInterface) error {
 	if !slices.Contains(i.Server.APIs, schedulingv1beta1.GroupVersion.String()) {
 		return nil

@@ -114,8 +114,8 @@ func printVersion(ctx context.Context, o *options) error {
 	return o.printInfo(&info)
 }
 
-// printInfo prints the version information. The first six lines are those of Volcano's vcctl, because scripts parse
-// them.
+// printInfo prints the version information. The first six lines are the same as in Volcano's vcctl, because scripts
+// parse them.
 func (o *options) printInfo(info *Info) error {
 	out, c := o.f.Streams.Out, info.Client
 	_, err := fmt.Fprintf(out, "API Version: %s\nVersion: %s\nGit SHA: %s\nBuilt At: %s\nGo Version: %s\nGo OS/Arch: %s\n",

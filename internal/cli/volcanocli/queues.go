@@ -56,7 +56,7 @@ func printQueues(ctx context.Context, f *cli.Factory, name string) error {
 }
 
 // explainMissingQueue adds the names of similar queues to the error that a queue does not exist. It returns all other
-// errors as they are.
+// errors unchanged.
 func explainMissingQueue(ctx context.Context, f *cli.Factory, name string, err error) error {
 	if !apierrors.IsNotFound(err) {
 		return err

@@ -1,7 +1,7 @@
 // Package volcanocli implements Volcano's short programs (vsub, vjobs, vqueues, vcancel, vsuspend and vresume) as
 // alternative names of the vcctl binary. The programs accept Volcano's flags, in which -n is the name and -N the
-// namespace. They translate them to a vcctl command line with the flags of Volcano's vcctl, so that the output is the
-// same as Volcano's.
+// namespace. They translate these flags to a vcctl command line with the flags of Volcano's vcctl, so that the output
+// is the same as Volcano's.
 //
 //	In:   Volcano's flags, the VOLCANO_… variables of vsub
 //	Out:  the arguments of a vcctl command line; vqueues prints its table itself
@@ -40,7 +40,7 @@ type flags struct {
 	server, kubeconfig             string
 }
 
-// New returns the command of a program in Programs.
+// New returns the command for a program in Programs.
 func New(f *cli.Factory, program string, exec Exec) *cobra.Command {
 	l := &flags{}
 	cmd := map[string]func(*cli.Factory, *flags, Exec) *cobra.Command{

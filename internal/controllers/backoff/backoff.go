@@ -1,5 +1,5 @@
 // Package backoff defines how long controllers wait before they retry after an error. All controllers use the same
-// delays, which are short enough that they recover soon after the cause is gone.
+// delays, which are short enough for the controllers to recover soon after the cause is gone.
 package backoff
 
 import (
@@ -18,8 +18,8 @@ import (
 const (
 	// first is the delay before the first retry. It doubles with each failure.
 	first = 5 * time.Millisecond
-	// Longest is the maximum delay if the API server could not be reached or had an internal problem, because it may
-	// have recovered in the meantime.
+	// Longest is the maximum delay if the API server could not be reached or had an internal problem. It is short
+	// because the server may have recovered in the meantime.
 	Longest = 8 * time.Second
 	// LongestRefused is the maximum delay if the API server rejected the request, for example because of a quota.
 	// More frequent retries would only increase its load.
@@ -45,7 +45,7 @@ func ControllerOptions(reconcilers int, r reconcile.Reconciler) (controller.Opti
 type limiter struct {
 	workqueue.TypedRateLimiter[reconcile.Request]
 	mu      sync.Mutex
-	longest map[reconcile.Request]time.Duration // of requests that failed
+	longest map[reconcile.Request]time.Duration // maximum delay for each request that failed
 }
 
 func newLimiter() *limiter {
@@ -53,8 +53,8 @@ func newLimiter() *limiter {
 		longest: map[reconcile.Request]time.Duration{}}
 }
 
-// recordFailure stores the maximum delay for an error. If it differs from that of the previous error, the delay starts
-// again at the minimum, because the length of an outage has no relation to the length of a rejection.
+// recordFailure stores the maximum delay for an error. If it differs from the maximum delay for the previous error, the
+// delay starts again at the minimum, because the length of an outage has no relation to the length of a rejection.
 func (l *limiter) recordFailure(r reconcile.Request, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

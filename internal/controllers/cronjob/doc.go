@@ -4,7 +4,8 @@
 //
 // # Invariants
 //
-//   - A scheduled time never gets two jobs: the name of the job is derived from the time, and the last scheduled
-//     time is taken from both the status and the existing jobs, so a crash between the two writes does no harm.
+//   - A scheduled time never gets two jobs, because the name of the job is derived from the time, and the last
+//     scheduled time is taken from both the status and the existing jobs. Therefore, a crash between the two writes
+//     does no harm.
 //   - Compute is pure. Reconciler carries out the plan and writes the status last.
 package cronjob

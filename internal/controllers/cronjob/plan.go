@@ -35,12 +35,12 @@ const (
 )
 
 const (
-	// manyMissed is the number of missed times from which a warning is recorded.
+	// manyMissed is the number of missed times above which a warning is recorded.
 	manyMissed = 100
 	// lateness is how long after a scheduled time the reconcile runs, to make sure that the clock has passed that
 	// time.
 	lateness = 100 * time.Millisecond
-	// widest limits how far back the last time of a schedule is searched. Leap days may be eight years apart.
+	// widest limits how far back to search for the last time of a schedule. Leap days may be eight years apart.
 	widest = 9 * 366 * 24 * time.Hour
 )
 
@@ -54,10 +54,10 @@ type Input struct {
 
 // Plan holds the writes and events, and the time of the next reconcile.
 type Plan struct {
-	// Noticed is a status to write before any deletion, because it may depend on a job that is about to be deleted;
-	// nil if that is not necessary.
+	// Noticed is a status to write before any deletion, because the status may depend on a job that is about to be
+	// deleted. It is nil if this is not necessary.
 	Noticed *batchv1alpha1.CronJobStatus
-	// Delete is carried out before Create: with concurrencyPolicy Replace, the old job is deleted first.
+	// Delete is carried out before Create, because with concurrencyPolicy Replace, the old job is deleted first.
 	Delete []*batchv1alpha1.Job
 	// Create is the job that is due, or nil.
 	Create *batchv1alpha1.Job
@@ -140,7 +140,7 @@ func referenceTo(j *batchv1alpha1.Job) corev1.ObjectReference {
 	}
 }
 
-// scheduledTime returns the scheduled time for which a job was created; zero if the job's annotation is missing or
+// scheduledTime returns the scheduled time for which a job was created, or zero if the job's annotation is missing or
 // invalid.
 func scheduledTime(j *batchv1alpha1.Job) time.Time {
 	at, err := time.Parse(time.RFC3339, j.Annotations[keys.CronJobScheduled])
@@ -226,8 +226,8 @@ func (p *Plan) createDueJob(c *batchv1alpha1.CronJob, status *batchv1alpha1.Cron
 	status.LastScheduleTime = &metav1.Time{Time: due.Local()}
 }
 
-// applyConcurrencyPolicy applies the concurrencyPolicy to the jobs that still run, and reports whether the new job may
-// start.
+// applyConcurrencyPolicy applies the concurrencyPolicy to the jobs that are still running, and reports whether the new
+// job may start.
 func (p *Plan) applyConcurrencyPolicy(c *batchv1alpha1.CronJob, status *batchv1alpha1.CronJobStatus, jobs []*batchv1alpha1.Job, due time.Time) bool {
 	switch c.Spec.ConcurrencyPolicy {
 	case batchv1alpha1.ForbidConcurrent:
@@ -257,7 +257,7 @@ func lastScheduledTime(schedule interface{ Next(time.Time) time.Time }, since, n
 	if count <= manyMissed {
 		return last, count
 	}
-	// There are many. Find an interval ending now that contains only a few.
+	// There are many such times, so find an interval ending now that contains only a few of them.
 	for back := time.Minute; back < widest; back *= 2 {
 		from := now.Add(-back)
 		if at := schedule.Next(from); !at.IsZero() && !at.After(now) {

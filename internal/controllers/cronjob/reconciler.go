@@ -73,7 +73,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	in := Input{CronJob: cron, Jobs: jobs, Now: r.now()}
 	p := Compute(in)
 	if p.Create != nil {
-		// If the cache were outdated, a time could get a second job.
+		// Read the CronJob from the API server, because an outdated cache could cause a second job for the same time.
 		live := &batchv1alpha1.CronJob{}
 		if err := r.api.Get(ctx, request.NamespacedName, live); err != nil {
 			return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -123,7 +123,8 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, cron *batchv1alpha1.CronJ
 	return reconcile.Result{RequeueAfter: p.RequeueAfter}, nil
 }
 
-// createScheduledJob creates a job. It returns nil without an error if there is nothing to run.
+// createScheduledJob creates a job, or returns the existing one if it was created before. It returns nil without an
+// error if there is no active job as a result.
 func (r *Reconciler) createScheduledJob(ctx context.Context, name types.NamespacedName, cron *batchv1alpha1.CronJob, job *batchv1alpha1.Job) (*batchv1alpha1.Job, error) {
 	err := r.api.Create(ctx, job)
 	switch {

@@ -19,7 +19,7 @@ import (
 // ConfigKey is the key of the configuration in the ConfigMap.
 const ConfigKey = "volcano-controller.conf"
 
-// The supported sources of topology.
+// The supported sources of topology information.
 const (
 	sourceLabel = "label"
 	sourceUFM   = "ufm"
@@ -32,7 +32,7 @@ const (
 
 // settings holds the enabled sources of a configuration.
 type settings struct {
-	topologies []topology // of the source "label", by name
+	topologies []topology // the topologies of the source "label", sorted by name
 	ufm        *ufmSource
 }
 

@@ -22,7 +22,7 @@ type domain struct {
 	// label is a label of the HyperNode; "" for none. If no other domain has the same value, an existing HyperNode
 	// with this label and value represents this domain.
 	label, value string
-	sole         bool // no other domain of this kind and tier has the same label and value
+	sole         bool // true if no other domain of this kind and tier has the same label and value
 	// members holds the sorted names of the nodes (in tier 1), or the sorted ids of domains one tier below.
 	members []string
 }
@@ -30,7 +30,8 @@ type domain struct {
 // domainsByLabels returns the domains of a topology, lowest tier first.
 //
 // A node that lacks the label of a tier does not belong to any domain of that tier or of a higher one. Nodes with the
-// same value belong to the same domain unless their outer domains differ: rack 1 of hall A is not rack 1 of hall B.
+// same value belong to the same domain unless their outer domains differ. For example, rack 1 in hall A is not the same
+// as rack 1 in hall B.
 func domainsByLabels(t topology, nodes []node) []domain {
 	chains := make([][]string, len(nodes))
 	for i := range nodes {
@@ -102,8 +103,9 @@ func findSurroundings(chains [][]string) surroundings {
 	return s
 }
 
-// completeChain extends a chain that ends early if all other chains that share one of its values agree. For example, a
-// node without a label for its hall is in the same hall as its rack.
+// completeChain extends a chain that ends early if all other chains that share one of its values continue in the same
+// way. For example, a node without a label for its hall is assumed to be in the same hall as the other nodes in its
+// rack.
 func (s surroundings) completeChain(c []string) []string {
 	for tier := 0; tier < len(c); tier++ {
 		path := agreedPath(s[tier][c[tier]])
@@ -117,7 +119,7 @@ func (s surroundings) completeChain(c []string) []string {
 	return c
 }
 
-// agreedPath returns the longest path if all other paths are prefixes of it; otherwise "".
+// agreedPath returns the longest path if all other paths are prefixes of it, and "" otherwise.
 func agreedPath(paths map[string]bool) string {
 	longest := ""
 	for _, path := range slices.Sorted(maps.Keys(paths)) {

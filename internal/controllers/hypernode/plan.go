@@ -16,7 +16,7 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// writes holds the changes that bring the HyperNodes of a source up to date, in the order of writing: inner
+// writes holds the changes that bring the HyperNodes of a source up to date, in the order in which to write them. Inner
 // HyperNodes are written before outer ones. Obsolete HyperNodes are deleted last, outer ones before inner ones.
 type writes struct {
 	create, update []*topologyv1alpha1.HyperNode
@@ -101,8 +101,8 @@ func assignNames(domains []domain, mine map[string]*topologyv1alpha1.HyperNode, 
 
 func (d *domain) namePrefix() string { return fmt.Sprintf("hypernode-%s-tier%d-", d.kind, d.tier) }
 
-// existingName returns the name of the HyperNode that already represents this domain. It returns "" if none exists, or
-// if newName returns the same name.
+// existingName returns the name of the HyperNode that already represents this domain. It returns "" if there is no such
+// HyperNode, or if newName returns its name anyway.
 func (d *domain) existingName(mine map[string]*topologyv1alpha1.HyperNode, given map[string]bool) string {
 	if !d.sole {
 		return ""

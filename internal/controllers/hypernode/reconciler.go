@@ -31,7 +31,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/eventdedup"
 )
 
-// Reasons of events on the ConfigMap.
+// Reasons for events on the ConfigMap.
 const (
 	// ConfigInvalid reports that part of the configuration is invalid and has no effect.
 	ConfigInvalid = "NetworkTopologyConfigInvalid"
@@ -39,8 +39,8 @@ const (
 	DiscoveryFailed = "NetworkTopologyDiscoveryFailed"
 )
 
-// coalesce is how long the first change of a node waits for further changes, because the nodes of a rack often start
-// together.
+// coalesce is how long to collect further changes after the first change to a node, because the nodes in a rack often
+// start together.
 const coalesce = 300 * time.Millisecond
 
 // Options configures the controller.
@@ -75,7 +75,7 @@ func ConfigMapScope() cache.ByObject {
 // Reconciler maintains the HyperNodes of the discovered domains.
 type Reconciler struct {
 	Options
-	// watchNodes starts the watch of nodes. It is called when a configuration enables a source for the first time.
+	// watchNodes starts watching nodes. It is called when a configuration enables a source for the first time.
 	watchNodes func() error
 	watching   bool
 	ask        func(context.Context, *ufmSource, credentials) ([]port, error)

@@ -38,7 +38,7 @@ type port struct {
 	Peer        string `json:"peer_node_name"`
 }
 
-// isLink reports whether this is a connected port of a kind: hostPort or switchPort.
+// isLink reports whether this port is connected and is of the given kind, hostPort or switchPort.
 func (p *port) isLink(kind string) bool {
 	return p.SystemName != "" && p.Peer != "" && strings.Contains(strings.ToLower(p.Description), kind)
 }

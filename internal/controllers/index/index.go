@@ -25,7 +25,7 @@ const (
 	CommandTarget = "vc.target"        // commands by TargetValue(kind, name)
 	GroupQueue    = "vc.queue"         // PodGroups by queue
 	QueueParent   = "vc.parent"        // queues by parent; queues without a parent are under root
-	JobName       = "vc.jobName"       // jobs by the references by which a dependency may name them: see ReferenceValue
+	JobName       = "vc.jobName"       // jobs by the references that a dependency may contain; see ReferenceValue
 	JobTitle      = "vc.jobTitle"      // jobs by TitleValue
 	JobAwaits     = "vc.jobAwaits"     // jobs by the jobs that they wait for, as ReferenceValue or TitleValue
 	JobController = "vc.jobController" // jobs by the UID of their controller: a CronJob or a JobFlow
@@ -114,7 +114,7 @@ func CompareAge(x, y client.Object) int {
 	return cmp.Or(a.Compare(b.Time), cmp.Compare(versionNumber(x), versionNumber(y)), cmp.Compare(x.GetName(), y.GetName()))
 }
 
-// versionNumber returns the resource version of an object as a number; 0 if it is not a number.
+// versionNumber returns the resource version of an object as a number, or 0 if it is not a number.
 func versionNumber(o client.Object) uint64 {
 	n, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	if err != nil {

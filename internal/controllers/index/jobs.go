@@ -18,8 +18,9 @@ func ReferenceValue(r batchv1alpha1.JobReference) string {
 	return r.String()
 }
 
-// TitleValue returns the index value that a user's jobs with the same title share. Only one of them may run at a time
-// if it has a singleton dependency. The value never equals that of a ReferenceValue.
+// TitleValue returns the index value of a job's title, which is the same for all of the user's jobs with this title. A
+// job with a singleton dependency may not run at the same time as another of these jobs. The value is never equal to a
+// ReferenceValue.
 func TitleValue(job *batchv1alpha1.Job) string {
 	return strings.Join([]string{"title", job.Namespace, batchv1alpha1.UserOf(job), batchv1alpha1.Title(job)}, "\x00")
 }
@@ -33,7 +34,7 @@ func referenceValues(job *batchv1alpha1.Job) []string {
 	return names
 }
 
-// AwaitedNamesOf returns the values of JobAwaits under which the jobs that wait for this job are found.
+// AwaitedNamesOf returns the values of the index JobAwaits for the jobs that are waiting for this job.
 func AwaitedNamesOf(job *batchv1alpha1.Job) []string {
 	return append(referenceValues(job), TitleValue(job))
 }

@@ -31,13 +31,13 @@ type application struct {
 	plan    *plan.Plan
 	known   *recollection
 	plugins plugin.Set
-	// later is the delay of the next reconcile, for writes that were postponed. putOff is true if the status write
-	// was postponed.
+	// later is the delay before the next reconcile, which performs the postponed writes. putOff is true if the status
+	// write was postponed.
 	later  time.Duration
 	putOff bool
 }
 
-// failure is the error of a write, together with the reason of the event that reports it.
+// failure is an error from a write, together with the reason for the event that reports it.
 type failure struct {
 	reason string
 	err    error
@@ -195,11 +195,11 @@ func (a *application) patchJob(ctx context.Context, update *batchv1alpha1.Job, w
 	return nil
 }
 
-// errGone reports that the job was deleted although the cache still contains it.
+// errGone means that the job was deleted although the cache still contains it.
 var errGone = errors.New("the job has been deleted")
 
-// ignoreIfDeleted wraps the error of a write of the job. If the job was deleted, this is not reported as an error: once
-// the cache shows the deletion, the remaining objects are removed.
+// ignoreIfDeleted wraps an error from a write to the job. The deletion of the job is not reported as an error, because
+// the remaining objects are removed once the cache shows the deletion.
 func (a *application) ignoreIfDeleted(what string, err error) error {
 	if apierrors.IsNotFound(err) {
 		return soon{errGone}
@@ -219,7 +219,7 @@ func podReference(pod *corev1.Pod) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}}
 }
 
-// markPod annotates this pod, identified by its UID: if the UID differs, the patch results in a conflict.
+// markPod annotates this pod, identified by its UID. If another pod has its name, the patch results in a conflict.
 func (a *application) markPod(ctx context.Context, pod *corev1.Pod) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": pod.UID, "annotations": map[string]string{keys.OutOfSync: "true"},
@@ -245,8 +245,8 @@ func (a *application) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// createPods creates pods. After a failed attempt, it creates one pod before the others. If the job is rejected, for
-// example because of a quota, this causes one rejected request instead of one per writer.
+// createPods creates pods. After a failed attempt, it creates one pod before the others. If the API server rejects the
+// job's pods, for example because of a quota, this causes one rejected request instead of one per writer.
 func (a *application) createPods(ctx context.Context, places []plan.Place) error {
 	if a.in.Trouble != nil && len(places) > 1 {
 		if err := a.createPod(ctx, places[0]); err != nil {
@@ -278,8 +278,8 @@ func (a *application) createPod(ctx context.Context, place plan.Place) error {
 	return nil
 }
 
-// adoptExistingPod handles a pod with the wanted name that already exists. If the pod belongs to this job, only the
-// cache is outdated.
+// adoptExistingPod handles a pod with the wanted name that already exists. If the pod belongs to this job, this is not
+// an error, because it only means that the cache is outdated.
 func (a *application) adoptExistingPod(ctx context.Context, wanted *corev1.Pod) error {
 	var there corev1.Pod
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(wanted), &there)

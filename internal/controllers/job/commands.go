@@ -66,7 +66,7 @@ func (r *Reconciler) readCommands(ctx context.Context, job *batchv1alpha1.Job) (
 	return live, nil
 }
 
-// isMeantFor reports whether a command is for this job and not for an older job of the same name.
+// isMeantFor reports whether a command is for this job and not for an older job with the same name.
 func isMeantFor(c *busv1alpha1.Command, job *batchv1alpha1.Job) bool {
 	return c.TargetObject.UID == "" || c.TargetObject.UID == job.UID
 }
@@ -86,8 +86,8 @@ func (r *Reconciler) forgetCommands(ctx context.Context, name types.NamespacedNa
 	return nil
 }
 
-// deleteStrayCommand deletes a command if its job does not exist, also according to the API server: the cache may not
-// show a new job yet.
+// deleteStrayCommand deletes a command if its job does not exist. It checks this with the API server, because the cache
+// may not show a new job yet.
 func (r *Reconciler) deleteStrayCommand(ctx context.Context, c *busv1alpha1.Command) error {
 	var job batchv1alpha1.Job
 	err := r.api.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: c.TargetObject.Name}, &job)

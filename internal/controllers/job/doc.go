@@ -7,8 +7,8 @@
 // # Invariants
 //
 //   - This package makes no decisions. The state that it keeps between reconciles (memory.go) only bridges the time
-//     until the cache shows the controller's own writes, and keeps observed evictions until a plan has handled
-//     them. Without this state, plans would be later, but not different.
+//     until the cache shows the controller's own writes, and keeps observed evictions until a plan has handled them.
+//     Without this state, plans would be made later, but would not be different.
 //   - The only calls per pod are those that create, mark and delete it.
 //
 // # Concurrency

@@ -34,8 +34,8 @@ type beginning struct {
 	revision uint64
 }
 
-// isOlderThan reports whether an object with this resourceVersion was written after the beginning. It sends one request
-// per process.
+// isOlderThan reports whether the beginning is older than an object's resourceVersion, that is, whether the object was
+// written after the beginning. It sends only one request in the lifetime of the process.
 func (b *beginning) isOlderThan(ctx context.Context, api client.Reader, resourceVersion string) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -53,13 +53,13 @@ func (b *beginning) isOlderThan(ctx context.Context, api client.Reader, resource
 	return err == nil && version > b.revision, nil
 }
 
-// errOutdated reports that the plan was made from an outdated version of the job.
+// errOutdated means that the plan was made from an outdated version of the job.
 var errOutdated = errors.New("the cache shows the job as it was before this process began")
 
 // verifyCurrent verifies that the cached job is current. It does so once for each job that has not changed since this
-// process started. The caches of a new process may have been filled from an outdated API server. Then the pods of a job
-// that has been resumed could be stopped, or the objects of an ended job could be created again. Later writes are safe,
-// because this process remembers its own writes and a status write specifies the resourceVersion.
+// process started. This is necessary because the caches of a new process may have been filled from an outdated API
+// server. The pods of a resumed job could then be stopped, or the objects of an ended job could be created again. Later
+// writes are safe, because this process remembers its own writes and a status write specifies the resourceVersion.
 func (a *application) verifyCurrent(ctx context.Context) error {
 	if a.known.fenced || a.known.written > 0 {
 		return nil

@@ -19,7 +19,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// coalesce is how long a pod event waits for events about other pods of the same job.
+// coalesce is how long a pod event is delayed, so that it can be handled together with events about other pods of the
+// same job.
 const coalesce = 20 * time.Millisecond
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -33,7 +34,7 @@ func ownerJobRequest(o client.Object) (types.UID, reconcile.Request, bool) {
 	return ref.UID, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: ref.Name}}, true
 }
 
-// podHandler returns the handler of pod events. It records deleted pods in memory and enqueues the job.
+// podHandler returns the handler for pod events. It records deleted pods in memory and enqueues the job.
 func (r *Reconciler) podHandler() handler.EventHandler {
 	wake := func(o client.Object, q queue, tell func(*recollection, *corev1.Pod)) {
 		uid, request, ok := ownerJobRequest(o)
@@ -77,15 +78,16 @@ func affectsPlan(old, pod *corev1.Pod) bool {
 		differ(old.Status.InitContainerStatuses, pod.Status.InitContainerStatuses)
 }
 
-// priorityLetIn is the queue priority of admitted jobs without pods. Jobs that have started are completed before
-// others start, so that the first of thousands of jobs submitted together run soon.
+// priorityLetIn is the queue priority of admitted jobs without pods. Jobs that have started are completed before others
+// start, so that the first jobs run soon when thousands of jobs are submitted together.
 const priorityLetIn = 10
 
-// untilLetIn is the delay of the reconcile after a PodGroup was created. Before the scheduler has admitted the
-// PodGroup, a reconcile is of little use, because usually the job itself created the PodGroup.
+// untilLetIn is the delay before the reconcile that follows the creation of a PodGroup. The PodGroup was usually
+// created for the job by this controller, so a reconcile is of little use before the scheduler has admitted the
+// PodGroup.
 const untilLetIn = 300 * time.Millisecond
 
-// groupHandler returns the handler of PodGroup events, which enqueues the job.
+// groupHandler returns the handler for PodGroup events, which enqueues the job.
 func groupHandler() handler.EventHandler {
 	wake := func(o client.Object, q queue, priority int) {
 		request, ok := jobOfPodGroup(o)
@@ -117,7 +119,8 @@ func groupHandler() handler.EventHandler {
 	}
 }
 
-// jobOfPodGroup returns the job of a PodGroup: its owner or, for a PodGroup created by hand, the job with its name.
+// jobOfPodGroup returns the job to which a PodGroup belongs. This is the owner of the PodGroup or, if a user created
+// it, the job with its name.
 func jobOfPodGroup(o client.Object) (reconcile.Request, bool) {
 	if _, request, ok := ownerJobRequest(o); ok {
 		return request, true

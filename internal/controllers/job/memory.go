@@ -17,7 +17,7 @@ import (
 // forget is how long the controller relies on one of its own writes that the cache does not show.
 const forget = time.Minute
 
-// waitForCache is how long a reconcile waits until the cache shows the controller's last write of the job.
+// waitForCache is how long a reconcile waits for the cache to show the controller's last write to the job.
 const waitForCache = 10 * time.Second
 
 // memory holds the state of jobs that the cache does not contain.
@@ -37,15 +37,15 @@ type recollection struct {
 	ensured    string            // key of the last EnsureObjects
 	told       map[string]string // last message for each event reason
 	lastStatus time.Time
-	remarkAt   time.Time // when a status write is due that was postponed because of pressure on the API server
-	written    uint64    // resourceVersion of the controller's last write of the job
+	remarkAt   time.Time // when a status write that was postponed because of pressure on the API server is due
+	written    uint64    // resourceVersion of the controller's last write to the job
 	writtenAt  time.Time
 	fenced     bool      // the cached job was verified to be current
 	groupGone  types.UID // UID of the PodGroup that the controller deleted
 	trouble    *plan.Trouble
 	since      map[string]time.Time // when undated events were first observed
 	unnumbered time.Time            // time until which the job continues without a number
-	rejected   int                  // number of consecutive rejections as invalid
+	rejected   int                  // number of consecutive writes that were rejected as invalid
 	conflicts  int                  // number of consecutive write conflicts
 
 	mu      sync.Mutex
@@ -56,8 +56,8 @@ type recollection struct {
 }
 
 // created is a pod that the controller created and that is not yet contained in a list from the cache. A watch event
-// is not enough to forget it: the list from which a plan is made may be older, and takes long to read for a large
-// job.
+// about the pod is not enough to remove this entry, because the list from which a plan is made may be older than the
+// event, and reading the list takes a long time for a large job.
 type created struct {
 	pod *corev1.Pod
 	at  time.Time
@@ -88,7 +88,7 @@ func (m *memory) findRecollection(uid types.UID) *recollection {
 	return m.jobs[uid]
 }
 
-// dropRecollection drops the recollection of the job with this name and returns the job's UID; "" if it is unknown.
+// dropRecollection drops the recollection of the job with this name and returns the job's UID, or "" if it is unknown.
 func (m *memory) dropRecollection(name types.NamespacedName) types.UID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,7 +99,7 @@ func (m *memory) dropRecollection(name types.NamespacedName) types.UID {
 }
 
 // recordGonePod records that a pod no longer exists. An eviction is kept until a plan has handled it, and a termination
-// message until the status contains it.
+// message is kept until the status contains it.
 func (r *recollection) recordGonePod(pod *corev1.Pod, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -179,14 +179,14 @@ func (r *recollection) completeInput(in *plan.Input) {
 	slices.SortFunc(in.Lost, func(x, y plan.Lost) int { return cmp.Compare(x.UID, y.UID) })
 }
 
-// recordWrite stores the resourceVersion of a write of the job.
+// recordWrite stores the resourceVersion of a write to the job.
 func (r *recollection) recordWrite(resourceVersion string, now time.Time) {
 	if v, err := strconv.ParseUint(resourceVersion, 10, 64); err == nil {
 		r.written, r.writtenAt = v, now
 	}
 }
 
-// isOutdated reports whether a cached job is older than the controller's last write of it.
+// isOutdated reports whether a cached job is older than the controller's last write to it.
 func (r *recollection) isOutdated(resourceVersion string, now time.Time) bool {
 	v, err := strconv.ParseUint(resourceVersion, 10, 64)
 	return err == nil && v < r.written && now.Sub(r.writtenAt) < waitForCache

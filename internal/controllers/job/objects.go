@@ -76,7 +76,7 @@ func (a *application) handleForeign(o pluginapi.Object, there client.Object) err
 // kindOfObject returns the kind of a typed object, whose TypeMeta may be empty.
 func kindOfObject(o client.Object) string { return reflect.TypeOf(o).Elem().Name() }
 
-// findExisting returns the existing object with the same name as the wanted object; nil if none exists.
+// findExisting returns the existing object with the same name as the wanted object, or nil if none exists.
 func (a *application) findExisting(ctx context.Context, wanted client.Object) (client.Object, error) {
 	there := reflect.New(reflect.TypeOf(wanted).Elem()).Interface().(client.Object)
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(wanted), there)

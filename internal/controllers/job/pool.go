@@ -14,7 +14,8 @@ type pool chan struct{}
 func newPool(writers int) pool { return make(pool, writers) }
 
 // runParallel calls f for 0 to n-1 in parallel and returns the error with the lowest index, so that the same problem
-// always results in the same message. It starts no further calls after an error that would affect all other calls, too.
+// always results in the same message. After an error that would also affect all other calls, it starts no further
+// calls.
 func (p pool) runParallel(ctx context.Context, n int, f func(i int) error) error {
 	if n == 1 && ctx.Err() == nil {
 		return p.runOne(0, f)
@@ -55,7 +56,7 @@ type lowestError struct {
 	err   error
 }
 
-// record records an error unless it is nil or one with a lower index is known.
+// record records an error, unless the error is nil or an error with a lower index has been recorded.
 func (l *lowestError) record(i int, err error) {
 	if err == nil {
 		return

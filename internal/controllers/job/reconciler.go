@@ -28,15 +28,15 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
 )
 
-// Reasons of events about pods and about the job's number.
+// Reasons for events about pods and about the job's number.
 const (
 	failedCreate = "FailedCreate"
 	failedDelete = "FailedDelete"
 	jobIDError   = "JobIDError"
 )
 
-// DefaultMaxRequeue is the default number of consecutive rejections as invalid after which a job is terminated. After
-// other errors, writes are retried forever.
+// DefaultMaxRequeue is the default number of consecutive writes rejected as invalid after which a job is terminated.
+// After other errors, writes are retried forever.
 const DefaultMaxRequeue = 15
 
 // soonAfter is the delay before a retry if the obstacle is expected to disappear soon.
@@ -52,8 +52,8 @@ type Options struct {
 	Pressure    *backpressure.Governor
 	IDs         IDs  // allocates numbers for jobs without one; may be nil
 	KeepEnded   bool // ignore ttlSecondsAfterFinished
-	// number of attempts of a write that the API server finds invalid; 0 means DefaultMaxRequeue, negative means no
-	// limit
+	// maximum number of attempts for a write that the API server considers invalid; 0 means DefaultMaxRequeue, and a
+	// negative value means no limit
 	MaxRequeue int
 	Now        func() time.Time
 }
@@ -116,7 +116,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	known := r.memory.ensureRecollection(request.NamespacedName, job.UID)
 	if job.DeletionTimestamp != nil {
-		// The garbage collector deletes the job's objects. Listing the pods after each deletion would take time
+		// The garbage collector deletes the job's objects, and listing the pods after each deletion would take time
 		// quadratic in their number.
 		return reconcile.Result{}, nil
 	}

@@ -20,12 +20,12 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// maxRelated limits the number of jobs that are read beyond the direct dependencies of a job. These serve only to
-// find cycles. Direct dependencies are always read, because a missing job would be treated as deleted.
+// maxRelated limits the number of jobs that are read beyond the direct dependencies of a job. These jobs are needed
+// only to find cycles. Direct dependencies are always read, because a missing job would be treated as deleted.
 const maxRelated = 500
 
-// relatedJobs returns the jobs for which a job waits, some of the jobs for which these wait, and the first job with the
-// same title. It returns nil if the job does not wait for other jobs.
+// relatedJobs returns the job itself, the jobs that it is waiting for, some of the jobs that those are waiting for, and
+// the first job with the same title. It returns nil if the job is not waiting for other jobs.
 func (r *Reconciler) relatedJobs(ctx context.Context, job *batchv1alpha1.Job) ([]*batchv1alpha1.Job, error) {
 	if job.Annotations[keys.Dependency] == "" || !mayBeWaiting(job) {
 		return nil, nil
@@ -65,7 +65,7 @@ type collector struct {
 	most  int // maximum number of jobs
 }
 
-// followDependencies adds the jobs for which a job waits.
+// followDependencies adds the jobs that a job is waiting for.
 func (c *collector) followDependencies(job *batchv1alpha1.Job, first bool) error {
 	d, err := batchv1alpha1.DependencyOf(job)
 	if err != nil || !first && !isPendingJob(job) {
@@ -85,8 +85,8 @@ func (c *collector) followDependencies(job *batchv1alpha1.Job, first bool) error
 	return nil
 }
 
-// addReferenced adds the jobs that match a reference. It skips jobs in namespaces for whose jobs the referring job must
-// not wait; they are treated as if they did not exist.
+// addReferenced adds the jobs that match a reference. It skips jobs in other namespaces unless the referring job is
+// permitted to wait for jobs there; skipped jobs are treated as if they did not exist.
 func (c *collector) addReferenced(by *batchv1alpha1.Job, reference batchv1alpha1.JobReference) error {
 	jobs, err := c.listIndexedJobs(index.JobName, index.ReferenceValue(reference))
 	for _, job := range jobs {
@@ -97,7 +97,7 @@ func (c *collector) addReferenced(by *batchv1alpha1.Job, reference batchv1alpha1
 	return err
 }
 
-// addJobAhead adds the job with the same title for which the job must wait.
+// addJobAhead adds the job with the same title that the job must wait for.
 func (c *collector) addJobAhead(job *batchv1alpha1.Job) error {
 	jobs, err := c.listIndexedJobs(index.JobTitle, index.TitleValue(job))
 	if other := plan.SingletonJobAhead(job, jobs); other != nil {
@@ -135,7 +135,7 @@ func (r *Reconciler) isStillAwaited(ctx context.Context, job *batchv1alpha1.Job)
 	return slices.ContainsFunc(waiting, func(other *batchv1alpha1.Job) bool { return plan.DependsOnEnd(other, job) }), err
 }
 
-// jobsWaitingFor returns the jobs that wait for this job, referring to it by number, name or title.
+// jobsWaitingFor returns the jobs that are waiting for this job and refer to it by number, name or title.
 func (r *Reconciler) jobsWaitingFor(ctx context.Context, job *batchv1alpha1.Job) ([]*batchv1alpha1.Job, error) {
 	var waiting []*batchv1alpha1.Job
 	for _, name := range index.AwaitedNamesOf(job) {
@@ -156,8 +156,8 @@ func (r *Reconciler) jobsWaitingFor(ctx context.Context, job *batchv1alpha1.Job)
 // waitingTimeout limits the time for reading from the cache in a watch handler, which has no context of its own.
 const waitingTimeout = time.Second
 
-// dependentsHandler returns a handler that enqueues the jobs that wait for a job when the job's phase, number or
-// finished elements change.
+// dependentsHandler returns a handler for changes to a job's phase, number or finished elements. It enqueues the jobs
+// that are waiting for the changed job.
 func (r *Reconciler) dependentsHandler() handler.EventHandler {
 	wake := func(o client.Object, q queue) {
 		ctx, cancel := context.WithTimeout(context.Background(), waitingTimeout)
@@ -182,7 +182,7 @@ func (r *Reconciler) dependentsHandler() handler.EventHandler {
 	}
 }
 
-// elementsChanged reports whether the set of ended array elements changed.
+// elementsChanged reports whether the set of ended array elements has changed.
 func elementsChanged(old, job *batchv1alpha1.Job) bool {
 	was, is := old.Status.Array, job.Status.Array
 	if was == nil || is == nil {

@@ -4,8 +4,8 @@
 //
 // # Invariants
 //
-//   - A step that has ended does not run again: its result stays in the status of the flow when its job no longer
-//     exists.
+//   - A step that has ended does not run again, because its result remains in the status of the flow when its job no
+//     longer exists.
 //   - The phase of a flow is recomputed from its steps each time, so that it never becomes outdated.
 //   - Compute is pure; the reconciler runs the probes.
 package jobflow

@@ -69,7 +69,7 @@ type Plan struct {
 	Events []Event
 	// Probes are the probes to run before the plan can be completed.
 	Probes []Probe
-	// RequeueAfter is when to reconcile again if nothing changes before then; 0 means never.
+	// RequeueAfter is the delay after which to reconcile again if nothing changes before then; 0 means never.
 	RequeueAfter time.Duration
 }
 
@@ -119,7 +119,7 @@ type planner struct {
 	lost []string
 	// retried is the time of a retry; jobs that failed before it run again. Zero means that there is no retry.
 	retried time.Time
-	// leaving holds the jobs that are deleted because their steps run again.
+	// leaving holds the jobs that are being deleted because their steps run again.
 	leaving map[string]bool
 }
 
@@ -249,8 +249,8 @@ func (p *planner) dependenciesMet(step *flowv1alpha1.Flow) bool {
 	return all && p.isProbeValid(step)
 }
 
-// isProbeValid reports whether the probe of a step can be evaluated: the jobs must have the tasks that the probe names.
-// Otherwise it records an event, because a step with an unknown task would wait forever.
+// isProbeValid reports whether the probe of a step can be evaluated, which requires that the jobs have the tasks that
+// the probe names. If they do not, it records an event, because a step with an unknown task would wait forever.
 func (p *planner) isProbeValid(step *flowv1alpha1.Flow) bool {
 	probe := step.DependsOn.Probe
 	if probe == nil {
@@ -274,7 +274,7 @@ func (p *planner) isProbeValid(step *flowv1alpha1.Flow) bool {
 			switch {
 			case job != nil:
 				known = known || findTaskByName(job, task) != nil
-			case p.steps[name] != nil: // the probe counts as passed by a job that has completed and was deleted
+			case p.steps[name] != nil: // a job that has completed and was deleted counts as having passed the probe
 				known = true
 			}
 		}
@@ -311,8 +311,8 @@ func (p *planner) passesProbe(probe *flowv1alpha1.Probe, name string) bool {
 	return all
 }
 
-// requestProbe reports whether a probe has succeeded. If its result is unknown or negative, it requests that the probe
-// be run.
+// requestProbe reports whether a probe has succeeded. If the result is unknown or negative, requestProbe requests that
+// the probe be run.
 func (p *planner) requestProbe(probe Probe) bool {
 	if p.in.Held[probe] {
 		return true
@@ -417,7 +417,7 @@ func computeFlowPhase(p *planner, f *flowv1alpha1.JobFlow) flowv1alpha1.Phase {
 	return flowv1alpha1.Pending
 }
 
-// deleteAllJobs deletes the jobs of a flow that succeeded.
+// deleteAllJobs deletes the jobs of a successful flow.
 func (p *planner) deleteAllJobs() {
 	for _, s := range p.in.Flow.Status.JobStatusList {
 		if job := p.in.Jobs[s.Name]; job != nil && job.DeletionTimestamp == nil {

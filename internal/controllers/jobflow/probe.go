@@ -23,7 +23,8 @@ import (
 const (
 	// probePatience is the timeout for one pod.
 	probePatience = time.Second
-	// allPatience is the timeout for all pods of a task, limited because other flows wait meanwhile.
+	// allPatience is the timeout for all pods of a task together. It is limited because other flows have to wait in the
+	// meantime.
 	allPatience = 5 * time.Second
 	// probesAtOnce is the maximum number of pods that are probed in parallel for a flow.
 	probesAtOnce = 32
@@ -44,8 +45,8 @@ func newProber(cache client.Reader) *prober {
 	}}
 }
 
-// runAllProbes runs the probes. A probe succeeds if all pods of the task exist, run and respond. It counts as
-// unanswered if it fails although all pods run.
+// runAllProbes runs the probes. A probe succeeds if all pods of the task exist, are running and respond. It counts as
+// unanswered if it fails although all pods are running.
 func (p *prober) runAllProbes(ctx context.Context, jobs map[string]*batchv1alpha1.Job, probes []Probe) (held map[Probe]bool, unanswered []Probe, err error) {
 	held = map[Probe]bool{}
 	for _, probe := range probes {
@@ -92,7 +93,8 @@ func (l *listener) countUnanswered(flow types.NamespacedName, unanswered []Probe
 	return silent
 }
 
-// podAddresses returns the IP addresses of the running pods of a task; nil if fewer pods run than the task needs.
+// podAddresses returns the IP addresses of the running pods of a task, or nil if fewer pods are running than the task
+// needs.
 func (p *prober) podAddresses(ctx context.Context, job *batchv1alpha1.Job, name string) ([]string, error) {
 	if job == nil {
 		return nil, nil

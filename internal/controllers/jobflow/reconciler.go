@@ -154,8 +154,8 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, f *flowv1alpha1.JobFlow, 
 	for _, e := range p.Events {
 		r.recordEvent(f, e)
 	}
-	// Jobs are created before the status is written: a status that lacks a job would be corrected later, but a status
-	// that lists a missing job would not.
+	// Jobs are created before the status is written, because a status that lacks a job would be corrected later, but a
+	// status that lists a missing job would not.
 	for _, job := range p.Create {
 		if err := r.createStepJob(ctx, f, job); err != nil {
 			r.recordEvent(f, Event{corev1.EventTypeWarning, failedCreate, fmt.Sprintf("job %s: %v", job.Name, err)})
@@ -232,8 +232,8 @@ type graveyard struct {
 	flows map[types.NamespacedName]map[string]*batchv1alpha1.Job // by job name; only owner and status fields
 }
 
-// buried is the maximum number of flows in a graveyard. If there are more, all entries are dropped, which is safe
-// because the status of a flow is authoritative.
+// buried is the maximum number of flows in a graveyard. If this number is exceeded, all entries are dropped, which is
+// safe because the status of a flow is authoritative.
 const buried = 10_000
 
 func (g *graveyard) storeDeleted(job *batchv1alpha1.Job) {
@@ -256,7 +256,8 @@ func (g *graveyard) storeDeleted(job *batchv1alpha1.Job) {
 	}
 }
 
-// deletedJobs returns the deleted jobs of a flow whose end is not in the flow's status yet, and drops all others.
+// deletedJobs returns the deleted jobs of a flow whose results are not in the flow's status yet, and drops all other
+// jobs of the flow.
 func (g *graveyard) deletedJobs(f *flowv1alpha1.JobFlow) map[string]*batchv1alpha1.Job {
 	name := client.ObjectKeyFromObject(f)
 	g.mu.Lock()

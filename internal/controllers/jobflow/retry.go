@@ -11,9 +11,9 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// retryFailed removes the failed steps from the status and deletes their jobs. A step that has no job and no recorded
-// end starts when its dependencies are met. A job that fails after the time in the annotation is not retried, so the
-// annotation may remain on the flow.
+// retryFailed removes the failed steps from the status and deletes their jobs. The removed steps then have no job and
+// no recorded end, so they start when their dependencies are met. A job that fails after the time in the annotation is
+// not retried, so the annotation may remain on the flow.
 func (p *planner) retryFailed(status *flowv1alpha1.JobFlowStatus) {
 	text := p.in.Flow.Annotations[keys.RetryFailed]
 	if text == "" {

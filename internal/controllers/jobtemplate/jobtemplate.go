@@ -59,7 +59,7 @@ func Add(mgr manager.Manager, o Options) error {
 
 // requestForTemplate maps a job to a request for its template.
 func requestForTemplate(_ context.Context, job client.Object) []reconcile.Request {
-	// The name of a namespace contains no dots; the name of a template may.
+	// The name of a namespace cannot contain dots, but the name of a template can.
 	namespace, name, ok := strings.Cut(index.TemplateOfJob(job), ".")
 	if !ok || namespace != job.GetNamespace() {
 		return nil

@@ -2,7 +2,7 @@ package podgroup
 
 import "github.com/vc-batch/vc/internal/controllers/podgroup/plan"
 
-// Package plan determines the PodGroup of a pod. These aliases are used in this package.
+// Aliases for functions of package plan, which determines the PodGroup of a pod.
 var (
 	nameOf    = plan.GroupNameOf
 	nameFor   = plan.GroupNameFor

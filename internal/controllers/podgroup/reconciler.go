@@ -57,7 +57,7 @@ func (r *Reconciler) isResponsibleFor(pod *corev1.Pod) bool {
 	return group == "" || group == nameOf(pod)
 }
 
-// isLivePod reports whether a pod runs or will run.
+// isLivePod reports whether a pod is running or will run.
 func isLivePod(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
@@ -122,7 +122,7 @@ func (r *Reconciler) createGroup(ctx context.Context, pod *corev1.Pod, wanted *s
 	return fmt.Errorf("podgroup %s: %w", wanted.Name, err)
 }
 
-// inheritedAnnotations returns the annotations of the pod's owners that are Kubernetes workloads.
+// inheritedAnnotations returns the annotations of those owners of the pod that are Kubernetes workloads.
 func (r *Reconciler) inheritedAnnotations(ctx context.Context, pod *corev1.Pod) (map[string]string, error) {
 	all := map[string]string{}
 	for i := range pod.OwnerReferences {
@@ -146,8 +146,8 @@ func (r *Reconciler) inheritedAnnotations(ctx context.Context, pod *corev1.Pod) 
 	return all, nil
 }
 
-// readerForOwner returns an empty object of an owner's kind and a reader for it; nil for kinds whose annotations are
-// not inherited.
+// readerForOwner returns an empty object of an owner's kind and a reader for it. It returns nil for kinds whose
+// annotations are not inherited.
 func (r *Reconciler) readerForOwner(ref *metav1.OwnerReference) (client.Object, client.Reader) {
 	switch ref.APIVersion + " " + ref.Kind {
 	case appsv1.SchemeGroupVersion.String() + " ReplicaSet":
@@ -162,7 +162,7 @@ func (r *Reconciler) readerForOwner(ref *metav1.OwnerReference) (client.Object, 
 	return nil, nil
 }
 
-// isWatchedKind reports whether a controller is of a kind that is watched, so that reading it requires no request.
+// isWatchedKind reports whether a pod's controller is of a watched kind, so that reading it requires no request.
 func isWatchedKind(ref *metav1.OwnerReference) bool {
 	if ref == nil || ref.APIVersion != appsv1.SchemeGroupVersion.String() {
 		return false

@@ -51,8 +51,8 @@ func addWorkload[T client.Object](mgr manager.Manager, reconcilers int, w worklo
 	return nil
 }
 
-// ungroupedPodEvents accepts pods without a PodGroup, and pods with a PodGroup of this controller, which may have been
-// deleted while the controller was not running.
+// ungroupedPodEvents accepts pods without a PodGroup, and pods with a PodGroup created by this controller, because such
+// a PodGroup may have been deleted while the controller was not running.
 func (r *Reconciler) ungroupedPodEvents() predicate.Predicate {
 	wanted := predicate.NewPredicateFuncs(func(o client.Object) bool {
 		pod, ok := o.(*corev1.Pod)
@@ -73,8 +73,8 @@ func onlyDeletions() predicate.Predicate {
 	return only
 }
 
-// workloadGroupEvents accepts the PodGroups that a workload may have to correct, because they should not exist or
-// differ from the workload. It ignores all other PodGroups, such as those of jobs.
+// workloadGroupEvents accepts the PodGroups that a workload may have to correct, because these PodGroups should not
+// exist or because they differ from the workload. It ignores all other PodGroups, such as those of jobs.
 func workloadGroupEvents(kind string) predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return workloadName(e.Object, kind) != "" },
@@ -91,7 +91,8 @@ func workloadGroupEvents(kind string) predicate.Predicate {
 	}
 }
 
-// requestsForPods maps a PodGroup of this controller to its pods, which may need a new PodGroup after its deletion.
+// requestsForPods maps a PodGroup created by this controller to its pods, which may need a new PodGroup after the old
+// one was deleted.
 func (r *Reconciler) requestsForPods(ctx context.Context, o client.Object) []reconcile.Request {
 	uid, ours := strings.CutPrefix(o.GetName(), keys.PodGroupNamePrefix)
 	if !ours {
@@ -125,7 +126,7 @@ func requestForWorkload(kind string) handler.MapFunc {
 	}
 }
 
-// workloadName returns the name of the workload of the given kind that controls a PodGroup; "" if none exists.
+// workloadName returns the name of the workload of the given kind that controls a PodGroup, or "" if none exists.
 func workloadName(group client.Object, kind string) string {
 	owner := metav1.GetControllerOfNoCopy(group)
 	if owner == nil || owner.Kind != kind || owner.APIVersion != appsv1.SchemeGroupVersion.String() {

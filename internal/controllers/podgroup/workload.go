@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-// lookAgain is how often a workload is checked that was scaled to zero but still has pods.
+// lookAgain is how often to check a workload that was scaled to zero but still has pods.
 const lookAgain = time.Second
 
 // workload reconciles a kind of workload whose pods share a PodGroup.
@@ -60,8 +60,8 @@ func (w workload[T]) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{}, nil
 }
 
-// newestLivePods returns the pods of a workload that run or will run, newest first, because the newest pod determines
-// the PodGroup.
+// newestLivePods returns the pods of a workload that are running or will run. The newest pod comes first, because it
+// determines the PodGroup.
 func (w workload[T]) newestLivePods(ctx context.Context, set T) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	if err := w.cache.List(ctx, &pods, client.InNamespace(set.GetNamespace()), client.MatchingFields{index.PodController: string(set.GetUID())}); err != nil {

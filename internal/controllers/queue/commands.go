@@ -31,7 +31,7 @@ func requestsForCommand(_ context.Context, o client.Object) []reconcile.Request 
 }
 
 // isMisdirected reports whether no controller carries out a command. The schema rejects such commands, but older
-// ones, and commands for another version of a kind, would otherwise never be deleted.
+// commands and commands for another version of a kind may exist, and would otherwise never be deleted.
 func isMisdirected(c *busv1alpha1.Command) bool {
 	return !index.IsQueueCommand(c) && !index.IsJobCommand(c)
 }
@@ -102,8 +102,8 @@ func (r *Reconciler) forgetCommands(ctx context.Context, queue string) error {
 	return nil
 }
 
-// deleteStrayCommand deletes a command if its queue does not exist, also according to the API server: the cache may not
-// show a new queue yet.
+// deleteStrayCommand deletes a command if its queue does not exist. It checks this with the API server, because the
+// cache may not show a new queue yet.
 func (r *Reconciler) deleteStrayCommand(ctx context.Context, c *busv1alpha1.Command) error {
 	var q schedulingv1beta1.Queue
 	err := r.api.Get(ctx, types.NamespacedName{Name: c.TargetObject.Name}, &q)
@@ -123,7 +123,7 @@ func (r *Reconciler) deleteCommand(ctx context.Context, c *busv1alpha1.Command) 
 	return fmt.Errorf("command %s: %w", c.Name, err)
 }
 
-// isMeantFor reports whether a command is for this queue and not for an older queue of the same name.
+// isMeantFor reports whether a command is for this queue and not for an older queue with the same name.
 func isMeantFor(c *busv1alpha1.Command, q *schedulingv1beta1.Queue) bool {
 	return c.TargetObject.UID == "" || c.TargetObject.UID == q.UID
 }

@@ -71,7 +71,7 @@ func computePlan(q, parent *schedulingv1beta1.Queue, c counts, asked busv1alpha1
 	return p
 }
 
-// refusalReason returns the reason why a queue does not carry out a command; "" if it does.
+// refusalReason returns the reason why a queue does not carry out a command, or "" if it does.
 func refusalReason(q, parent *schedulingv1beta1.Queue, asked busv1alpha1.Action) string {
 	wish := q.Wish()
 	switch {
@@ -107,7 +107,7 @@ func settleState(state, closing schedulingv1beta1.QueueState) schedulingv1beta1.
 	return schedulingv1beta1.QueueStateUnknown
 }
 
-// followParent closes and opens a queue as its annotation or, without one, its parent requires.
+// followParent opens or closes a queue as required by its annotation or, if it has none, by its parent.
 func (p *plan) followParent(q, parent *schedulingv1beta1.Queue, closing schedulingv1beta1.QueueState) {
 	byParent := q.Annotations[keys.ClosedByParent] == "true"
 	opened := parent != nil && !isClosedOrClosing(parent) && parent.Status.State != schedulingv1beta1.QueueStateUnknown
@@ -123,7 +123,7 @@ func (p *plan) followParent(q, parent *schedulingv1beta1.Queue, closing scheduli
 	case opened && isClosedOrClosing(q) && byParent:
 		p.state, p.closedByParent = schedulingv1beta1.QueueStateOpen, "false"
 	case opened && byParent && p.state == schedulingv1beta1.QueueStateOpen:
-		p.closedByParent = "false" // the queue was opened, but a crash left the annotation
+		p.closedByParent = "false" // the queue was opened, but a crash prevented the removal of the annotation
 	}
 }
 
@@ -136,7 +136,7 @@ func isClosedOrClosing(q *schedulingv1beta1.Queue) bool {
 	return q.Status.State == schedulingv1beta1.QueueStateClosed || q.Status.State == schedulingv1beta1.QueueStateClosing
 }
 
-// resetClosedByParent returns the value that resets the closed-by-parent annotation; "" if it is not set.
+// resetClosedByParent returns the value that resets the closed-by-parent annotation, or "" if it is not set.
 func resetClosedByParent(q *schedulingv1beta1.Queue) string {
 	if q.Annotations[keys.ClosedByParent] == "true" {
 		return "false"

@@ -24,8 +24,9 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-// coalesce is how long the first change of a PodGroup waits for further changes in its queue. The counters are
-// informational, and every write of a queue triggers all watchers of queues.
+// coalesce is how long to collect further changes in a queue after the first change to a PodGroup. The delay is
+// acceptable because the counters are informational, and it is useful because every write to a queue triggers all
+// watchers of queues.
 const coalesce = 500 * time.Millisecond
 
 // soon is the delay before a retry after a conflict.
@@ -131,8 +132,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	p := computePlan(&q, parent, countGroups(held), asked)
 	exact := command != nil || p.state != q.Status.State
 	if exact {
-		// Decide about a state change from the API server's state, because the cache may not show the controller's
-		// last write yet: otherwise, a queue that was just opened could be closed again.
+		// Decide about a state change based on the API server's state, because the cache may not show the controller's
+		// last write yet. Otherwise, a queue that was just opened could be closed again.
 		if err := r.api.Get(ctx, req.NamespacedName, &q); err != nil {
 			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
@@ -164,8 +165,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return reconcile.Result{}, nil
 }
 
-// forgetQueue deletes what is stored for a queue that no longer exists. It returns an error of the read that does not
-// mean so.
+// forgetQueue deletes the metrics, the stored time and the commands of a queue if err means that the queue no longer
+// exists. It returns any other error unchanged.
 func (r *Reconciler) forgetQueue(ctx context.Context, name string, err error) error {
 	if !apierrors.IsNotFound(err) {
 		return err
@@ -175,8 +176,9 @@ func (r *Reconciler) forgetQueue(ctx context.Context, name string, err error) er
 	return r.forgetCommands(ctx, name)
 }
 
-// writeDelay returns how long to postpone a plan that changes only counters, because counters were written recently.
-// Each write of a queue causes a watch event, which would lead to the next write while gangs move through their phases.
+// writeDelay returns how long to postpone a plan that changes only counters if counters were written recently. Each
+// write to a queue causes a watch event, which would immediately lead to the next write while gangs are moving through
+// their phases.
 func (r *Reconciler) writeDelay(q *schedulingv1beta1.Queue, p *plan) time.Duration {
 	s := &q.Status
 	if p.parent != "" || p.closedByParent != "" || p.counts == (counts{s.Pending, s.Inqueue, s.Running, s.Unknown, s.Completed}) {
@@ -214,8 +216,9 @@ func (r *Reconciler) parentAndGroups(ctx context.Context, q *schedulingv1beta1.Q
 	return &parent, held.Items, nil
 }
 
-// writeQueuePlan writes the changes of a plan. If exactly is true, it overwrites only the version of q that was read,
-// and otherwise returns a conflict. The state is written first, because from then on the command counts as carried out.
+// writeQueuePlan writes the changes of a plan. If exactly is true, it writes only if the queue still has the version
+// that was read as q, and otherwise returns a conflict. The state is written first, because from then on the command
+// counts as carried out.
 func (r *Reconciler) writeQueuePlan(ctx context.Context, q *schedulingv1beta1.Queue, p *plan, exactly bool) error {
 	status := map[string]any{}
 	if q.Status.State != p.state {

@@ -15,7 +15,7 @@ const countPods corev1.ResourceName = "count/pods"
 
 // UsageOfPod returns the quota usage of a pod with the given spec. It lists cpu, memory and ephemeral-storage without a
 // prefix and with the prefixes "requests." and "limits.", and other resources without a prefix and with "requests.";
-// pods and count/pods are 1. Of the init containers, only the largest request counts. The pod overhead is included.
+// pods and count/pods are 1. For the init containers, only the largest request counts. The pod overhead is included.
 func UsageOfPod(spec *corev1.PodSpec) corev1.ResourceList {
 	pod := &corev1.Pod{Spec: withRequests(spec)}
 	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})

@@ -7,8 +7,8 @@
 // # Invariants
 //
 //   - Nothing is polled, except that a request is sent to the server after some seconds without any data. A lost
-//     connection is therefore detected within ten seconds, whatever is between client and server. A watch that is
-//     silent for longer than the interval of the server's bookmarks is restarted. Each object is reduced to the
+//     connection is therefore detected within ten seconds, regardless of the proxies between client and server. A watch
+//     that is silent for longer than the interval of the server's bookmarks is restarted. Each object is reduced to the
 //     needed fields on arrival.
 //   - Only objects that the user may see are requested. If the user may not see a kind in all namespaces, only the
 //     user's own namespace is watched, and the Snapshot contains a note about this.

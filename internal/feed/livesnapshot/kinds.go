@@ -81,14 +81,14 @@ func sharerFrom(said *corev1.ConfigMap) string {
 	return ""
 }
 
-// excludePodEvents excludes events about pods, which make up most of the events on a large cluster. Of these, only
-// selectPodWarnings are watched. When the user opens a job, all events about its pods are read.
+// excludePodEvents excludes events about pods, which make up most of the events on a large cluster. Of these events,
+// only those selected by selectPodWarnings are watched. When the user opens a job, all events about its pods are read.
 func excludePodEvents() fields.Selector {
 	return fields.OneTermNotEqualSelector("involvedObject.kind", "Pod")
 }
 
-// selectPodWarnings selects warnings about pods, except FailedScheduling. The gang's explanation contains the same
-// information once instead of once per pod.
+// selectPodWarnings selects warnings about pods, except FailedScheduling. FailedScheduling is not needed, because the
+// gang's explanation contains the same information once instead of once per pod.
 func selectPodWarnings() fields.Selector {
 	return fields.AndSelectors(fields.OneTermEqualSelector("involvedObject.kind", "Pod"), fields.OneTermEqualSelector("type", corev1.EventTypeWarning),
 		fields.OneTermNotEqualSelector("reason", "FailedScheduling"))

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// recordOutcome records the outcome of a request for a kind: a connection error, or nil if the server responded.
+// recordOutcome records the outcome of a request for a kind. err is a connection error, or nil if the server responded.
 func (l *Live) recordOutcome(kind string, err error) {
 	l.mu.Lock()
 	before := l.link

@@ -12,17 +12,16 @@ import (
 const proven = time.Second
 
 // stalled is the maximum time without an event on a watch. The server sends a bookmark every minute. A watch that is
-// silent for longer may be dead even if others work, because middleboxes may drop single connections. It is restarted
-// at the position where it stopped, which costs almost nothing if it was still alive.
+// silent for longer may be dead even if others work, because middleboxes may drop single connections. Such a watch is
+// restarted at the position where it stopped, which costs almost nothing if it was still alive.
 const stalled = 150 * time.Second
 
-// errHungUp is the error of a watch that was never established: client-go returns an empty watch if the server closes
-// the connection before it responds.
+// errHungUp is the error of a watch that was never established. If the server closes the connection before it responds,
+// client-go returns an empty watch instead of an error.
 var errHungUp = errors.New("the server closed the connection")
 
 // wrapWatchEvents forwards the events of a watch. It calls tell once: with nil when the first event arrives or the
-// watch has been open for a while, or with an error if the watch ends before that. If an established watch ends, listen
-// calls missed.
+// watch has been open for a while, or with an error if the watch ends before that.
 func (l *Live) wrapWatchEvents(w watch.Interface, kind string, tell func(error)) watch.Interface {
 	one := &listener{live: l, kind: kind, inner: w, out: make(chan watch.Event), done: make(chan struct{})}
 	l.mu.Lock()

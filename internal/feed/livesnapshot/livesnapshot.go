@@ -32,7 +32,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Live is a Board that is kept up to date with the API server.
+// Live keeps a Board up to date with the API server.
 type Live struct {
 	options Options
 	sources []*source
@@ -89,7 +89,8 @@ func New(o Options) (*Live, error) {
 }
 
 // enableConnectionChecks makes HTTP/2 check a silent connection every few seconds and drop it if it is lost. client-go
-// reads these variables when it opens a connection; its default is 45 seconds. For the user, pulse detects the loss.
+// reads these variables when it opens a connection; its default is 45 seconds. The loss that the user sees is detected
+// by probeServer.
 func enableConnectionChecks() {
 	for name, seconds := range map[string]string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS": "5", "HTTP2_PING_TIMEOUT_SECONDS": "5"} {
 		if os.Getenv(name) == "" {
@@ -108,8 +109,8 @@ func (l *Live) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// Next waits for a change since the last Snapshot that it returned, and returns a new Snapshot. A caller that is slow
-// to draw gets fewer Snapshots.
+// Next waits for a change since the last Snapshot that it returned, and returns a new Snapshot. A caller that draws
+// slowly gets fewer Snapshots.
 func (l *Live) Next(ctx context.Context) (*snapshot.Snapshot, error) {
 	select {
 	case <-ctx.Done():
@@ -153,7 +154,7 @@ func (l *Live) signalChange() {
 	}
 }
 
-// changeBoard runs do, which may write to the board and must report whether it did.
+// changeBoard calls do, which may write to the board and must report whether it did.
 func (l *Live) changeBoard(do func(*snapshot.Board) bool) {
 	l.mu.Lock()
 	changed := do(l.board)
@@ -167,8 +168,8 @@ func (l *Live) changeBoard(do func(*snapshot.Board) bool) {
 	}
 }
 
-// scheduleMemoryReturn schedules the return of memory to the system for when nothing has changed for a while.
-// Otherwise, memory for garbage from changes would be kept.
+// scheduleMemoryReturn schedules the return of memory to the system at a time when nothing has changed for a while.
+// Without it, the memory of garbage from earlier changes would be kept.
 func (l *Live) scheduleMemoryReturn() {
 	if l.calm != nil {
 		l.calm.Reset(settle)
@@ -189,7 +190,7 @@ func (l *Live) scheduleMemoryReturn() {
 	})
 }
 
-// putListedObject runs do, which puts an object from a list on the board. While the first list of the kind is
+// putListedObject calls do, which puts an object from a list on the board. While the first list of the kind is
 // incomplete, it also counts the object.
 func (l *Live) putListedObject(kind string, do func(*snapshot.Board) bool) {
 	l.mu.Lock()

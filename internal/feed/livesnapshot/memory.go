@@ -7,16 +7,17 @@ import (
 	"time"
 )
 
-// heapGrowth is the percentage by which the heap may exceed the live data before a garbage collection. On a large
-// cluster, most of the heap is live data.
+// heapGrowth is the percentage by which the heap may exceed the live data before a garbage collection. It can be small
+// because most of the heap is live data on a large cluster.
 const heapGrowth = 20
 
-// enough is the heap size, in bytes, that is always allowed. Including the program itself, of which about 75 MB are
-// resident, the total is less than 300 MB. The data of 5,000 nodes, 10,000 jobs and 100,000 pods takes half of it.
+// enough is the heap size, in bytes, that is always allowed. Together with the program itself, of which about 75 MB are
+// resident, this is less than 300 MB. The data of 5,000 nodes, 10,000 jobs and 100,000 pods takes half of this heap
+// size.
 const enough = 205 << 20
 
 // memoryLimitFor returns the memory limit for the given amount of live data, both in bytes. Without a limit, garbage
-// from incoming lists would be collected late. The limit grows with the data of the cluster.
+// from incoming lists would be collected too late. The limit grows with the data of the cluster.
 func memoryLimitFor(kept uint64) int64 {
 	return max(enough, int64(kept/10*13)+40<<20) //nolint:gosec // no memory is as large
 }
@@ -24,7 +25,8 @@ func memoryLimitFor(kept uint64) int64 {
 // settle is the time between the last list or change and the return of memory to the system.
 const settle = 3 * time.Second
 
-// apart is the minimum time between two returns of memory to the system. Each takes a tenth of a second of CPU time.
+// apart is the minimum time between two returns of memory to the system, because each of them takes a tenth of a second
+// of CPU time.
 const apart = 30 * time.Second
 
 // memory limits the heap in proportion to the live data.
@@ -41,8 +43,8 @@ func newMemory() *memory {
 	return m
 }
 
-// adjustLimit adjusts the limit when the amount of live data has changed enough. Each adjustment stops the program for
-// a moment.
+// adjustLimit adjusts the limit when the amount of live data has changed enough. It does not do so more often, because
+// each adjustment stops the program for a moment.
 func (m *memory) adjustLimit() {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return

@@ -6,22 +6,23 @@ import (
 	"time"
 )
 
-// If no data has arrived from the server for the time quiet, pulse sends a request, to which the server must respond
-// within the time patience. The total is less than ten seconds. look is the interval of the check.
+// If no data has arrived from the server for the time quiet, probeServer sends a request, and the server must respond
+// within the time patience. The total is less than ten seconds. look is the interval between checks.
 const (
 	quiet    = 4 * time.Second
 	patience = 4 * time.Second
 	look     = 500 * time.Millisecond
 )
 
-// grace is the time within which an ended watch must be re-established. The server ends each watch now and then. A
-// new watch without events needs the time proven to count as established, plus the time to request it.
+// grace is the time within which an ended watch must be re-established. An ended watch is not yet a sign of a lost
+// connection, because the server ends each watch now and then. A new watch without events needs the time proven to
+// count as established, plus the time to request it.
 const grace = proven + 2*time.Second
 
 // again is the retry interval for a lost server.
 const again = time.Second
 
-// pulseKind is the name under which pulse records its results, alongside the watched kinds.
+// pulseKind is the name under which probeServer records its results, alongside the watched kinds.
 const pulseKind = "pulse"
 
 var (
@@ -61,8 +62,9 @@ func (l *Live) removeWatch(w *listener) {
 	l.mu.Unlock()
 }
 
-// probeServer sends a request whenever the server has been silent for some time. If the server does not respond, pulse
-// records this at once. After the second failure, it restarts all watches, because their connections may be dead.
+// probeServer sends a request whenever the server has been silent for some time. If the server does not respond,
+// probeServer records this at once. After the second failure, it restarts all watches, because their connections may be
+// dead.
 func (l *Live) probeServer(ctx context.Context) {
 	lost := 0
 	for sleepContext(ctx, look); ctx.Err() == nil; sleepContext(ctx, look) {

@@ -11,9 +11,9 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// sink receives the objects of one kind from a reflector, reduces them to the needed fields and puts them on the
-// board. It stores the names and UIDs of objects that can be deleted. Kinds whose objects are never removed
-// individually set add and clear instead of gone and seen.
+// sink receives the objects of one kind from a reflector, reduces them to the needed fields and puts them on the board.
+// It stores the names and UIDs of objects that can be deleted. For kinds whose objects are never removed individually,
+// add and clear are set instead of gone and seen.
 type sink[T metav1.Object, R any] struct {
 	live *Live
 	kind string

@@ -34,10 +34,10 @@ type source struct {
 	store    store
 	// in is the only namespace to watch; "" means all namespaces.
 	in string
-	// own is true if the kind is namespaced. A user who may not see it in all namespaces may be able to see it in
-	// one.
+	// own is true if the kind is namespaced. A user who may not see its objects in all namespaces may be able to see
+	// them in one.
 	own bool
-	// optional is true if it is not an error that the cluster does not have the kind.
+	// optional is true if it is not an error for the kind to be missing in the cluster.
 	optional bool
 }
 

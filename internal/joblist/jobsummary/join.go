@@ -38,7 +38,7 @@ func JoinEntries(q Query, jobs []*batchv1alpha1.Job, groups []*schedulingv1beta1
 	return entries
 }
 
-// podsByJob groups pods by the job in their label, and sorts them by name, as in lists from the API server.
+// podsByJob groups pods by the job that their label names, and sorts them by name, as in lists from the API server.
 func podsByJob(q Query, pods []*corev1.Pod) map[types.NamespacedName][]*corev1.Pod {
 	if !q.Pods {
 		return nil

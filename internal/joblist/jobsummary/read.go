@@ -172,7 +172,7 @@ func useDecoded[T any](all map[string]*T, text []byte, use func(*T)) error {
 	return nil
 }
 
-// internWord returns text as a string; equal texts share one string.
+// internWord returns text as a string. For equal texts, it returns the same string.
 func (r *Reader) internWord(text []byte) string {
 	if word, ok := r.words[string(text)]; ok {
 		return word
@@ -182,7 +182,7 @@ func (r *Reader) internWord(text []byte) string {
 	return word
 }
 
-// decodePair takes a key and, in the next call, its value.
+// decodePair receives a key and, in the next call, the value of that key.
 func (d *decoder) decodePair(into *map[string]string, text []byte) {
 	if d.key == "" {
 		d.key = d.internWord(text)
@@ -195,7 +195,7 @@ func (d *decoder) decodePair(into *map[string]string, text []byte) {
 	d.key = ""
 }
 
-// copyStatus copies a status, with conditions of its own because their times follow.
+// copyStatus copies a status into the entry. It also copies the conditions, because their times are decoded later.
 func (d *decoder) copyStatus(status *batchv1alpha1.JobStatus) {
 	d.entry.Job.Status = *status
 	d.entry.Job.Status.Conditions = append([]batchv1alpha1.JobCondition(nil), status.Conditions...)

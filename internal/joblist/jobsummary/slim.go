@@ -89,8 +89,8 @@ func reducePod(pod *corev1.Pod) *corev1.Pod {
 	return slim
 }
 
-// reportMark is the prefix of the reports that launchers of Slurm jobs write as termination message, which are JSON.
-// Other messages, such as log lines, are not sent.
+// reportMark is the prefix of the JSON reports that launchers of Slurm jobs write as termination messages. Other
+// messages, such as log lines, are not sent.
 const reportMark = "{"
 
 // ReportBytes returns the length of the reports in the termination messages of a pod.

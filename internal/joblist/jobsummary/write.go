@@ -34,7 +34,7 @@ const (
 	fieldPlace
 	fieldEstimate
 	fieldPod
-	fieldEnd // in the last message only: the number of entries
+	fieldEnd // the number of entries; only in the last message
 )
 
 // EncodeJobFields encodes the fields of an entry that come from a Job.

@@ -67,7 +67,7 @@ func apiServerFlags(p *PKI, etcdEndpoint string, port int) []string {
 		"--disable-admission-plugins=" + strings.Join([]string{
 			// No certificates are signed in this cluster.
 			"CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction", "ClusterTrustBundleAttest",
-			// Nodes are ready as soon as they are created; a taint would cost an additional write per node.
+			// Nodes are ready as soon as they are created, so a taint would only cost an additional write per node.
 			"TaintNodesByCondition",
 		}, ","),
 	}

@@ -48,13 +48,13 @@ func controllerManagerFlags(p *PKI, kubeconfig string) []string {
 		"--root-ca-file=" + p.CACert(),
 		"--service-account-private-key-file=" + p.pathOfFile("service-account.key"),
 		"--service-cluster-ip-range=" + serviceNetwork,
-		// All controllers share one client. A service account for each of them would take a second at startup, and
-		// each would need its own connection.
+		// All controllers share one client, because a service account for each of them would take a second at startup,
+		// and each of them would need its own connection.
 		"--use-service-account-credentials=false",
 		"--kube-api-qps=1000",
 		"--kube-api-burst=2000",
-		// Nodes run in this process, so their heartbeats stop only if this process stops. Sending heartbeats rarely
-		// makes 5,000 nodes possible.
+		// Nodes run in this process, so their heartbeats stop only if this process stops. Heartbeats are sent rarely,
+		// which makes 5,000 nodes possible.
 		"--node-monitor-grace-period=10m",
 		"--controller-shutdown-timeout=5s",
 		"--profiling=false",
@@ -71,7 +71,7 @@ func newControllerManager(flags []string) (func(context.Context) error, error) {
 	if err := parseFlags("kube-controller-manager", options.Flags(known, disabled, aliases), flags); err != nil {
 		return nil, err
 	}
-	// The configuration page can be registered only once per process. An earlier control plane in this process may
+	// The configuration page can be registered only once per process, and an earlier control plane in this process may
 	// have registered it.
 	configz.Delete(kcmapp.ConfigzName)
 	return func(ctx context.Context) error {

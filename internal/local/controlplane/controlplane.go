@@ -15,8 +15,8 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 )
 
-// startTimeout is the maximum time until all parts are ready. A start normally takes seconds, but much longer if the
-// machine is busy.
+// startTimeout is the maximum time until all parts are ready. Starting normally takes seconds, but it takes much longer
+// if the machine is busy.
 const startTimeout = 3 * time.Minute
 
 // AdminUser is the user in the kubeconfig. This user has all permissions.
@@ -35,8 +35,8 @@ type Options struct {
 	Ephemeral bool
 	// ExtraHosts lists additional names and addresses of the API server for its certificate.
 	ExtraHosts []string
-	// Kinds installs the kinds that must exist when kube-controller-manager starts. It may be nil. The garbage
-	// collector discovers kinds that are installed later only after half a minute.
+	// Kinds installs the kinds that must exist when kube-controller-manager starts. It may be nil. Kinds that are
+	// installed later work, too, but the garbage collector discovers them only after half a minute.
 	Kinds func(context.Context, *rest.Config) error
 	// Progress is called when a part is ready, with the time it took. It may be nil.
 	Progress func(part string, took time.Duration)
@@ -210,7 +210,7 @@ func (c *ControlPlane) recordFailure(err error) {
 func (c *ControlPlane) RESTConfig() *rest.Config {
 	config, err := c.ConfigFor(AdminUser, mastersGroup)
 	if err != nil {
-		// Signing fails only if the authority's file is missing; the first request will then return an error.
+		// Signing fails only if the authority's file is missing. In that case, the first request will return an error.
 		return &rest.Config{Host: c.server}
 	}
 	return config
@@ -257,7 +257,8 @@ func (c *ControlPlane) Stop() {
 	<-c.done
 }
 
-// choosePort returns a port on which no process listens.
+// choosePort returns the wanted port of 127.0.0.1, or a free one if wanted is 0. It returns an error if another process
+// is listening on the port.
 func choosePort(wanted int) (int, error) {
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", wanted))
 	if err != nil {

@@ -24,8 +24,8 @@ func etcdLogger(log zapcore.WriteSyncer) *zap.Logger {
 	return zap.New(core, zap.WithFatalHook(sayGoodbye{}))
 }
 
-// sayGoodbye handles a fatal error of etcd, for example because the disk is full. It ends the process, because etcd
-// can no longer store data that it has accepted.
+// sayGoodbye handles a fatal error in etcd, such as a full disk. It ends the process, because etcd can no longer store
+// data that it has accepted.
 type sayGoodbye struct{}
 
 // OnWrite implements zapcore.CheckWriteHook.

@@ -14,8 +14,8 @@ import (
 // this size.
 const logLimitBytes = 32 << 20
 
-// LogFile is a log file with rotation: when it reaches its maximum size, it is renamed to NAME.1 and a new file is
-// created. Write never fails; if the disk is full, log lines are lost. A LogFile is safe for concurrent use.
+// LogFile is a log file with rotation. When the file reaches its maximum size, it is renamed to NAME.1 and a new file
+// is created. Write never fails; if the disk is full, log lines are lost. A LogFile is safe for concurrent use.
 type LogFile struct {
 	path string
 

@@ -161,8 +161,8 @@ func loadAuthority(base, name string) (authority, error) {
 	return authority{cert: pair.Leaf, key: pair.PrivateKey.(crypto.Signer)}, nil
 }
 
-// newAuthority creates and saves a self-signed authority. It writes the key before the certificate: if the process is
-// killed in between, the next start creates both again.
+// newAuthority creates and saves a self-signed authority. It writes the key before the certificate, so that the next
+// start creates both again if the process is killed in between.
 func newAuthority(base, name string) (authority, error) {
 	key, keyPEM, err := newKey()
 	if err != nil {

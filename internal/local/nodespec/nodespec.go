@@ -4,7 +4,7 @@
 //	In:   a YAML list, flags as text, the names that are in use
 //	Out:  Spec, one entry of the list; Node, one node to run; errors with the entry and the field
 //
-// It is apart from package local because that package links a whole API server.
+// It is separate from package local because that package links a whole API server.
 package nodespec
 
 import (
@@ -30,7 +30,8 @@ const (
 	KindSimulated = "simulated"
 )
 
-// mostNodes is more than a machine can run. A larger number is assumed to be a typing error.
+// mostNodes is the maximum number of nodes, which is more than a machine can run. A larger number is assumed to be a
+// typo.
 const mostNodes = 50000
 
 // Spec describes a node, or Count identical nodes. It is an entry in a nodes file.
@@ -80,12 +81,12 @@ func Parse(data []byte) ([]Spec, error) {
 	return specs, nil
 }
 
-// checkBooleans returns an error for values that YAML treats as booleans, such as n, no, y and on without quotes.
-// NodeSpec has no boolean fields, and the decoder would convert these values to the strings "true" and "false".
+// checkBooleans returns an error for values that YAML treats as booleans, such as n, no, y and on without quotes. Spec
+// has no boolean fields, and the decoder would convert these values to the strings "true" and "false".
 func checkBooleans(data []byte) error {
 	var entries []map[string]any
 	if yaml.Unmarshal(data, &entries) != nil {
-		return nil // ParseNodes reports the error
+		return nil // Parse reports the error
 	}
 	for i, entry := range entries {
 		for _, name := range slices.Sorted(maps.Keys(entry)) {
@@ -146,7 +147,7 @@ func (s Spec) countOrOne() int {
 	return *s.Count
 }
 
-// givenNames returns the explicit names in the spec; nil if the nodes are to be numbered.
+// givenNames returns the explicit names in the spec, or nil if the nodes are to be numbered.
 func (s Spec) givenNames() []string {
 	if s.Name == "" {
 		return nil

@@ -38,7 +38,7 @@ func (a *attempt) runHookAndProbes(ctx context.Context, c *lifecycle.Container) 
 	}
 }
 
-// changeContainer makes a change to the container in the worker's goroutine if this attempt is still its current one.
+// changeContainer calls change in the worker's goroutine if this attempt is still the container's current one.
 func (a *attempt) changeContainer(c *lifecycle.Container, change func()) {
 	a.worker.postToWorker(func() {
 		if a.isCurrentAttempt(c) {
@@ -188,7 +188,7 @@ func (a *attempt) runInContainer(ctx context.Context, command []string) error {
 	return nil
 }
 
-// copyLimited keeps the first bytes and discards the rest, so that the writer does not block.
+// copyLimited copies the first bytes, up to limit, and discards the rest, so that the writer does not block.
 func copyLimited(out *bytes.Buffer, in *os.File, limit int) {
 	buffer := make([]byte, 4<<10)
 	for {

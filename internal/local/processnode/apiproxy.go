@@ -19,8 +19,8 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// findAPIService looks up the address at which pods expect the API server. The service is created shortly after the
-// API server is ready. Without it, pods cannot reach the API server.
+// findAPIService looks up the address at which pods expect the API server. This may take a moment, because the service
+// is created shortly after the API server is ready. Without the address, pods cannot reach the API server.
 func (n *Node) findAPIService(ctx context.Context) {
 	for range 50 {
 		service, err := n.client.CoreV1().Services(metav1.NamespaceDefault).Get(ctx, "kubernetes", metav1.GetOptions{})
@@ -38,8 +38,8 @@ func (n *Node) findAPIService(ctx context.Context) {
 }
 
 // forwardAPIConnections listens on the service's address inside the pod and forwards connections to the API server,
-// which listens only on the machine's loopback address. If that is not possible, it returns nil, because only few pods
-// need the API server.
+// which listens only on the machine's loopback address. If that is not possible, it returns nil and the pod starts
+// anyway, because only a few pods need the API server.
 func (n *Node) forwardAPIConnections(namespaces sandbox.Namespaces) net.Listener {
 	target := apiAddress(n.config.REST.Host)
 	if !n.apiService.IsValid() || target == "" {
@@ -65,8 +65,8 @@ func (n *Node) forwardAPIConnections(namespaces sandbox.Namespaces) net.Listener
 	return listener
 }
 
-// withDirectAPIAddress returns services, with the address of service kubernetes replaced by the API server's own
-// address, because pods on the machine's network can reach the API server only there.
+// withDirectAPIAddress returns services, but replaces the address of the service kubernetes with the API server's own
+// address, because pods on the machine's network can reach the API server only at that address.
 func withDirectAPIAddress(services []*corev1.Service, host string) []*corev1.Service {
 	address, port, err := net.SplitHostPort(apiAddress(host))
 	if err != nil {
@@ -91,7 +91,7 @@ func withDirectAPIAddress(services []*corev1.Service, host string) []*corev1.Ser
 	return services
 }
 
-// apiAddress returns the host and port of a URL; "" if the URL is invalid.
+// apiAddress returns the host and port of a URL, or "" if the URL is invalid.
 func apiAddress(host string) string {
 	if !strings.Contains(host, "://") {
 		host = "https://" + host

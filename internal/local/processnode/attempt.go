@@ -34,15 +34,15 @@ type attempt struct {
 	group     *cgroup.Group
 	log       *logfile.File
 	streams   *streams
-	directory string // for the container's root and termination message
+	directory string // contains the container's root and its termination message
 	startedAt time.Time
 
 	probesMu     sync.Mutex
 	cancelProbes context.CancelFunc
 }
 
-// configError reports a configuration that refers to a missing object. Like the kubelet, the node retries such
-// containers.
+// configError is the error of a container whose configuration refers to a missing object. Like the kubelet, the node
+// tries again to start such a container.
 type configError struct{ err error }
 
 func (e configError) Error() string { return e.err.Error() }
@@ -84,7 +84,7 @@ func (a *attempt) failedToStart() string {
 	}
 }
 
-// handleStarted records that the container runs, and starts its hook and probes.
+// handleStarted records that the container is running, and starts its hook and probes.
 func (a *attempt) handleStarted(c *lifecycle.Container) {
 	a.worker.node.recordPodEvent(a.pod, corev1.EventTypeNormal, "Started", "Started container "+a.spec.Name)
 	if len(a.process.Args) == 0 {
@@ -177,7 +177,7 @@ func readFileStart(path string, limit int64) string {
 	return string(text)
 }
 
-// stopGracefully ends the container gracefully: it runs the preStop hook, then sends the stop signal. After the
+// stopGracefully ends the container gracefully. It runs the preStop hook, and then sends the stop signal. After the
 // deadline, the worker kills the container.
 func (a *attempt) stopGracefully(until time.Time) {
 	if a.spec.Lifecycle != nil && a.spec.Lifecycle.PreStop != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// CleanUpNodes removes what a killed process may have left of the nodes whose state is below nodesDir: the bridge,
-// control groups, and the roots and volumes of pods. Processes, mounts and addresses have already been removed by the
-// kernel. Logs are kept until the directory is removed. Cleanup is idempotent. It must not be called while a node is
-// running.
+// CleanUpNodes removes the remains that a killed process may have left of the nodes whose state is below nodesDir.
+// These are the bridge, the control groups, and the roots and volumes of pods. Processes, mounts and addresses have
+// already been removed by the kernel. Logs are kept until the directory is removed. Cleanup is idempotent. It must not
+// be called while a node is running.
 func CleanUpNodes(nodesDir string) error {
 	absolute, err := filepath.Abs(nodesDir)
 	if err != nil {

@@ -41,7 +41,7 @@ type Config struct {
 	Taints []corev1.Taint
 	// Listen is the address of the kubelet's port. The default is 127.0.0.1:0.
 	Listen string
-	// Serving is the certificate of that port. Without it, logs, exec, attach and port-forward are not available.
+	// Serving is the certificate for that port. Without it, logs, exec, attach and port-forward are not available.
 	Serving tls.Certificate
 	// ClientCA contains the authorities that sign the certificates of clients that may use the port.
 	ClientCA *x509.CertPool

@@ -16,7 +16,8 @@
 // # Invariants
 //
 //   - A pod is identified by its UID, never by its name alone.
-//   - A pod is deleted from the API, and its final phase is written, only after its last process has ended.
+//   - Only after the last process of a pod has ended is the pod's final phase written, and the pod deleted from the
+//     API.
 //   - When the node's process ends for any reason, all processes of its pods end. At the next start, containers
 //     that were running are reported as failed.
 //

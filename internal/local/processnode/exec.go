@@ -131,7 +131,7 @@ func openSession(client api.AttachIO) (*session, error) {
 }
 
 // copyClientInput copies the client's input. When the input ends, it closes a pipe but not a terminal, because a
-// process on a terminal decides itself when to end.
+// process on a terminal determines by itself when to end.
 func (s *session) copyClientInput(from io.Reader) {
 	_, _ = io.Copy(s.stdin, from)
 	if s.terminal == nil {
@@ -139,8 +139,8 @@ func (s *session) copyClientInput(from io.Reader) {
 	}
 }
 
-// collectOutput sends the output of the process to the client. While the process runs, it is slowed down by a slow
-// client, but it never waits for the client in order to end.
+// collectOutput sends the output of the process to the client. A slow client slows down the process while it is
+// running, but the process can end without waiting for the client.
 func (s *session) collectOutput(from *os.File, isStderr bool) {
 	s.readOutput(from, func(data []byte) { s.viewer.queueOutput(slices.Clone(data), isStderr, 0, s.ended) }, func() {})
 }

@@ -52,13 +52,13 @@ func (n *Node) writeLogs(w http.ResponseWriter, r *http.Request, namespace, name
 	out.flushWriter()
 	err = logfile.Read(r.Context(), source.path, live, request.options, out)
 	if errors.Is(err, os.ErrNotExist) {
-		// the container has not printed anything, or its log is on another machine
+		// the container has not printed anything, or the log is on another machine
 		return nil
 	}
 	return err
 }
 
-// flushing is a ResponseWriter that sends every line at once.
+// flushing is a ResponseWriter that sends every line immediately.
 type flushing struct{ http.ResponseWriter }
 
 func (f flushing) flushWriter() {

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/shim"
 )
 
-// hostsDelay is how long changes of pods are collected before the hosts files are written.
+// hostsDelay is how long changes to pods are collected before the hosts files are written.
 const hostsDelay = 20 * time.Millisecond
 
 // groupsFile is a file in the cluster's directory that stores the location of its control groups.

@@ -43,7 +43,6 @@ func parseRoots(mountinfo, exclude string) []string {
 	return roots
 }
 
-// unescapePath decodes the octal escapes that the kernel uses for blanks in mountinfo.
 // parseMount returns the mount point and the type of the file system in a line of mountinfo. ok is false if the line is
 // incomplete.
 func parseMount(line string) (point, kind string, ok bool) {
@@ -55,11 +54,12 @@ func parseMount(line string) (point, kind string, ok bool) {
 	return unescapePath(fields[4]), types[0], true
 }
 
+// unescapePath decodes the octal escapes that the kernel uses for blanks in mountinfo.
 func unescapePath(path string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }
 
-// fileSystemOf returns the type of the file system that is mounted exactly at path; "" if none exists.
+// fileSystemOf returns the type of the file system that is mounted exactly at path, or "" if none exists.
 func fileSystemOf(path string) string {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {

@@ -109,7 +109,7 @@ func (n *Node) recordPodEvent(pod *corev1.Pod, kind, reason, message string) {
 // Run runs the node until ctx is done. Then it ends the processes of its pods and returns. It must be called only
 // once.
 func (n *Node) Run(ctx context.Context) error {
-	// Work for pods must continue while they are stopped.
+	// Work for pods must continue while they are being stopped.
 	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	n.ctx = inner
@@ -277,7 +277,7 @@ func (n *Node) deletePod(pod *corev1.Pod) {
 	}
 }
 
-// removeUnknownPods deletes the directories of pods that no longer exist in the API, and what remains of the file
+// removeUnknownPods deletes the directories of pods that no longer exist in the API, and the remains of the file
 // systems of other pods.
 func (n *Node) removeUnknownPods() {
 	known := map[string]bool{}
@@ -306,8 +306,8 @@ func (n *Node) endAllPods() {
 	n.running.Wait()
 }
 
-// registerNode creates the Node object and renews the node's lease. The returned channel receives the error that ends
-// this.
+// registerNode creates the Node object and renews the node's lease. The returned channel receives an error when this
+// ends.
 func (n *Node) registerNode(ctx context.Context, port int) <-chan error {
 	failed := make(chan error, 1)
 	provider := vknode.NaiveNodeProvider{}

@@ -43,7 +43,7 @@ func (n *Node) serveRequests(listener net.Listener) (stop func()) {
 }
 
 // apiServerServiceOnly accepts only requests from the API server and from administrators. It rejects other clients even
-// if they have a certificate of the cluster, because only the API server authorizes requests to this port.
+// if they have a certificate from the cluster, because only the API server authorizes requests to this port.
 func apiServerServiceOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {

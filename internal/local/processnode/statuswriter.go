@@ -38,8 +38,8 @@ func newStatusWriter(n *Node, api *corev1.Pod) *statusWriter {
 	}
 }
 
-// withoutForeignConditions returns the status without conditions that are written by others, which the node must not
-// change.
+// withoutForeignConditions returns the status without the conditions that other components write, because the node must
+// not change these.
 func withoutForeignConditions(status corev1.PodStatus) corev1.PodStatus {
 	own := *status.DeepCopy()
 	own.Conditions = lifecycle.OwnConditions(status.Conditions)
@@ -54,7 +54,7 @@ func (s *statusWriter) setWantedStatus(status corev1.PodStatus) {
 	s.wakeWriter()
 }
 
-// finishWriting makes run return after the latest status has been written.
+// finishWriting makes writeStatuses return after the latest status has been written.
 func (s *statusWriter) finishWriting() {
 	s.mu.Lock()
 	s.final = true
@@ -69,8 +69,8 @@ func (s *statusWriter) wakeWriter() {
 	}
 }
 
-// writeStatuses writes statuses until the last write after finish was called, until ctx is done, or until the pod is
-// deleted.
+// writeStatuses writes statuses until ctx is done or the pod is deleted. After a call to finishWriting, it returns as
+// soon as the latest status has been written.
 func (s *statusWriter) writeStatuses(ctx context.Context) {
 	wait := 50 * time.Millisecond
 	for {

@@ -24,7 +24,7 @@ type processIO struct {
 	ended    chan struct{} // closed when the process has ended
 }
 
-// openFiles opens a terminal or pipes. It calls copyOutput for each stream of output.
+// openFiles opens a terminal or pipes. It calls copyOutput for each output stream.
 func (p *processIO) openFiles(tty, hasInput bool, copyOutput func(from *os.File, isStderr bool)) error {
 	p.ended = make(chan struct{})
 	if tty {
@@ -78,7 +78,8 @@ func (p *processIO) closeProcessEnds() {
 	}
 }
 
-// readOutput calls use for each part of the output, and finish at its end. The part is valid only during the call.
+// readOutput calls use for each part of the output, and finish at the end of the output. The data is valid only during
+// the call.
 func (p *processIO) readOutput(from *os.File, use func(data []byte), finish func()) {
 	p.readers = append(p.readers, from)
 	p.copying.Go(func() {
@@ -96,8 +97,8 @@ func (p *processIO) readOutput(from *os.File, use func(data []byte), finish func
 	})
 }
 
-// drainFiles waits until all output has been read, but no longer than limit, and closes the node's ends. It is called
-// when the process has ended.
+// drainFiles waits until all output has been read, but no longer than limit, and closes the node's ends. It must be
+// called after the process has ended.
 func (p *processIO) drainFiles(limit time.Duration) {
 	close(p.ended)
 	deadline := time.Now().Add(limit)

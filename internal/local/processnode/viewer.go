@@ -53,7 +53,7 @@ func newViewer(stdout, stderr io.Writer) *viewer {
 	return v
 }
 
-// changeState calls how to change the viewer, and wakes the goroutines that wait for a change.
+// changeState changes the viewer by calling how, and wakes the goroutines that are waiting for a change.
 func (v *viewer) changeState(how func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -24,11 +24,11 @@ type worker struct {
 	inbox   []func()
 	signal  chan struct{} // capacity 1; filled if the inbox is not empty
 
-	// The other fields are used only by the worker's goroutine, except for the fields that logs, exec and attach use,
-	// which mu guards.
+	// The other fields are used only by the worker's goroutine. The exceptions are the fields that logs, exec and
+	// attach also use, which are guarded by mu.
 	pod      *lifecycle.Pod
 	writer   *statusWriter
-	deleting bool // the API object is being deleted and waits for this worker
+	deleting bool // the API object is being deleted and is waiting for this worker
 	gone     bool // the API object no longer exists
 	leaving  bool // the node's process is ending, so nothing more is written to the API
 

@@ -64,8 +64,8 @@ type Config struct {
 	Capacity corev1.ResourceList
 	// Labels are added to all nodes.
 	Labels map[string]string
-	// StartDelay is the time from the binding of a pod until it is Running, unless the pod's annotations override it.
-	// Never keeps pods Pending.
+	// StartDelay is the time from the binding of a pod until the pod is Running, unless the pod's annotations override
+	// it. The value Never keeps pods Pending.
 	StartDelay time.Duration
 	// Writers is the maximum number of parallel writes to the API server. The default is 16.
 	Writers int

@@ -10,7 +10,7 @@
 //   - The only state of the fleet is in the API. The fleet serves every node with the label, no matter which
 //     process created it, and after a restart it continues from the statuses of the pods. Therefore, any process
 //     can add or remove nodes.
-//   - The next step of a pod is a pure function of its record (life.go): a pod with a given UID always fails or
+//   - The next step of a pod is a pure function of its record (life.go), so a pod with a given UID always fails or
 //     succeeds in the same way.
 //   - A status is written with the pod's UID as a precondition, so that a re-created pod never gets the status of
 //     its predecessor.

@@ -98,7 +98,7 @@ func (f *Fleet) Add(ctx context.Context, specs ...Spec) error {
 	return AddNodes(ctx, f.client, nil, complete...)
 }
 
-// RemoveNodes deletes nodes and the pods on them; see RemoveNodes.
+// RemoveNodes deletes nodes and the pods on them; see the function RemoveNodes.
 func (f *Fleet) RemoveNodes(ctx context.Context, names ...string) error {
 	return RemoveNodes(ctx, f.client, names...)
 }
@@ -161,8 +161,8 @@ func (f *Fleet) nodeSource() *cache.ListWatch {
 	}
 }
 
-// podSource watches all bound pods, because a selector cannot list thousands of nodes. Pods on other nodes cost no
-// more than their decoding.
+// podSource watches all bound pods, because a selector cannot list thousands of nodes. Pods on other nodes cost only
+// the time that it takes to decode them.
 func (f *Fleet) podSource() *cache.ListWatch {
 	const bound = "spec.nodeName!="
 	pods := f.client.CoreV1().Pods(metav1.NamespaceAll)

@@ -41,8 +41,8 @@ type containerSpec struct {
 	sidecar     bool // an init container with restartPolicy Always
 }
 
-// record is the fleet's state of one pod. The fields of the first block never change. The second block describes the
-// pod's life so far.
+// record is the state that the fleet keeps for one pod. The fields of the first block never change. The second block
+// describes the pod's life so far.
 type record struct {
 	name       types.NamespacedName
 	uid        types.UID

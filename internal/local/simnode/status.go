@@ -109,8 +109,8 @@ func (r *record) podConditions() []corev1.PodCondition {
 	}
 }
 
-// initStatus returns the status of an init container. It has completed before the pod started. If it is a sidecar, it
-// runs as long as the pod.
+// initStatus returns the status of an init container. An ordinary init container completed before the pod started; a
+// sidecar runs as long as the pod.
 func (r *record) initStatus(c containerSpec) corev1.ContainerStatus {
 	start := metav1.NewTime(r.podStart)
 	status := corev1.ContainerStatus{Name: c.name, Image: c.image, ContainerID: r.containerID(c, 0)}

@@ -210,8 +210,8 @@ func (t *table) beginDueStep(e *entry) (what step, after record, hostIP string) 
 	after = e.record.recordAfterStep(what, now)
 	if after.podIP == "" && after.stage == running {
 		after.podIP = t.nextAddress()
-		// If the write is repeated, it must contain the same address: the first write may have succeeded, and a pod
-		// has only one address.
+		// If the write is repeated, it must contain the same address, because the first write may have succeeded, and a
+		// pod has only one address.
 		e.record.podIP = after.podIP
 	}
 	return what, after, t.served[e.node]

@@ -1,2 +1,3 @@
-// Package apiobject stores API objects with the versions that unconfirmed decisions will lead to.
+// Package apiobject stores API objects, together with assumed versions that contain decisions that the API has not
+// confirmed yet.
 package apiobject

@@ -19,7 +19,7 @@ type Store[T metav1.Object] struct {
 	seen    map[string]T
 	assumed map[string]assumption[T]
 	gens    map[string]uint64
-	// groups maps the name of each group to sorted keys. It is the index for lookups.
+	// groups maps the name of each group to the sorted keys of its objects. It is an index for lookups.
 	groups map[string][]string
 	// groupsOf returns the groups of an object; it is nil if there is no index.
 	groupsOf func(T) []string
@@ -28,7 +28,7 @@ type Store[T metav1.Object] struct {
 // assumption is the expected state of an object after a decision has been carried out.
 type assumption[T metav1.Object] struct {
 	object T
-	by     types.UID // the pod that the decision was made for
+	by     types.UID // the pod for which the decision was made
 }
 
 // IndexBy sets the function that returns the groups of an object. Call it before the first object is stored.
@@ -137,7 +137,7 @@ func (o *Store[T]) ForgetAssumed(by types.UID, gen uint64) bool {
 	return found
 }
 
-// regroup applies a change to one object and updates the groups.
+// regroup applies a change to the object with the given key and updates the groups.
 func (o *Store[T]) regroup(key string, change func()) {
 	if o.groupsOf == nil {
 		change()

@@ -14,8 +14,8 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// Topology is the content of a node's Numatopology: its CPUs and their arrangement, and which CPUs are free. It is
-// replaced, never changed.
+// Topology is the content of a node's Numatopology: its CPUs, their arrangement, and which of them are free. A
+// Topology is replaced, never changed.
 type Topology struct {
 	// CPUManager and TopologyManager are the policies of the kubelet's managers; "" if unknown.
 	CPUManager, TopologyManager string
@@ -115,7 +115,7 @@ func podsSeenByAgent(o *nodeinfov1alpha1.Numatopology) map[string]bool {
 	return seen
 }
 
-// addIdentity adds the pod identifiers that an entry contains to seen.
+// addIdentity adds to seen the pod identifiers that an entry contains.
 func addIdentity(seen map[string]bool, value json.RawMessage) {
 	var text string
 	if json.Unmarshal(value, &text) == nil && text != "" {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/component-helpers/storage/ephemeral"
 )
 
-// attachedFrom returns the part of a pod that Kubernetes' plugins for volumes and devices read; nil if the pod has no
-// such part. If a pod has claims that are named after it, the part keeps the pod's name and UID, so that each such
+// attachedFrom returns the part of a pod that is read by Kubernetes' plugins for volumes and devices; nil if the pod
+// has no such part. If claims of the pod are named after it, the part keeps the pod's name and UID, so that each such
 // pod is evaluated separately.
 func attachedFrom(pod *corev1.Pod) *corev1.Pod {
 	own := false

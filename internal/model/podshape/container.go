@@ -10,9 +10,9 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// Container is the part of a container that matters for placement. Only pods that request shared devices or are
-// Pinned have Containers. They then include all containers of the pod in the order of its spec, init containers
-// first.
+// Container is the part of a container that matters for placement. Containers are recorded only for pods that request
+// shared devices or are Pinned. They then include all containers of the pod, init containers first, in the order of
+// the pod's spec.
 type Container struct {
 	Name string
 	// Init is true if the container ends before the others start. Sidecar is true for an init container that keeps
@@ -22,7 +22,7 @@ type Container struct {
 	Devices       []resource.Amount // shared devices only
 }
 
-// DeviceAmount returns the amount of a shared device's resource that the container requests.
+// DeviceAmount returns how much of a shared device's resource the container requests.
 func (c *Container) DeviceAmount(name corev1.ResourceName) (value int64, asked bool) {
 	for _, a := range c.Devices {
 		if a.Name == name {
@@ -103,7 +103,7 @@ func containersFrom(list []corev1.Container, init bool) []Container {
 	return out
 }
 
-// isGuaranteed reports whether a container has limits for CPU and memory, and requests as much.
+// isGuaranteed reports whether a container has limits for cpu and memory, and requests no other amounts of them.
 func isGuaranteed(r *corev1.ResourceRequirements) bool {
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 		limit, limited := r.Limits[name]

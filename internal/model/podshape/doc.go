@@ -1,2 +1,2 @@
-// Package podshape extracts from a pod what decides where the pod may run.
+// Package podshape extracts from a pod the properties that decide where the pod may run.
 package podshape

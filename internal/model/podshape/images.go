@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// imagesFrom returns the sorted names, with tags, of the images that a pod pulls, including the images of volumes and
-// init containers. containers is the number of containers, including init containers.
+// imagesFrom returns the names, sorted and with tags, of the images that a pod pulls, including the images of volumes
+// and init containers. containers is the number of containers, including init containers.
 func imagesFrom(spec *corev1.PodSpec) (images []string, containers int) {
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		containers += len(list)

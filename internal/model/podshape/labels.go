@@ -5,9 +5,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// selfSelectedLabels returns the labels of a pod that its own affinity and spread rules select by. Other labels, such
-// as the pod's number in its job, are omitted, because otherwise every pod would get its own shape. The rules of other
-// pods are matched against the complete labels of each pod.
+// selfSelectedLabels returns the labels of a pod that its own affinity and spread rules use to select pods. Other
+// labels, such as the pod's number in its job, are omitted, because otherwise every pod would get its own shape. The
+// rules of other pods are matched against the complete labels of each pod.
 func selfSelectedLabels(s *Spec, labels map[string]string) map[string]string {
 	var own map[string]string
 	keep := func(key string) {

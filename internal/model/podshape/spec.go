@@ -25,8 +25,8 @@ func (p Port) ConflictsWith(q Port) bool {
 	return p.IP == q.IP || p.IP == "" || q.IP == ""
 }
 
-// Spec is the part of a pod that decides where the pod may run. Pods with equal specs share a model.Shape and are
-// evaluated only once.
+// Spec is the part of a pod that decides where the pod may run. Pods with equal specs have the same model.Shape and
+// are evaluated only once.
 type Spec struct {
 	Requests     []resource.Amount // including the pod itself, as 1 of the resource pods
 	NodeSelector map[string]string
@@ -43,9 +43,9 @@ type Spec struct {
 	PodAntiAffinity *corev1.PodAntiAffinity
 	Spread          []corev1.TopologySpreadConstraint
 	Namespace       string
-	// Labels holds the labels of the pod that the rules above select by.
+	// Labels holds those labels of the pod that the rules above use to select pods.
 	Labels map[string]string
-	// Containers is set for pods whose placement depends on individual containers: see Container.
+	// Containers is set for pods whose placement depends on individual containers; see Container.
 	Containers []Container
 	// Pinned is true if the pod has QoS class Guaranteed and a container that requests whole CPUs. The kubelet may
 	// give such a pod exclusive CPUs.
@@ -54,8 +54,8 @@ type Spec struct {
 	LimitMilliCPU, LimitMemoryBytes int64
 	// Notes holds the annotations that constrain where the pod may run, or prefer some nodes.
 	Notes map[string]string
-	// Attached is the part of the pod that Kubernetes' plugins for volumes and devices read; nil if none exists. It
-	// must not be changed.
+	// Attached is the part of the pod that is read by Kubernetes' plugins for volumes and devices; nil if there is no
+	// such part. It must not be changed.
 	Attached *corev1.Pod
 	// Unsupported lists the parts of the pod that only those plugins can check.
 	Unsupported []string
@@ -126,7 +126,7 @@ func appendJSONKey(b []byte, label string, present bool, v any) []byte {
 	return append(append(append(b, label...), j...), '|')
 }
 
-// appendDetails appends the fields that only some pods need to a shape's key.
+// appendDetails appends to a shape's key the fields that only some pods need.
 func (s *Spec) appendDetails(b []byte) []byte {
 	if s.LimitMilliCPU|s.LimitMemoryBytes != 0 {
 		b = append(strconv.AppendInt(append(b, "|lc"...), s.LimitMilliCPU, 10), 'm')

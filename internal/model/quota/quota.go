@@ -13,10 +13,10 @@ import (
 // quotas use, such as cpu, requests.memory, limits.cpu and pods.
 type Quota struct {
 	Namespace, Name string
-	// Scopes select the pods that the quota applies to: a pod must match all of them. Without scopes, the quota
+	// Scopes select the pods to which the quota applies. A pod must match all of them. Without scopes, the quota
 	// applies to all pods.
 	Scopes []Scope
-	// Hard and Used are sorted by name. Their units are those of the underlying resource.
+	// Hard and Used are sorted by name. Each amount has the unit of the underlying resource.
 	Hard, Used []resource.Amount
 }
 
@@ -28,7 +28,7 @@ func From(q *corev1.ResourceQuota) Quota {
 	}
 }
 
-// Amounts converts the amounts in a list that limit pods, sorted by name.
+// Amounts converts those amounts in a list that limit pods, sorted by name.
 func Amounts(list corev1.ResourceList, convert resource.Rounding) []resource.Amount {
 	var out []resource.Amount
 	for name, q := range list {

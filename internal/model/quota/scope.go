@@ -51,7 +51,7 @@ func (t *PodTraits) Merge(o *PodTraits) {
 	}
 }
 
-// Covers reports whether a quota applies to pods with the given traits: all of its scopes must match.
+// Covers reports whether a quota applies to pods with the given traits. For this, all of its scopes must match.
 func (q *Quota) Covers(t *PodTraits) Answer {
 	all := Yes
 	for i := range q.Scopes {

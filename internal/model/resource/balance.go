@@ -2,8 +2,8 @@ package resource
 
 import "math/bits"
 
-// Balance is a vector of 128-bit sums. Sums cannot overflow, so values that were added can be subtracted again without
-// loss, however large they were.
+// Balance is a vector of 128-bit sums. Sums cannot overflow, so values that were added can be subtracted again
+// exactly, no matter how large they were.
 type Balance []wide
 
 type wide struct {

@@ -102,7 +102,7 @@ func (r *Names) Index(name string) int {
 	return i
 }
 
-// Find returns the index of a resource name, if the name has one.
+// Find returns the index of a resource name. ok is false if the name has no index.
 func (r *Names) Find(name string) (index int, ok bool) {
 	index, ok = r.index[name]
 	return index, ok
@@ -175,7 +175,8 @@ func (v Vec) IsAllZero() bool {
 func (v Vec) Clone() Vec { return slices.Clone(v) }
 
 // IsNodeResource reports whether a name is a resource that nodes can have: cpu, memory, pods, ephemeral-storage, huge
-// pages and extended resources. Names that are used only by quotas (requests.cpu, limits.memory, count/pods) are not.
+// pages and extended resources. It returns false for names that are used only by quotas (requests.cpu, limits.memory,
+// count/pods).
 func IsNodeResource(name corev1.ResourceName) bool {
 	switch name {
 	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage:

@@ -9,7 +9,8 @@ import (
 // Arguments holds the arguments of a policy or an action, as parsed from YAML.
 type Arguments map[string]any
 
-// Int returns the argument as a whole number. If the value is not one, it reports a warning and returns the default.
+// Int returns the argument as a whole number. If the value is not a whole number, it reports a warning and returns the
+// default.
 func (a Arguments) Int(key string, def int, warn func(string)) int {
 	switch v := a[key].(type) {
 	case nil:
@@ -69,7 +70,8 @@ func (a Arguments) Percent(key string, def float64, warn func(string)) float64 {
 	return def
 }
 
-// WarnUnknown reports the keys of a section that have no effect. where is the name of the section, such as thresholds.
+// WarnUnknown warns about the keys in a section that have no effect. where is the name of the section, such as
+// thresholds.
 func (a Arguments) WarnUnknown(where string, warn func(string), known ...string) {
 	for _, key := range keysWithout(a, known) {
 		if warn != nil {

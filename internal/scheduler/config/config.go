@@ -21,7 +21,7 @@ import (
 type Config struct {
 	Actions []string
 	Tiers   []Tier
-	// Configurations holds the arguments of actions by action name.
+	// Configurations holds the arguments of each action, by action name.
 	Configurations map[string]Arguments
 	// Metrics describes the source of the nodes' actual load.
 	Metrics Metrics
@@ -32,7 +32,7 @@ type Tier struct {
 	Plugins []Plugin
 }
 
-// Reads lists the switches and arguments that a policy uses. All others have no effect.
+// Reads lists the switches and arguments that a policy uses. All other keys have no effect.
 type Reads struct {
 	Switches  []string
 	Arguments []string
@@ -56,7 +56,7 @@ func keysWithout[V any](given map[string]V, read []string) []string {
 // Plugin is one policy with its switches and arguments.
 type Plugin struct {
 	Name string
-	// Where is the plugin's position in the file, such as tiers[0].plugins[2]; "" if the plugin does not come from a
+	// Where is the plugin's position in the file, such as tiers[0].plugins[2], or "" if the plugin does not come from a
 	// file.
 	Where string
 	// Switches holds the enable… keys that are present in the file.
@@ -219,7 +219,7 @@ func (cfg *Config) readArguments(i int, c fileAction, warn func(string, ...any))
 	}
 }
 
-// checkQueueOrders rejects combinations that Volcano rejects.
+// checkQueueOrders rejects combinations of queue orders that Volcano rejects as well.
 func (t *Tier) checkQueueOrders(i int) error {
 	tree := slices.ContainsFunc(t.Plugins, func(p Plugin) bool { return p.Name == "drf" && p.Enabled("enableHierarchy") })
 	if tree && slices.ContainsFunc(t.Plugins, func(p Plugin) bool { return p.Name == "proportion" }) {

@@ -6,9 +6,9 @@ import "strings"
 type Option struct {
 	// Key is the key in the file; <name> stands for a name chosen by the user.
 	Key string
-	// In is the section of the key, with dots between levels and [] after lists; "" for the top level.
+	// In is the section of the key, with dots between levels and [] after lists. It is "" for the top level.
 	In string
-	// Default is the default, as YAML or in words; "" if none exists.
+	// Default is the default, as YAML or in words, or "" if there is none.
 	Default string
 	// Text describes the setting in a short phrase.
 	Text string

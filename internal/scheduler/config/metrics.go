@@ -12,7 +12,7 @@ import (
 // Metrics describes the source of the nodes' actual load, as in the metrics section of Volcano's file. The zero value
 // means that there is no source.
 type Metrics struct {
-	// Type is prometheus, prometheus_adaptor or elasticsearch; "" for no source.
+	// Type is prometheus, prometheus_adaptor or elasticsearch, or "" if there is no source.
 	Type string
 	// Address is the address of the source, such as http://prometheus.monitoring:9090.
 	Address string
@@ -94,7 +94,7 @@ func readMetrics(raw map[string]any, warn func(string, ...any)) (Metrics, error)
 }
 
 // flattenSections replaces the nested keys of tls and elasticsearch with dotted keys. Volcano's guide uses the nested
-// form, its source code the dotted form.
+// form, whereas its source code uses the dotted form.
 func flattenSections(raw map[string]any) map[string]any {
 	out := maps.Clone(raw)
 	for _, section := range []string{"tls", "elasticsearch"} {

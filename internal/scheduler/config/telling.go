@@ -9,8 +9,9 @@ import (
 // hidden is shown instead of a password.
 const hidden = "(hidden)"
 
-// RedactPasswords returns the configuration in a form that any user may see. Without passwords, it is unchanged;
-// otherwise it is the parsed content with each password replaced. Parse accepts the result.
+// RedactPasswords returns the configuration in a form that any user may see. A configuration without passwords is
+// returned unchanged. Otherwise, the result is the parsed content with each password replaced, and Parse accepts it. If
+// the configuration cannot be parsed, the result is empty.
 func RedactPasswords(data []byte) string {
 	inner, err := unwrapConfig(data, func(string, ...any) {})
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// vendor maps policies of cloud vendors' Volcano editions that have no effect here to their replacements.
+// vendor lists policies from cloud vendors' editions of Volcano. They have no effect here, so each is mapped to its
+// replacement.
 var vendor = map[string]string{
 	"lifecycle":                  "nodes are not labeled by the run time of their pods; binpack keeps lightly used nodes free for the autoscaler",
 	"cce-gpu-topology-predicate": "it supports only its cloud's GPU nodes; use deviceshare to share GPUs",
@@ -22,7 +23,8 @@ var vendor = map[string]string{
 	"networkresource":            "it supports only its cloud's network interfaces; extended resources count like any other resource",
 }
 
-// meaningless maps arguments and switches of Volcano or of a vendor that have no effect here to the reason.
+// meaningless lists arguments and switches of Volcano or a vendor that have no effect here. Each is mapped to the
+// reason.
 var meaningless = map[string]string{
 	"predicateErrorCacheEnable": "pods that schedule alike are always evaluated once",
 	"enableJobPipelined":        "resources are reserved for a gang as a whole, or not at all",

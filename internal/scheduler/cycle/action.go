@@ -8,11 +8,12 @@ type Action interface {
 	Run(s *Cycle)
 }
 
-// Configurable is an action that reads arguments.
+// Configurable is an action that takes arguments.
 type Configurable interface {
 	Action
-	// Reads returns the arguments that have an effect.
+	// Reads returns the names of the arguments that the action uses.
 	Reads() []string
-	// Configured returns the action with its arguments. It reports invalid arguments to warn.
+	// Configured returns the action with the given arguments. It passes a warning about each invalid argument to
+	// warn.
 	Configured(arguments config.Arguments, warn func(string)) Action
 }

@@ -11,13 +11,13 @@ import (
 )
 
 // maxInside is the number of gangs that a queue admits before there are free resources for them: its head and the
-// next gangs. Gangs that can never start do not count. A gang that can start now is admitted without this limit:
-// see AdmitCandidates.
+// gangs directly behind it. Gangs that can never start do not count. The limit does not apply to gangs that can start
+// now, which AdmitCandidates admits.
 const maxInside = 16
 
-// AdmitAhead reports whether a gang is admitted although its queue has no room for it now. If run times are known,
-// the first gangs are admitted, so that their pods exist and resources can be reserved for them. Behind the first
-// gang, only gangs with a known run time are.
+// AdmitAhead reports whether a gang is to be admitted although its queue has no free capacity for it now. If run
+// times are known, the first gangs of a queue are admitted early, so that their pods exist and resources can be
+// reserved for them. Behind the first gang, only gangs with a known run time are admitted early.
 func (s *Cycle) AdmitAhead(j *framework.Job, v reason.Code) bool {
 	if !waitsForCapacity(v) || !s.UsesReservations() || len(s.KnownEndings()) == 0 {
 		return false
@@ -33,7 +33,7 @@ func (s *Cycle) AdmitAhead(j *framework.Job, v reason.Code) bool {
 	return true
 }
 
-// findInsiders returns the gangs that are admitted to a queue and wait for their minimum.
+// findInsiders returns the gangs that are admitted to a queue and are waiting for their minimum.
 func (s *Cycle) findInsiders(q *queue.Queue) *insiders {
 	if s.insides == nil {
 		s.insides = map[*queue.Queue]*insiders{}
@@ -56,8 +56,9 @@ func (s *Cycle) insidersOf(q *queue.Queue) *insiders {
 }
 
 // mayAdmit reports whether a gang is among the first maxInside gangs of its queue that could start, so that it may be
-// admitted before there is room. Gangs that turn out not to be among the first stay admitted. Their number is
-// bounded: maxInside gangs of any size, and maxMisjudged pods of others.
+// admitted before there is free capacity for it. A gang that later turns out not to be among the first stays
+// admitted, but the number of such gangs is bounded: at most maxInside gangs of any size, and others with at most
+// maxMisjudged pods together.
 func (in *insiders) mayAdmit(s *Cycle, j *framework.Job) bool {
 	if len(in.waiting) < maxInside {
 		return true
@@ -69,8 +70,8 @@ func (in *insiders) mayAdmit(s *Cycle, j *framework.Job) bool {
 	return len(in.first) < maxInside || s.Rules.CompareJobs(j, in.first[maxInside-1]) < 0
 }
 
-// countOtherPods returns the number of pending pods of the gangs that are not among the first, without the maxInside
-// largest gangs.
+// countOtherPods returns the number of pending pods of the gangs that are not among the first. It does not count the
+// pods of the maxInside largest of these gangs.
 func (in *insiders) countOtherPods() int {
 	if !in.summed {
 		in.misjudged, in.summed = sumBeyondLargest(in.others), true
@@ -78,7 +79,7 @@ func (in *insiders) countOtherPods() int {
 	return in.misjudged
 }
 
-// sumBeyondLargest returns the sum of numbers without the maxInside largest.
+// sumBeyondLargest returns the sum of the numbers except the maxInside largest.
 func sumBeyondLargest(pods []int) (sum int) {
 	slices.SortFunc(pods, func(a, b int) int { return cmp.Compare(b, a) })
 	for _, n := range pods[min(maxInside, len(pods)):] {
@@ -96,7 +97,7 @@ func (in *insiders) precedesAll(s *Cycle, j *framework.Job) bool {
 	return len(in.first) == 0 || s.Rules.CompareJobs(j, in.first[0]) < 0
 }
 
-// findFirst finds the first gangs that could start. Other gangs do not block the queue.
+// findFirst finds the first gangs that could start, because only they can block the queue.
 func (in *insiders) findFirst(s *Cycle) {
 	if in.judged {
 		return
@@ -122,12 +123,12 @@ func (in *insiders) findFirst(s *Cycle) {
 }
 
 func (in *insiders) addOther(j *framework.Job) {
-	if j.HasMinResources { // gangs without minResources are admitted independently of room
+	if j.HasMinResources { // gangs without minResources are admitted independently of free capacity
 		in.others, in.summed = append(in.others, len(j.Pending)), false
 	}
 }
 
-// addAdmitted records that a gang is admitted.
+// addAdmitted records that a gang has been admitted.
 func (in *insiders) addAdmitted(s *Cycle, j *framework.Job) {
 	in.waiting = append(in.waiting, j)
 	if !in.judged {
@@ -141,8 +142,8 @@ func (in *insiders) addAdmitted(s *Cycle, j *framework.Job) {
 	}
 }
 
-// WakeAdmissionHeads makes the first gang of each queue that waits for admission ready again, if it could be admitted
-// ahead.
+// WakeAdmissionHeads looks at the first gang of each queue that is waiting for admission. If that gang is parked and
+// could be admitted ahead, WakeAdmissionHeads makes it ready again.
 func (s *Cycle) WakeAdmissionHeads() {
 	if !s.UsesReservations() {
 		return
@@ -165,8 +166,8 @@ func (s *Cycle) WakeAdmissionHeads() {
 	}
 }
 
-// maxMisjudged bounds, by queue, the pending pods of gangs that were admitted to pass the head but did not start.
-// The maxInside largest gangs of the queue are not counted.
+// maxMisjudged bounds, for each queue, the number of pending pods in gangs that were admitted to pass the head but
+// did not start. The maxInside largest of these gangs are not counted.
 const maxMisjudged = 1000
 
 // waitsForCapacity reports whether a gang is not admitted because other gangs use or reserve the resources.

@@ -12,13 +12,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// AdmitCandidates admits the gangs that would start now and delay no gang with a reservation, however many gangs
-// wait before them. Their pods do not exist yet, so each pod is assumed to request its part of minResources. The
-// resources they would use count as used for the rest of the cycle. It runs after action allocate has placed the
-// gangs that have pods.
+// AdmitCandidates admits the gangs that would start now and delay no gang with a reservation, however many gangs are
+// waiting before them. Their pods do not exist yet, so each pod is assumed to request its part of minResources. The
+// resources they would use count as used for the rest of the cycle. AdmitCandidates runs after action allocate has
+// placed the gangs that have pods.
 //
-// The first gang of a queue that would not start is its head. Without a reservation for the head, no gang passes
-// it: a head that is not admitted is admitted, so that its pods exist in the next cycle.
+// The first gang of a queue that would not start is its head. No gang passes a head that has no reservation. A head
+// that is not admitted yet is admitted, so that its pods exist in the next cycle.
 func (s *Cycle) AdmitCandidates() {
 	if !s.Enqueues || !s.UsesReservations() {
 		return
@@ -50,8 +50,8 @@ func (s *Cycle) hasReservationBefore(j *framework.Job) bool {
 	return slices.ContainsFunc(s.Reservations, func(r *reservation.Reservation) bool { return r.Job.In == j.In && s.Rules.CompareJobs(r.Job, j) < 0 })
 }
 
-// admitHead reports whether a gang that does not fit is a head that must not be passed: its pods are being created, or
-// it is admitted here so that they will be.
+// admitHead reports whether a gang that does not fit is a head that must not be passed. This is so if its pods are
+// being created, or if admitHead admits it so that they will be.
 func (c *backfillers) admitHead(j *framework.Job) bool {
 	if j.IsAdmitted() {
 		return true
@@ -63,7 +63,7 @@ func (c *backfillers) admitHead(j *framework.Job) bool {
 	return true
 }
 
-// admitCandidate admits a gang whose pods are to be created.
+// admitCandidate admits a gang so that its pods are created.
 func (s *Cycle) admitCandidate(j *framework.Job) {
 	for _, enqueued := range s.Rules.Enqueued {
 		enqueued(j)
@@ -78,16 +78,16 @@ type backfillers struct {
 	s     *Cycle
 	idle  resource.Vec // idle on all nodes; nil if not computed yet
 	taken map[model.NodeID]*takenRoom
-	held  []*framework.Job // gangs whose minResources their queues hold for now
+	held  []*framework.Job // gangs whose minResources are counted as held by their queues for now
 	// headed holds the queues with a head that has no reservation yet.
 	headed map[*queue.Queue]bool
-	// misjudged holds the numbers of pending pods of gangs that were admitted and did not start.
+	// misjudged holds, for each queue, the number of pending pods in gangs that were admitted and did not start.
 	misjudged map[*queue.Queue]int
 	refused   []refusedParts
 }
 
-// takenRoom holds the resources that candidates would use on a node: of its idle resources, and of the resources that
-// reservations leave free.
+// takenRoom holds the resources that candidates would use on a node: how much of its idle resources, and how much of
+// the resources that each reservation leaves free.
 type takenRoom struct {
 	now    resource.Vec
 	beside map[*reservation.Reservation]resource.Vec
@@ -96,11 +96,11 @@ type takenRoom struct {
 // refusedParts are pods that did not fit.
 type refusedParts struct {
 	framework.Template
-	binds uint32 // reservations that bound them, as a bit set
+	binds uint32 // reservations that the pods had to respect, as a bit set
 }
 
-// collectGangs returns the gangs to try: gangs that wait for admission because of missing room and may fit, the first
-// gang of each queue that cannot fit, and admitted gangs whose pods are being created.
+// collectGangs returns the gangs to try: the gangs that are not admitted for lack of free capacity and may fit now,
+// the first gang of each queue that cannot fit, and the admitted gangs whose pods are being created.
 func (c *backfillers) collectGangs() (list []*framework.Job) {
 	s := c.s
 	pods, large := map[*queue.Queue][]int{}, map[*queue.Queue]*framework.Job{}
@@ -153,7 +153,8 @@ func (s *Cycle) idleTotal() resource.Vec {
 	return total
 }
 
-// placeCandidate records what a gang would use now, if it fits on the nodes and in its queue, besides the reservations.
+// placeCandidate records what a gang would use now and returns true, if the gang fits on the nodes and in its queue
+// in addition to the reservations.
 func (c *backfillers) placeCandidate(j *framework.Job) bool {
 	s := c.s
 	if !j.IsAdmitted() && c.isVetoed(j) {
@@ -174,7 +175,8 @@ func (c *backfillers) placeCandidate(j *framework.Job) bool {
 	return true
 }
 
-// spreadTemplates records nodes for the pods of a gang's minimum, if there are enough.
+// spreadTemplates finds nodes for all pods of a gang's minimum and records them. If there are not enough nodes, it
+// records nothing and returns false.
 func (c *backfillers) spreadTemplates(j *framework.Job, binds func(*reservation.Reservation) bool) bool {
 	var bits uint32
 	for i, r := range c.s.Reservations {
@@ -192,7 +194,7 @@ func (c *backfillers) spreadTemplates(j *framework.Job, binds func(*reservation.
 			on, ok = c.spreadPods(d, binds)
 		}
 		if !ok {
-			if i == 0 { // it did not fail because of its own other pods
+			if i == 0 { // it did not fail because of other pods of the gang
 				c.refused = append(c.refused, refusedParts{*d, bits})
 			}
 			for _, undo := range noted {
@@ -208,7 +210,8 @@ func (c *backfillers) spreadTemplates(j *framework.Job, binds func(*reservation.
 	return true
 }
 
-// isRefused reports whether as few equal pods or fewer, bound by no other reservations, found no nodes.
+// isRefused reports whether equal pods have already found no nodes, although there were no more of them and they had to
+// respect no reservations other than those that bind these pods.
 func (c *backfillers) isRefused(d *framework.Template, binds uint32) bool {
 	return slices.ContainsFunc(c.refused, func(o refusedParts) bool {
 		isNoHarder := o.Count <= d.Count && o.binds&^binds == 0
@@ -216,7 +219,7 @@ func (c *backfillers) isRefused(d *framework.Template, binds uint32) bool {
 	})
 }
 
-// isVetoed reports whether a policy rejects the admission of a gang for another reason than missing room.
+// isVetoed reports whether a policy rejects the admission of a gang for a reason other than a lack of free capacity.
 func (c *backfillers) isVetoed(j *framework.Job) bool {
 	if c.s.Rules.MayCreate(j).Code != "" {
 		return true
@@ -227,8 +230,8 @@ func (c *backfillers) isVetoed(j *framework.Job) bool {
 	})
 }
 
-// holdMinimum makes a gang's queue hold its minimum, until the reservations by which it has ended; sign -1 reverses
-// this.
+// holdMinimum counts a gang's minimum as held by its queue until the gang ends, which means that it counts as released
+// for reservations that begin later; sign -1 reverses this.
 func (c *backfillers) holdMinimum(j *framework.Job, sign float64) {
 	j.In.AddAllocated(j.MinResources, sign)
 	for _, r := range c.s.Reservations {
@@ -238,7 +241,7 @@ func (c *backfillers) holdMinimum(j *framework.Job, sign float64) {
 	}
 }
 
-// releaseHeld reverses hold for all candidates.
+// releaseHeld reverses holdMinimum for all candidates.
 func (c *backfillers) releaseHeld() {
 	for _, j := range c.held {
 		c.holdMinimum(j, -1)
@@ -251,8 +254,8 @@ type partsOn struct {
 	count int
 }
 
-// spreadPods finds nodes for equal pods. It prefers nodes whose idle resources are reserved and can be used only by
-// gangs that end in time, such as this one.
+// spreadPods finds nodes for equal pods. It prefers nodes whose idle resources are reserved but may be used by gangs
+// that end before the reservation begins, such as this one.
 func (c *backfillers) spreadPods(d *framework.Template, binds func(*reservation.Reservation) bool) (on []partsOn, enough bool) {
 	s, count := c.s, d.Count
 	used := map[model.NodeID]int{}
@@ -282,8 +285,8 @@ func (c *backfillers) spreadPods(d *framework.Template, binds func(*reservation.
 	return on, count == 0
 }
 
-// countFitting returns how many pods fit on a node now, besides other candidates and besides the reservations that bind
-// them.
+// countFitting returns how many pods fit on a node now, in addition to other candidates and to the reservations that
+// the pods must respect.
 func (c *backfillers) countFitting(id model.NodeID, d *framework.Template, binds func(*reservation.Reservation) bool) int {
 	s, each := c.s, d.Request
 	if !s.mayRunOn(id, d) {
@@ -307,7 +310,7 @@ func (c *backfillers) countFitting(id model.NodeID, d *framework.Template, binds
 	return n
 }
 
-// slotsBeside is slotsIn without the resources already used.
+// slotsBeside is like SlotsIn, but excludes the resources that are already taken.
 func slotsBeside(each resource.Request, idle, future []int64, taken resource.Vec) int {
 	most := int64(reservation.SlotsIn(each, idle, future))
 	for _, t := range each {
@@ -345,7 +348,7 @@ func multiplyRequest(each resource.Request, n int64) resource.Request {
 	return all
 }
 
-// endsByThen reports whether a gang that starts now has ended when a reservation begins.
+// endsByThen reports whether a gang that starts now will have ended when a reservation begins.
 func (s *Cycle) endsByThen(j *framework.Job, r *reservation.Reservation) bool {
 	return j.Estimate > 0 && !s.Now.Add(j.Estimate).After(r.At)
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// arrival is how long an admitted gang may wait for missing pods and still count as able to start. Later, its pods
-// are assumed not to come.
+// arrival is how long an admitted gang may wait for missing pods and still count as able to start. After that, its
+// pods are assumed not to be created.
 const arrival = time.Minute
 
-// CouldStart reports whether a gang waits only for resources: it would start if all pods that run for other gangs
-// ended. Such a gang keeps its promised resources, and gangs after it wait. Any other gang (its pods are too large,
-// fit no node, carry scheduling gates, attach a missing volume, or are not created) does not block others, whatever
-// the cause. This is decided again in each cycle.
+// CouldStart reports whether a gang is waiting only for resources, which means that it would start if all pods that
+// run for other gangs ended. Such a gang keeps its promised resources, and gangs after it wait. A gang that could not
+// start does not block others, no matter whether its pods are too large, fit no node, have scheduling gates, use a
+// missing volume, or are not created. This is decided again in each cycle.
 func (s *Cycle) CouldStart(j *framework.Job) bool {
 	if could, known := s.could[j]; known {
 		return could
@@ -28,7 +28,7 @@ func (s *Cycle) CouldStart(j *framework.Job) bool {
 	return could
 }
 
-// judgeCouldStart computes CouldStart for many gangs at once, in s.could.
+// judgeCouldStart computes the results of CouldStart for many gangs at once and stores them in s.could.
 func (s *Cycle) judgeCouldStart(jobs []*framework.Job) {
 	var undecided []*framework.Job
 	for _, j := range jobs {
@@ -54,7 +54,7 @@ func (s *Cycle) CouldNeverStart(j *framework.Job) bool {
 	return decided && !could
 }
 
-// couldStartByLimits is CouldStart as far as it is known without placing the gang.
+// couldStartByLimits returns what CouldStart would return, as far as this can be decided without placing the gang.
 func (s *Cycle) couldStartByLimits(j *framework.Job) (could, decided bool) {
 	if !j.In.AcceptsGangs() {
 		return false, true
@@ -83,7 +83,7 @@ func (s *Cycle) couldStartByLimits(j *framework.Job) (could, decided bool) {
 	if could, decided = s.couldFitAlone(j); decided && (sure || !could) {
 		return could, true
 	}
-	return true, len(j.AtGate) > 0 // the queue's gate does not depend on nodes
+	return true, len(j.AtGate) > 0 // the queue's gate does not consider nodes
 }
 
 // mayStillArrive reports whether pods that a gang lacks may still be created.
@@ -100,9 +100,9 @@ func (s *Cycle) mayStillArrive(j *framework.Job) bool {
 	return false
 }
 
-// allowedAlone reports whether the limits of its queue would permit the gang's minimum if no other gang held
-// anything. A share is no such limit, because unused resources are lent. sure is false if other pods of the gang
-// than the first ones may be permitted.
+// allowedAlone reports whether the limits of the gang's queue would permit the gang's minimum if no other gang held
+// anything. A queue's share is not such a limit, because unused resources are lent to other queues. sure is false if
+// the limits may permit the gang's minimum with pods other than the first ones.
 func (s *Cycle) allowedAlone(j *framework.Job) (allowed, sure bool) {
 	asked := j.MinimumRequest()
 	if len(asked) == 0 {
@@ -118,8 +118,8 @@ func (s *Cycle) allowedAlone(j *framework.Job) (allowed, sure bool) {
 	return false, true
 }
 
-// vacateQueues makes the gang's queue and its ancestors hold only what the gang itself holds, until the returned
-// function is called.
+// vacateQueues makes the gang's queue and its ancestors appear to hold only what the gang itself holds, until the
+// returned function is called.
 func (s *Cycle) vacateQueues(j *framework.Job) (undo func()) {
 	var undos []func()
 	for q := j.In; q != nil; q = q.Parent {

@@ -4,8 +4,8 @@
 //	In:   model.Cluster (read only), now, rules
 //	Out:  decision.Decisions
 //
-// A Cycle contains the packages that it builds on: session (the overlay, the ledger, rules and nodes), placement (rounds)
-// and reservation (forecasts and reservations). Policies see only the session.
+// A Cycle embeds the packages that it builds on: session (the overlay, the ledger, rules and nodes), placement
+// (rounds) and reservation (forecasts and reservations). Policies have access only to the session.
 //
 // # Concurrency
 //
@@ -22,15 +22,15 @@ import (
 // Cycle is one scheduling cycle.
 type Cycle struct {
 	*reservation.Planner
-	// Attacks lists the configured kinds of action that evict pods to make room for gangs.
+	// Attacks lists the configured kinds of action that evict pods to free resources for gangs.
 	Attacks []framework.AttackKind
 	// Enqueues is true if action enqueue is configured. Without it every gang is admitted at once.
 	Enqueues bool
-	// Ready lists the gangs to try in this cycle: the ones that are not parked.
+	// Ready lists the gangs to try in this cycle, which are the gangs that are not parked.
 	Ready []*framework.Job
 	// ReclaimStamp changes when a queue changes in a way that may make new evictions possible.
 	ReclaimStamp uint64
-	// EmptyNodes caches, between cycles, the room on nodes without gangs; nil at first.
+	// EmptyNodes caches, between cycles, the free capacity that nodes would have without gangs; nil at first.
 	EmptyNodes *EmptyNodes
 
 	lapsed   map[*queue.Queue][]float64
@@ -48,20 +48,20 @@ type Cycle struct {
 	attacked      map[*framework.Job]bool
 }
 
-// insiders holds the gangs of a queue that are admitted and wait for their minimum.
+// insiders holds the gangs of a queue that are admitted and are waiting for their minimum.
 type insiders struct {
 	waiting []*framework.Job
 	// first holds the first maxInside gangs that could start, in the queue's order. It is valid if judged is true.
 	first  []*framework.Job
 	judged bool
-	// others holds the numbers of pending pods of the gangs that are not among the first. misjudged caches their sum
-	// without the maxInside largest; it is valid if summed is true.
+	// others holds the numbers of pending pods of the gangs that are not among the first. misjudged caches the sum of
+	// these numbers except the maxInside largest; it is valid if summed is true.
 	others    []int
 	misjudged int
 	summed    bool
 }
 
-// EmptyNodes caches how many pods the nodes would have room for if no gang ran on them. It is kept between cycles.
+// EmptyNodes caches how many pods would fit on the nodes if no gang ran on them. It is kept between cycles.
 type EmptyNodes struct {
 	stamp framework.EmptyStamp
 	slots map[*model.Shape]int
@@ -69,7 +69,7 @@ type EmptyNodes struct {
 	free []int64
 }
 
-// promisedTo identifies a limit that promises count against.
+// promisedTo identifies a limit that promised resources count against.
 type promisedTo struct {
 	queue    string // "" for the whole cluster
 	resource string

@@ -7,9 +7,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// FirstOverdue returns, of the gangs that are past their deadline and could start, the one with the earliest
-// deadline; nil if there is no such gang. Resources are reserved bit by bit for only one gang at a time: two gangs
-// could each hold what the other needs.
+// FirstOverdue returns the gang with the earliest deadline among the gangs that are past their deadlines and could
+// start; nil if there is no such gang. Resources are reserved bit by bit for only one gang at a time, because two
+// gangs could each hold what the other needs.
 func (s *Cycle) FirstOverdue() *framework.Job {
 	if s.overdueKnown || len(s.Rules.Deadlines) == 0 {
 		return s.overdue

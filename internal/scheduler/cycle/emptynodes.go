@@ -12,8 +12,8 @@ import (
 // mostEmptyShapes bounds the number of cached shapes.
 const mostEmptyShapes = 4096
 
-// emptySlots returns how many pods of a shape the nodes would have room for if no gang ran on them, considering the
-// node rules for a single pod.
+// emptySlots returns how many pods of a shape would fit on the nodes if no gang ran on them, considering the node
+// rules for a single pod.
 func (s *Cycle) emptySlots(shape *model.Shape) int {
 	s.syncEmptyNodes()
 	sum, known := s.EmptyNodes.slots[shape]
@@ -54,8 +54,8 @@ func (s *Cycle) countEmptySlots(shapes []*model.Shape, request resource.Request)
 	return sum
 }
 
-// exceedsEmptyNodes reports whether the declared minimum of a gang is more than all nodes together would have free
-// if no gang ran on them. It is false in a queue whose cluster grows.
+// exceedsEmptyNodes reports whether a gang's declared minimum is more than all nodes together would have free if no
+// gang ran on them. It returns false for a gang in a queue whose cluster grows.
 func (s *Cycle) exceedsEmptyNodes(j *framework.Job) bool {
 	if j.In.Grows() || len(s.View.Order) == 0 {
 		return false
@@ -70,7 +70,7 @@ func (s *Cycle) exceedsEmptyNodes(j *framework.Job) bool {
 	})
 }
 
-// freeOnEmptyNodes returns what the nodes would have free if no gang ran on them, by resource.
+// freeOnEmptyNodes returns, for each resource, how much the nodes would have free if no gang ran on them.
 func (s *Cycle) freeOnEmptyNodes() []int64 {
 	s.syncEmptyNodes()
 	nodes := &s.Cluster.Nodes
@@ -126,8 +126,8 @@ func (s *Cycle) countAlone(j *framework.Job) (could, decided bool) {
 	return false, false
 }
 
-// emptyNodesSuffice reports whether there is enough room for the gang's minimum, and for the minimum of each role,
-// counting each shape as if there were no others.
+// emptyNodesSuffice reports whether the nodes have enough free capacity for the gang's minimum and for the minimum of
+// each role. It counts each shape as if there were no others.
 func (s *Cycle) emptyNodesSuffice(j *framework.Job, shapes []*model.Shape) bool {
 	places := 0
 	for _, shape := range shapes {

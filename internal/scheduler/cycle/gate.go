@@ -25,8 +25,8 @@ func (s *Cycle) CheckQueueOpen(j *framework.Job) bool {
 	return false
 }
 
-// AdmitAtOnce admits a gang to its queue if no action enqueue is configured. A gang whose pods could not be created is
-// not admitted and gets a verdict.
+// AdmitAtOnce admits a gang to its queue if no action enqueue is configured. If the gang's pods could not be created,
+// it does not admit the gang, but gives it a verdict.
 func (s *Cycle) AdmitAtOnce(j *framework.Job) {
 	if j.IsAdmitted() || !j.In.AcceptsGangs() {
 		return
@@ -45,11 +45,11 @@ func (s *Cycle) AdmitAtOnce(j *framework.Job) {
 
 // RecordBlocked records a verdict about the queue for a gang that could start if the queue gave it a turn.
 func (s *Cycle) RecordBlocked(j *framework.Job, v explain.Verdict) {
-	if never, ok := s.NeverStarts(j); ok { // a turn would not help
+	if never, ok := s.NeverStarts(j); ok { // a turn would not start it
 		s.SetVerdict(j, never)
 		return
 	}
-	if own := s.Rules.CheckValid(j); own.Code == reason.NotEnoughPods { // a turn would not help, and the time without pods continues to count
+	if own := s.Rules.CheckValid(j); own.Code == reason.NotEnoughPods { // a turn would not help; the time without pods still counts
 		s.SetVerdict(j, own)
 		return
 	}
@@ -57,7 +57,7 @@ func (s *Cycle) RecordBlocked(j *framework.Job, v explain.Verdict) {
 		limit := *v.Limit
 		if index, ok := s.Cluster.Resources.Find(limit.Resource); ok {
 			limit.Asked = float64(s.RequestedTogether(j).Get(index))
-			if limit.Asked > limit.Limit { // it can never fit, unless smaller pods would
+			if limit.Asked > limit.Limit { // it can never fit, unless its smaller pods do
 				limit.Least = session.LeastRequest(slices.Concat(j.Pending, j.AtGate), nil, j.Need(), index)
 			}
 		}
@@ -70,7 +70,7 @@ func (s *Cycle) RecordBlocked(j *framework.Job, v explain.Verdict) {
 	s.SetVerdict(j, v)
 }
 
-// RecordBehind records for the other gangs of a strict queue that they wait for its head. A gang whose pods are overdue
+// RecordBehind records that the other gangs of a strict queue are waiting for its head. A gang whose pods are overdue
 // gets that verdict instead, because a turn would not start it, and it must not block others when its turn comes.
 func (s *Cycle) RecordBehind(rest []*framework.Job, head *framework.Job) {
 	for _, j := range rest {
@@ -85,7 +85,8 @@ func (s *Cycle) RecordBehind(rest []*framework.Job, head *framework.Job) {
 	}
 }
 
-// headName is how users of one gang know the gang at the head of its queue: with its namespace if that is another.
+// headName returns the name by which users of one gang know the gang at the head of its queue. The name includes the
+// namespace if the two gangs are in different namespaces.
 func headName(j, head *framework.Job) string {
 	kind, name := "PodGroup ", head.Name
 	if head.Job != "" {
@@ -97,13 +98,13 @@ func headName(j, head *framework.Job) string {
 	return kind + name
 }
 
-// isKnownBehind reports whether a parked gang already has the verdict that it waits for this head.
+// isKnownBehind reports whether a parked gang already has the verdict that it is waiting for this head.
 func isKnownBehind(j, head *framework.Job) bool {
 	return j.Parked && j.IsBehindOthers() && slices.Equal(j.Verdict.Blocker, []string{headName(j, head)})
 }
 
-// podsAreOverdue reports whether an admitted gang still lacks pods, and the reason has been reported for longer
-// than the creation of pods may take.
+// podsAreOverdue reports whether an admitted gang still lacks pods although more time has passed than the creation of
+// pods may take.
 func (s *Cycle) podsAreOverdue(j *framework.Job) bool {
 	if !j.IsAdmitted() || s.Rules.CheckValid(j).Code != reason.NotEnoughPods {
 		return false

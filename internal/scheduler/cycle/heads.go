@@ -9,8 +9,8 @@ import (
 )
 
 // UntriedHeads returns the first gangs of each queue that are not tried in this cycle and could get a reservation,
-// because later gangs must respect it. It returns as many as MakeReservation would try, because it may find no start
-// for the first ones. Gangs that may not be tried at all do not block others.
+// because later gangs must respect that reservation. It returns as many as MakeReservation would try, because
+// MakeReservation may find no start time for the first ones. Gangs that may not be tried at all do not block others.
 func (s *Cycle) UntriedHeads() []*framework.Job {
 	if !s.UsesReservations() {
 		return nil

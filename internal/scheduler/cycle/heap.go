@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// heap is a binary heap. Its order may change during the cycle.
+// heap is a binary heap. The order of its items may change during the cycle.
 type heap[T any] struct {
 	items []T
 	order func(a, b T) int
@@ -96,7 +96,7 @@ func (s *Cycle) NewTurns(jobs []*framework.Job, filter func(*framework.Job) bool
 	return t
 }
 
-// Next removes and returns the next queue and gang. Back returns them.
+// Next removes and returns the next queue and gang. ReturnTurn puts them back.
 func (t *Turns) Next() (*Turn, *framework.Job, bool) {
 	for {
 		if t.s.Rules.ShareMoves { // the last placement may have changed the order of any queue
@@ -112,7 +112,7 @@ func (t *Turns) Next() (*Turn, *framework.Job, bool) {
 	}
 }
 
-// ReturnTurn returns the queue, and the gang if it wants more.
+// ReturnTurn puts a queue back, together with the gang unless it is nil.
 func (t *Turns) ReturnTurn(u *Turn, j *framework.Job) {
 	if j != nil {
 		u.jobs.push(j)
@@ -122,7 +122,7 @@ func (t *Turns) ReturnTurn(u *Turn, j *framework.Job) {
 	}
 }
 
-// TakeRest removes and returns the gangs of a queue that gets nothing more.
+// TakeRest removes and returns the remaining gangs of a queue.
 func (u *Turn) TakeRest() []*framework.Job {
 	rest := u.jobs.items
 	u.jobs.items = nil

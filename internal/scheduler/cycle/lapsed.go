@@ -6,11 +6,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// lapsedIn returns what gangs that could not start have reserved in a queue and its descendants, by resource; nil for
-// nothing.
+// lapsedIn returns, for each resource, how much is reserved in a queue and its descendants by gangs that could not
+// start; nil if nothing is.
 func (s *Cycle) lapsedIn(q *queue.Queue) []float64 { return s.lapsedByQueue()[q] }
 
-// lapsedByQueue computes lapsedIn for all queues.
+// lapsedByQueue returns the results of lapsedIn for all queues.
 func (s *Cycle) lapsedByQueue() map[*queue.Queue][]float64 {
 	if s.lapsed != nil {
 		return s.lapsed

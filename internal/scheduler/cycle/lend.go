@@ -6,16 +6,16 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// ShareNeed is the result of comparing a gang's need with its queue's share.
+// ShareNeed says how a gang's need compares with its queue's share.
 type ShareNeed int
 
 const (
 	WithinShare   ShareNeed = iota
-	MoreThanShare           // or, if its pods differ, perhaps more
+	MoreThanShare           // if the pods differ, only some of them may need more
 	NotPermitted            // another limit of the queue rejects it
 )
 
-// CompareWithShare compares what a gang's minimum requests with the share of its queue.
+// CompareWithShare compares the request of a gang's minimum with its queue's share.
 func (s *Cycle) CompareWithShare(j *framework.Job, minimum resource.Request) ShareNeed {
 	switch code := s.Rules.MayTake(j.In, minimum).Code; {
 	case code == "":
@@ -26,15 +26,15 @@ func (s *Cycle) CompareWithShare(j *framework.Job, minimum resource.Request) Sha
 	return NotPermitted
 }
 
-// mayUseShareOrBorrow reports whether a waiting gang counts when resources are lent: it is admitted, it may be tried,
-// and it neither has nor will get resources in this cycle.
+// mayUseShareOrBorrow reports whether a waiting gang counts when resources are lent. Such a gang is admitted, may be
+// tried, and neither has nor will get resources in this cycle.
 func (s *Cycle) mayUseShareOrBorrow(j *framework.Job) bool {
 	waitsForMinimum := j.IsAdmitted() && j.Need() > 0 && !j.HasResources()
 	return waitsForMinimum && j.Verdict.Code != reason.BehindOthers && s.IsTryable(j)
 }
 
-// FindBorrowers returns the waiting gangs that need more than their queue deserves. It returns nil if a gang that needs
-// no more than its queue's share could start, because the free resources are for that gang.
+// FindBorrowers returns the waiting gangs that need more than their queues deserve. It returns nil if a gang that
+// needs no more than its queue's share could start, because the free resources are for that gang.
 func (s *Cycle) FindBorrowers() []*framework.Job {
 	var borrowers, entitled []*framework.Job
 	for _, j := range s.AllWaiting {

@@ -5,18 +5,18 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// Line finds the gangs that are behind the gang that a strict queue waits for. It caches its results by queue.
+// Line finds the gangs that are behind the gang that blocks their strict queue. It caches that gang for each queue.
 type Line struct {
 	s      *Cycle
 	fronts map[*queue.Queue]*framework.Job
 }
 
-// NewStrictLine returns a NewStrictLine for the current state of the strict queues.
+// NewStrictLine returns a Line for the current state of the strict queues.
 func (s *Cycle) NewStrictLine() *Line {
 	return &Line{s: s, fronts: map[*queue.Queue]*framework.Job{}}
 }
 
-// IsBehind reports whether an admitted gang of a strict queue is behind a gang that could not start and blocks the
+// IsBehind reports whether an admitted gang of a strict queue is behind a gang that has not started and blocks the
 // others.
 func (l *Line) IsBehind(j *framework.Job) bool {
 	if !j.In.Fifo {

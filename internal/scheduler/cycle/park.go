@@ -6,7 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// RefreshQueue updates the job's queue, which can change independently of the gang.
+// RefreshQueue updates the job's queue, which can change without a change to the gang.
 func (s *Cycle) RefreshQueue(j *framework.Job) { j.In = s.Ledger.Of(j.Gang.Queue) }
 
 // FitsEmptyNodes reports whether every task of the job could run somewhere if the nodes were empty.
@@ -19,7 +19,8 @@ func (s *Cycle) FitsEmptyNodes(j *framework.Job) bool {
 	return true
 }
 
-// WakeForNodes makes parked gangs that wait for nodes ready, because promised resources became free.
+// WakeForNodes makes parked gangs that are waiting for nodes ready again, because promised resources have become
+// free.
 func (s *Cycle) WakeForNodes() {
 	for _, j := range s.AllWaiting {
 		if j.Parked && len(j.ParkedShapes) > 0 {
@@ -30,13 +31,13 @@ func (s *Cycle) WakeForNodes() {
 	}
 }
 
-// needsMoreThanRequest reports whether a node can lack something else than free resources for a task of a shape: a port
-// of the host, a volume or a device, or the pods that its affinity or spread rules demand.
+// needsMoreThanRequest reports whether a node can lack something other than free resources for a task of a shape: a
+// host port, a volume, a device, or the pods that the affinity or spread rules of the shape require.
 func needsMoreThanRequest(shape *model.Shape) bool {
 	return shape.Slow || shape.Attached != nil || len(shape.Ports) > 0
 }
 
-// GrownNodesHelp reports whether one of the nodes that grew could take a task of a shape.
+// GrownNodesHelp reports whether one of the nodes that have gained free resources could take a task of a shape.
 func (s *Cycle) GrownNodesHelp(shape *model.Shape) bool {
 	if s.Neighbours.Relieved || needsMoreThanRequest(shape) {
 		return true
@@ -53,8 +54,8 @@ func (s *Cycle) GrownNodesHelp(shape *model.Shape) bool {
 	return false
 }
 
-// OutlivedReservation reports whether a gang that had a reservation when j was parked no longer exists or no longer
-// waits.
+// OutlivedReservation reports whether a gang that had a reservation when j was parked no longer exists or is no
+// longer waiting.
 func (s *Cycle) OutlivedReservation(j *framework.Job) bool {
 	if j.Verdict.Code != reason.Reserved {
 		return false

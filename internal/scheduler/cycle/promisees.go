@@ -8,10 +8,10 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// maxPromisees bounds the number of gangs named to a gang that waits because of promised resources.
+// maxPromisees bounds how many gangs with promised resources are named to a gang that is waiting for these resources.
 const maxPromisees = 3
 
-// NamePromisees adds the gangs whose promised resources block a gang that waits for admission.
+// NamePromisees adds to the verdict the gangs whose promised resources block the admission of a gang.
 func (s *Cycle) NamePromisees(v *explain.Verdict) {
 	if v.Limit == nil || v.Limit.Promised <= 0 {
 		return
@@ -34,7 +34,7 @@ func (s *Cycle) NamePromisees(v *explain.Verdict) {
 	}
 }
 
-// ForgetPromisees drops the cached gangs, because a gang was admitted.
+// ForgetPromisees drops the cached gangs. It is called when a gang was admitted.
 func (s *Cycle) ForgetPromisees() { s.promised = nil }
 
 func (s *Cycle) findPromisees(of promisedTo) (found promisees) {
@@ -60,7 +60,7 @@ func (s *Cycle) findPromisees(of promisedTo) (found promisees) {
 	return found
 }
 
-// hasPromiseOf reports whether a gang has a promise of a resource.
+// hasPromiseOf reports whether a gang has been promised an amount of a resource.
 func (s *Cycle) hasPromiseOf(j *framework.Job, index int) bool {
 	if !j.IsAdmitted() {
 		return false

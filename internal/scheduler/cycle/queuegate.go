@@ -13,9 +13,10 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// PassQueueGate opens the gate for those tasks of a gang that their queue has room for: the minimum together or
-// nothing, and more as long as there is room. Nodes are not considered. This is the purpose of the gate: autoscalers
-// add no nodes for pods that a queue holds back, but do for the others. The verdict holds the reason if no task passes.
+// PassQueueGate opens the gate for the tasks of a gang that its queue has free capacity for. The tasks of the minimum
+// pass together or not at all, and further tasks pass as long as there is free capacity. Nodes are not considered,
+// because the gate exists for autoscalers: they add nodes for the pods that have passed, but none for the pods that a
+// queue holds back. If no task passes, the verdict holds the reason.
 func (s *Cycle) PassQueueGate(j *framework.Job) explain.Verdict {
 	waiting := j.TasksPastGate()
 	first := len(waiting)
@@ -26,7 +27,7 @@ func (s *Cycle) PassQueueGate(j *framework.Job) explain.Verdict {
 	}
 	n, v := s.countAllowed(j, waiting, first, least)
 	switch {
-	case n < least && first >= j.Need() && first > 0: // its minimum has passed and is not placed yet
+	case n < least && first >= j.Need() && first > 0: // its minimum has passed and has not been placed yet
 		return explain.Verdict{}
 	case n < least:
 		return v
@@ -40,8 +41,9 @@ func (s *Cycle) PassQueueGate(j *framework.Job) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// countAllowed counts how many tasks, in order, a gang's queue may hold together besides what it reserves for others.
-// The verdict is about the first task that it may not hold, with the request of the tasks that must start together.
+// countAllowed counts how many tasks, in order, a gang's queue may hold together in addition to what it reserves for
+// others. The verdict is about the first task that the queue may not hold, with the request of the tasks that must
+// start together.
 func (s *Cycle) countAllowed(j *framework.Job, tasks []*model.Task, first, atLeast int) (n int, v explain.Verdict) {
 	for ; n < len(tasks); n++ {
 		if v = s.MayAllocate(j, tasks[n].Shape.Request); v.Code != "" {
@@ -69,18 +71,20 @@ func (s *Cycle) countAllowed(j *framework.Job, tasks []*model.Task, first, atLea
 	return n, v
 }
 
-// checkReservedAtGate returns a verdict if a queue reserves resources for another gang that a gated task would use. The
-// task's run time does not matter: a task that passed the gate holds its reservation until a node is found for it.
+// checkReservedAtGate returns a verdict if a gated task would use resources that a queue reserves for another gang.
+// The task's run time does not matter, because a task that has passed the gate holds its reservation until a node is
+// found for it.
 func (s *Cycle) checkReservedAtGate(j *framework.Job, t *model.Task) explain.Verdict {
 	return s.CheckReservedBy(func(r *reservation.Reservation) bool { return s.IsBehind(r, j) }, j, t)
 }
 
-// MayAllocate is Rules.MayAllocate besides what queues reserve for tasks of other gangs that passed their gates.
+// MayAllocate is like Rules.MayAllocate, but also counts what queues reserve for tasks of other gangs that have
+// passed their gates.
 func (s *Cycle) MayAllocate(j *framework.Job, asked resource.Request) explain.Verdict {
 	return s.MayHold(j.In, asked, j, nil)
 }
 
-// MayHold is MayAllocate for a queue, ignoring the reservations of two gangs.
+// MayHold is like MayAllocate for any queue. It ignores what queues reserve for the two given gangs.
 func (s *Cycle) MayHold(q *queue.Queue, asked resource.Request, one, two *framework.Job) explain.Verdict {
 	if s.alone || !s.Cluster.HasQueueGates() {
 		return s.Rules.MayAllocate(q, asked)
@@ -96,7 +100,8 @@ func (s *Cycle) MayHold(q *queue.Queue, asked resource.Request, one, two *framew
 	return s.Rules.MayAllocate(q, asked)
 }
 
-// passedGangs returns the gangs whose queues reserve resources for tasks that have passed the gate, also in this cycle.
+// passedGangs returns the gangs whose queues reserve resources for tasks that have passed the gate before or in this
+// cycle.
 func (s *Cycle) passedGangs() []*framework.Job {
 	inVain := s.PassedInVain()
 	var out []*framework.Job
@@ -108,8 +113,8 @@ func (s *Cycle) passedGangs() []*framework.Job {
 	return out
 }
 
-// PassedInVain returns the gangs with tasks past their queue's gate that could not start even on an empty cluster,
-// if no nodes are added for waiting pods. Their queues reserve nothing for them.
+// PassedInVain returns the gangs with tasks past their queues' gates that could not start even on an empty cluster.
+// It leaves out gangs for which nodes may be added. Queues reserve nothing for the returned gangs.
 func (s *Cycle) PassedInVain() map[*framework.Job]bool {
 	if s.inVain != nil {
 		return s.inVain

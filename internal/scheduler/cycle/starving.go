@@ -6,8 +6,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// StarvingJobs returns the jobs that could not be placed and for which evictions may be tried: the jobs of this cycle,
-// and parked ones if queues have changed since or a protection of others has ended.
+// StarvingJobs returns the jobs that could not be placed and for which evictions may be tried. These are the jobs of
+// this cycle, and parked jobs if queues have changed since or the protection of possible victims has ended.
 func (s *Cycle) StarvingJobs() []*framework.Job {
 	if s.starvingKnown {
 		return s.starving

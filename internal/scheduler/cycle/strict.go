@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// StrictGangs returns the parked gangs of strict queues that must take their turn with the gangs that are tried. inside
-// selects admitted gangs, or gangs that wait for admission.
+// StrictGangs returns the parked gangs of strict queues that must take their turn with the gangs that are tried. If
+// inside is true, these are admitted gangs; otherwise, gangs that are waiting for admission.
 func (s *Cycle) StrictGangs(inside bool) []*framework.Job {
 	heads := s.firstParked(inside)
 	moved := map[*queue.Queue]bool{}
@@ -49,8 +49,8 @@ func (s *Cycle) firstParked(inside bool) map[*queue.Queue]*framework.Job {
 	return heads
 }
 
-// takesPartInTurn reports whether a ready gang of a strict queue is tried among those that inside selects. Gangs that
-// want more than their minimum wait for their turn, too.
+// takesPartInTurn reports whether a ready gang of a strict queue takes its turn with the gangs that inside selects.
+// Gangs that want more than their minimum wait for their turn, too.
 func (s *Cycle) takesPartInTurn(j *framework.Job, inside bool) bool {
 	if j.HasTurn(inside) {
 		return true
@@ -59,13 +59,15 @@ func (s *Cycle) takesPartInTurn(j *framework.Job, inside bool) bool {
 	return inside && mayBePlaced && j.WantsMore()
 }
 
-// isBlockedBy reports whether a gang that wants more than its minimum waits for the first parked gang of its strict
-// queue, if there is one. With its minimum the gang is not itself that first gang, and the order may have changed.
+// isBlockedBy reports whether a gang that wants more than its minimum is waiting for the first parked gang of its
+// strict queue, if there is one. A gang that has its minimum is not itself that first gang, and the order may have
+// changed.
 func (s *Cycle) isBlockedBy(head, j *framework.Job) bool {
 	return head != nil && s.BlocksOthers(head) && s.Rules.CompareJobs(head, j) <= 0
 }
 
-// ResumeGang makes a gang ready that was not tried because others came before it. It reports whether it did.
+// ResumeGang makes a gang ready again if it was not tried because others came before it. It reports whether it did
+// so.
 func (s *Cycle) ResumeGang(j *framework.Job) bool {
 	if !j.Parked || !j.IsBehindOthers() {
 		return false
@@ -93,7 +95,7 @@ func (s *Cycle) BlocksOthers(j *framework.Job) bool {
 	return !exceedsCapability(asked, j.In) && s.CouldStart(j)
 }
 
-// exceedsCapability reports whether a request is more than a queue or one of its ancestors may ever hold.
+// exceedsCapability reports whether a request is more than a queue or one of its ancestors can ever hold.
 func exceedsCapability(asked resource.Request, q *queue.Queue) bool {
 	for ; q != nil; q = q.Parent {
 		for _, t := range asked {
@@ -105,7 +107,8 @@ func exceedsCapability(asked resource.Request, q *queue.Queue) bool {
 	return false
 }
 
-// BlocksUntilCreated reports whether the other gangs of a strict queue wait for a gang whose pods may still be created.
+// BlocksUntilCreated reports whether the other gangs of a strict queue must wait for a gang whose pods may still be
+// created.
 func (s *Cycle) BlocksUntilCreated(j *framework.Job) bool {
 	if !j.In.Fifo || !j.IsAdmitted() {
 		return false

@@ -17,8 +17,8 @@ func (s *Cycle) mayRunOn(id model.NodeID, d *framework.Template) bool {
 	return slices.ContainsFunc(d.Placements, func(p *model.Shape) bool { return s.Judge.IsAllowed(p, id) })
 }
 
-// templatesFit reports whether the pods of a gang without pods would find nodes if no gang ran, counting each task
-// as if there were no others. It returns true if this is unknown.
+// templatesFit reports whether the pods of a gang that has none yet would find nodes if no gang ran, counting each
+// task as if there were no others. It returns true if this is unknown.
 func (s *Cycle) templatesFit(j *framework.Job) bool {
 	if len(j.Tasks) > 0 || j.PlacementShape("") == nil || len(s.View.Order) == 0 {
 		return true
@@ -38,9 +38,9 @@ func (s *Cycle) countTemplates(j *framework.Job) bool {
 	return !slices.ContainsFunc(list, func(d framework.Template) bool { return s.countEmptySlots(d.Placements, d.Request) < d.Count })
 }
 
-// acceptsCandidates reports whether pods of which only the requests are known may be placed on a node. Taints exclude
-// pods that request no device: nodes with devices are the usual reason for taints, and pods that request a device
-// tolerate them.
+// acceptsCandidates reports whether pods may be placed on a node if only their requests are known. Pods that request
+// no device are excluded from nodes with taints, because devices are the usual reason for taints, and pods that
+// request a device tolerate them.
 func (s *Cycle) acceptsCandidates(id model.NodeID, each resource.Request) bool {
 	info := s.View.Nodes.Info[id]
 	if info.Unschedulable {

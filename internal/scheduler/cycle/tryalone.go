@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/reservation"
 )
 
-// tryAlone computes, by placing each gang on its own, which gangs would start if all pods that run for gangs ended.
+// tryAlone finds out, by placing each gang on its own, which gangs would start if all pods that run for gangs ended.
 func (s *Cycle) tryAlone(jobs ...*framework.Job) {
 	if len(jobs) == 0 {
 		return
@@ -45,7 +45,7 @@ func (s *Cycle) tryAlone(jobs ...*framework.Job) {
 	s.alone = false
 }
 
-// fitsAlone reports whether a gang fits if no other gang runs, besides its own pods.
+// fitsAlone reports whether a gang would fit if no other gang ran. The gang's own running pods stay.
 func (s *Cycle) fitsAlone(j *framework.Job, remembered bool) bool {
 	s.holdOwnPods(j, 1)
 	l := s.simulateAllEnded(j, remembered)
@@ -55,7 +55,7 @@ func (s *Cycle) fitsAlone(j *framework.Job, remembered bool) bool {
 	return fits
 }
 
-// dependsOnOthers reports whether the nodes for the gang's tasks depend on other pods.
+// dependsOnOthers reports whether the choice of nodes for the gang's tasks depends on other pods.
 func (s *Cycle) dependsOnOthers(j *framework.Job) bool {
 	_, first := j.WaitingShapes()
 	for _, t := range first {
@@ -66,9 +66,9 @@ func (s *Cycle) dependsOnOthers(j *framework.Job) bool {
 	return false
 }
 
-// simulateAllEnded simulates the end of all pods that run for gangs, except for one gang, which may be nil. Pods
-// without a gang stay, because their end is unknown. If remembered is true, ended pods still count in pod affinity
-// rules. The caller handles what queues hold.
+// simulateAllEnded simulates the end of all pods that run for gangs, except for the pods of one gang, which may be
+// nil. Pods without a gang stay, because it is unknown when they end. If remembered is true, pods that have ended
+// still count in pod affinity rules. The caller handles what queues hold.
 func (s *Cycle) simulateAllEnded(stays *framework.Job, remembered bool) *reservation.Lookahead {
 	evicted := s.evictedTasks()
 	var endings []reservation.Ending
@@ -112,7 +112,7 @@ func (s *Cycle) evictedTasks() map[*model.Task]bool {
 	return evicted
 }
 
-// endOf returns the end of a task on a node; false if the task stays.
+// endOf returns the simulated end of a task on a node. It returns false if the task stays.
 func (s *Cycle) endOf(t *model.Task, id model.NodeID, evicted bool) (reservation.Ending, bool) {
 	e := reservation.Ending{At: s.Now, Task: t, Node: id}
 	switch {
@@ -123,12 +123,12 @@ func (s *Cycle) endOf(t *model.Task, id model.NodeID, evicted bool) (reservation
 	case t.Status == model.Pipelined:
 		j := s.Job(t.Gang)
 		e.Promised = true
-		return e, j != nil && slices.Contains(j.Reserved, t) // otherwise it was given up in this cycle
+		return e, j != nil && slices.Contains(j.Reserved, t) // otherwise its promise was cancelled in this cycle
 	}
 	return e, true
 }
 
-// cacheCouldStart caches an answer for the rest of the cycle.
+// cacheCouldStart caches a result for the rest of the cycle.
 func (s *Cycle) cacheCouldStart(j *framework.Job, could bool) {
 	if s.could == nil {
 		s.could = map[*framework.Job]bool{}
@@ -136,7 +136,7 @@ func (s *Cycle) cacheCouldStart(j *framework.Job, could bool) {
 	s.could[j] = could
 }
 
-// holdOwnPods makes a vacated queue hold the gang's own pods (1), or stops this (-1).
+// holdOwnPods counts the gang's own pods as held by its vacated queue if sign is 1, and reverses this if sign is -1.
 func (s *Cycle) holdOwnPods(j *framework.Job, sign float64) {
 	if j.AllocatedTasks() == 0 {
 		return

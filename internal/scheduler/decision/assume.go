@@ -2,7 +2,7 @@ package decision
 
 import "github.com/vc-batch/vc/internal/model"
 
-// Assume updates the model as if the decisions were carried out. Call it after every Cycle, before the next delta
+// Assume updates the model as if the decisions had been carried out. Call it after every Cycle, before the next delta
 // is applied.
 func Assume(c *model.Cluster, d *Decisions) {
 	for _, policy := range d.Shuffles {

@@ -25,8 +25,8 @@ type Attach struct {
 // VolumeBinding binds a volume to a claim.
 type VolumeBinding struct {
 	Volume string
-	// ResourceVersion is the version of the volume that the scheduler checked. If the volume has another version, the
-	// write is a conflict.
+	// ResourceVersion is the version of the volume that the scheduler checked. If the volume has a different version,
+	// the write fails with a conflict.
 	ResourceVersion string
 	Claim           corev1.ObjectReference
 	// ByController is true if the scheduler chose the volume for the claim, so that the binding may be undone later.

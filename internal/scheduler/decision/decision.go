@@ -38,14 +38,14 @@ type Bind struct {
 	GangRemaining int
 	// Annotations are written to the pod together with its binding.
 	Annotations map[string]string
-	// Attach lists what must happen before the bind; nil for nothing.
+	// Attach lists what must happen before the bind. It is nil if there is nothing to do.
 	Attach *Attach
-	// Check holds the conditions that the gang's PodGroup must still meet when the bind is written; nil for no check.
+	// Check holds the conditions that the gang's PodGroup must still meet when the bind is written; nil means no check.
 	Check *GangCheck
 }
 
 // GangCheck holds the minimums of a PodGroup that a decision relies on. The decision is valid only if they have not
-// been raised since. All binds of a gang in the same Decisions share one GangCheck.
+// been raised since. All binds of a gang in the same Decisions point to the same GangCheck.
 type GangCheck struct {
 	MinMember     int
 	MinTaskMember map[string]int
@@ -71,7 +71,7 @@ type Evict struct {
 type Nomination struct {
 	Pod  Object
 	Node string
-	// Publish is set if status.nominatedNodeName must be written, after an eviction.
+	// Publish is true if status.nominatedNodeName must be written, for example after an eviction.
 	Publish bool
 }
 
@@ -79,8 +79,8 @@ type Nomination struct {
 type GangStatus struct {
 	Gang   Object
 	Status schedulingv1beta1.PodGroupStatus
-	// HyperNode is the HyperNode that the gang is placed in, to be written as an annotation; nil if it is unchanged.
-	// Annotated reports whether the PodGroup already has annotations.
+	// HyperNode is the HyperNode that the gang is placed in, to be written as an annotation. It is nil if the HyperNode
+	// is unchanged. Annotated reports whether the PodGroup already has annotations.
 	HyperNode *string
 	Annotated bool
 }
@@ -96,10 +96,10 @@ type HyperNodeStatus struct {
 type QueueStatus struct {
 	Queue                            string
 	Allocated, Deserved, Terminating corev1.ResourceList
-	// SharePercent is the largest used percentage of any of the deserved resources. Waiting is the number of gangs
-	// that wait for their minimum.
+	// SharePercent is the largest used percentage of any of the deserved resources. Waiting is the number of gangs that
+	// are waiting for their minimum.
 	SharePercent, Waiting int32
-	// Invalid describes the error in the queue's spec; nil if the queue is valid.
+	// Invalid describes the error in the queue's spec. It is nil if the queue is valid.
 	Invalid *metav1.Condition
 }
 
@@ -140,7 +140,7 @@ type Start struct {
 	Queue string
 	// Created is the creation time of the gang.
 	Created time.Time
-	// Waited is true if the scheduler reported a reason why the gang waited.
+	// Waited is true if the scheduler reported a reason why the gang was waiting.
 	Waited bool
 	// Foretold is true if a start time was forecast. Late is the delay of the start relative to the first forecast;
 	// it is negative if the gang started earlier.
@@ -152,14 +152,14 @@ type Start struct {
 type QueueFigures struct {
 	Queue               string
 	Allocated, Deserved corev1.ResourceList
-	// Request is the amount that the queue's gangs use and request, and Inqueue the amount reserved for admitted
-	// gangs. Capacity is the capability in the queue's spec. RealCapacity is the amount that the queue can use
-	// without touching the guarantees of other queues. Capacity and RealCapacity contain only limited resources.
+	// Request is the amount that the queue's gangs use and request, and Inqueue the amount reserved for admitted gangs.
+	// Capacity is the capability in the queue's spec. RealCapacity is the amount that the queue can use without using
+	// the guarantees of other queues. Capacity and RealCapacity contain only limited resources.
 	Request, Inqueue, Capacity, RealCapacity corev1.ResourceList
 	// Terminating is the amount that terminating pods still use.
 	Terminating corev1.ResourceList
 	Weight      int32
-	// Share is the largest used fraction of any deserved resource; 0 if the queue has no share.
+	// Share is the largest used fraction of any deserved resource, or 0 if the queue has no share.
 	Share float64
 	// Overused is true if the queue cannot get more resources at present or holds more than it deserves.
 	Overused bool
@@ -192,7 +192,7 @@ type Decisions struct {
 	// Lingering lists pods that should have terminated by now but still exist. Their resources no longer count as
 	// about to be freed.
 	Lingering []Object
-	// Usage holds the usage of the accounts whose running pods changed. It must be stored to survive restarts.
+	// Usage holds the new usage of each account whose running pods changed. It must be stored to survive restarts.
 	Usage  []model.UsageEntry
 	Events []Event
 	// Again requests another cycle at once, after Assume, because the decisions may allow other gangs to start.

@@ -7,7 +7,7 @@ type NodeDevices struct {
 	Cards []CardFigures
 }
 
-// CardFigures holds the used amounts of a card.
+// CardFigures holds the amounts of a card that are in use.
 type CardFigures struct {
 	Card           string // uuid
 	Shared         int64  // number of containers that share the card

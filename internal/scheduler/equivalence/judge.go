@@ -9,7 +9,7 @@
 //
 //   - BestNode is the node with the highest score among the nodes that pass every filter. Among nodes with equal scores,
 //     it is the first by name.
-//   - A RankingFor that has replayed the change log equals a newly built one.
+//   - A ranking whose changes from the change log have been replayed equals a newly built one.
 package equivalence
 
 import (
@@ -107,8 +107,8 @@ func (j *Judge) EachFitting(s *model.Shape, later bool, visit func(id model.Node
 	})
 }
 
-// EachBetter is like EachFitting, but visit returns a score, and only nodes with a higher score are visited from then
-// on.
+// EachBetter is like EachFitting, but visit returns a score, and from then on only nodes with a higher score are
+// visited.
 func (j *Judge) EachBetter(s *model.Shape, later bool, visit func(id model.NodeID, points int32) (best int32)) {
 	if len(j.overlay.Order) == 0 {
 		return

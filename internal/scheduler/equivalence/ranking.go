@@ -9,8 +9,8 @@ import (
 type View struct {
 	// Groups splits the nodes; nil for a single group.
 	Groups *Groups
-	// Bars reports whether a node is excluded; nil excludes no node. The result may change only if the node's
-	// resources or Stamp change. For the meaning of later, see Judge.RankingFor.
+	// Bars reports whether a node is excluded; nil excludes no node. Its result for a node may change only if the
+	// node's resources or Stamp change. For the meaning of later, see Judge.RankingFor.
 	Bars  func(id model.NodeID, later bool) bool
 	Stamp uint64
 }

@@ -6,8 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
-// static holds the part of a shape's evaluation that does not depend on running pods. All rankings of a shape share
-// it.
+// static holds the part of a shape's evaluation that does not depend on running pods. All rankings of a shape use it.
 type static struct {
 	points  []int32 // by rank: the static part of the score, or unfit
 	epoch   uint64  // epoch of the overlay's node set

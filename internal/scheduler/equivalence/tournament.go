@@ -12,10 +12,10 @@ type tournament struct {
 	size   int
 }
 
-// leafCount returns the number of leaves in a tournament of n values: the next power of two.
+// leafCount returns the number of leaves in a tournament of n values, which is the next power of two.
 func leafCount(n int) int { return 1 << bits.Len(uint(max(n-1, 0))) }
 
-// newTournament returns a tournament of n values, all unfit. cells provides its 2*rounded(n) cells.
+// newTournament returns a tournament of n values, all unfit. It uses the given 2*leafCount(n) cells.
 func newTournament(cells []int32, n int) tournament {
 	for i := range cells {
 		cells[i] = unfit
@@ -43,7 +43,7 @@ func (t *tournament) setLeaf(leaf int, value int32) {
 	}
 }
 
-// storeLeaf changes a leaf without updating inner values. Call decide afterwards.
+// storeLeaf changes a leaf without updating inner values. Call updateMaximums afterwards.
 func (t *tournament) storeLeaf(leaf int, value int32) { t.values[t.size+leaf] = value }
 
 // updateMaximums recomputes all inner values from the leaves.
@@ -53,11 +53,11 @@ func (t *tournament) updateMaximums() {
 	}
 }
 
-// blockLeaves is the number of leaves in a block, which each can skip as a whole.
+// blockLeaves is the number of leaves in a block, which eachAbove can skip as a whole.
 const blockLeaves = 64
 
-// eachAbove visits the leaves whose value is higher than above, in order. visit returns the new bound for the remaining
-// leaves. A block without such a leaf costs a single comparison.
+// eachAbove visits, in order, the leaves whose value is higher than above. visit returns the new bound for the
+// remaining leaves. A block without such a leaf costs only one comparison.
 func (t *tournament) eachAbove(above int32, visit func(leaf int, value int32) (above int32)) {
 	width := min(blockLeaves, t.size)
 	for block := t.size; block < 2*t.size; block += width {

@@ -11,11 +11,12 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/placement"
 )
 
-// maxBarred limits how many gangs the search excludes because they would take the resources back. After that, it
-// stops.
+// maxBarred limits how many gangs the search excludes because they would take the resources back. Once the limit is
+// reached, the search stops.
 const maxBarred = 32
 
-// MakeRoomFor makes room for a gang by evicting others. It returns true on success; otherwise it returns the reason.
+// MakeRoomFor frees resources for a gang by evicting pods. It returns true on success; otherwise, it returns the
+// reason.
 func MakeRoomFor(s *cycle.Cycle, j *framework.Job, c Case) (bool, Failure) {
 	tasks := tasksToPlace(s, j)
 	switch {
@@ -52,7 +53,7 @@ func MakeRoomFor(s *cycle.Cycle, j *framework.Job, c Case) (bool, Failure) {
 	return false, failure
 }
 
-// tasksToPlace returns the tasks for which the eviction must make room.
+// tasksToPlace returns the tasks for which the evictions must free resources.
 func tasksToPlace(s *cycle.Cycle, j *framework.Job) []*model.Task {
 	if s.Rules.Gang && !j.IsSatisfied() {
 		return j.MinimumTasks()
@@ -113,8 +114,8 @@ func failureFromCensus(c *census) Failure {
 	return f
 }
 
-// newTrial returns the settings with which the gang's placement is tried. If victim and gang share a queue, the gang
-// may use as much as the queue held before, even if that exceeds a limit.
+// newTrial returns the settings with which the gang's placement is tried. If victims and gang are in the same queue,
+// the gang may use as much as the queue held before, even if that exceeds a limit.
 func newTrial(a *framework.Attack, c Case) placement.Trial {
 	trial := placement.Trial{Grow: true}
 	if a.Kind == framework.Preempt || a.Kind == framework.GangPreempt {
@@ -136,8 +137,9 @@ func distinctShapes(tasks []*model.Task) []*model.Shape {
 	return shapes
 }
 
-// gangsTakingBack returns the victim gangs that could take the resources back by an earlier tier, or by the other
-// action that evicts between the same queues. Evicting these gangs would only cause another eviction.
+// gangsTakingBack returns the victim gangs that could take the resources back, either through an earlier tier or
+// through the other action that evicts between the same queues. Evicting these gangs would only cause another
+// eviction.
 func (p *plan) gangsTakingBack(chosen []int) []*model.Gang {
 	var answering []*model.Gang
 	if p.c.Own {

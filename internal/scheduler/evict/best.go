@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// maxAlone limits how many gangs are tried as the sole victim, as opposed to evicting several gangs.
+// maxAlone limits how many gangs are tried as the only victim, instead of evicting several gangs.
 const maxAlone = 32
 
-// cost measures a set of victims, to compare it with others; lower is better.
+// cost measures a set of victims, so that it can be compared with other sets; lower is better.
 type cost struct {
 	broken []int32 // priorities of the gangs that fall below their minimum, highest first
 	pods   int
@@ -20,8 +20,8 @@ func (c cost) compare(o cost) int {
 	return cmp.Or(slices.Compare(c.broken, o.broken), cmp.Compare(c.pods, o.pods), cmp.Compare(c.lost, o.lost))
 }
 
-// findBestVictims finds a set of victims in the default order of units, and then checks whether another order breaks
-// fewer gangs. If it returns true, the chosen units are marked as evicted.
+// findBestVictims finds a set of victims by going through the units in their default order, and then checks whether
+// another order breaks fewer gangs. If it returns true, the chosen units are marked as evicted.
 func (p *plan) findBestVictims() ([]int, bool) {
 	order := make([]int, len(p.units))
 	for i := range order {
@@ -63,10 +63,10 @@ func (p *plan) measureCost(chosen []int) cost {
 	return c
 }
 
-// alternativeOrders returns alternative orders that are worth trying if the chosen units would break gangs, that is,
-// leave them below their minimum. Within the last class in which gangs would be broken, each gang is tried as the only
-// victim. If several gangs would be broken, another order puts the most useful gangs first within each queue and
-// priority.
+// alternativeOrders returns other orders that are worth trying if evicting the chosen units would break gangs by
+// leaving them below their minimum. Within the last class in which gangs would be broken, each gang is tried as the
+// only victim. If several gangs would be broken, one more order puts the most useful gangs first within each queue
+// and priority.
 func (p *plan) alternativeOrders(chosen []int) [][]int {
 	var broken []int
 	for _, i := range chosen {
@@ -112,8 +112,8 @@ func (p *plan) orderByUse() []int {
 	return order
 }
 
-// singleGangOrders returns orders that consist of all units before a class, followed by a single gang of the class. It
-// tries the most useful gangs of the class.
+// singleGangOrders returns orders that consist of the surplus units before a class, followed by a single gang of the
+// class. If the class has many gangs, only the most useful ones are tried.
 func (p *plan) singleGangOrders(class [2]any) [][]int {
 	var before, of []int
 	for i := range p.units {

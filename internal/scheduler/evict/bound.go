@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// bound quickly detects that a gang cannot fit because the free resources of its nodes do not suffice even in total.
-// It is updated for a single node whenever a task is evicted or spared.
+// bound quickly detects that a gang cannot fit because even the total of the free resources on its nodes does not
+// suffice. It is updated for a single node whenever a task is evicted or spared.
 type bound struct {
 	s      *cycle.Cycle
 	asked  resource.Request // total request; the request of one task if single
@@ -54,7 +54,8 @@ func (b *bound) countNode(id model.NodeID, sign int64) {
 	}
 }
 
-// countSlots returns the number of tasks with the given request that fit into room, but no more than most.
+// countSlots returns how many tasks with the given request fit into the free resources in room, but no more than
+// most.
 func countSlots(s *cycle.Cycle, room []int64, asked resource.Request, most int64) int64 {
 	for _, t := range asked {
 		if t.Value > 0 && !s.View.IsExcluded(int(t.Index)) {

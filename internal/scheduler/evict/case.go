@@ -32,7 +32,7 @@ type Failure struct {
 	Nobody bool
 }
 
-// isBetweenQueues reports whether a kind evicts pods of other queues.
+// isBetweenQueues reports whether a kind of attack evicts pods of other queues.
 func isBetweenQueues(kind framework.AttackKind) bool {
 	return kind == framework.Reclaim || kind == framework.GangReclaim
 }

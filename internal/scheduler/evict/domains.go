@@ -10,8 +10,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// evictInDomains makes room for a gang. If the gang must stay inside a domain and the action evicts whole gangs, it
-// tries the domains one by one, the widest first.
+// evictInDomains frees resources for a gang. If the gang must stay inside a domain and the action evicts whole gangs,
+// it tries the domains one by one, the widest first.
 func evictInDomains(s *cycle.Cycle, j *framework.Job, c Case) (done bool, why Failure) {
 	gangwise := c.Kind == framework.GangPreempt || c.Kind == framework.GangReclaim
 	if !gangwise || j.Topology == nil || !j.Topology.Hard {
@@ -41,9 +41,9 @@ func evictInDomains(s *cycle.Cycle, j *framework.Job, c Case) (done bool, why Fa
 	return false, why
 }
 
-// spareElsewhere spares victims that need not be evicted if the gang is placed outside the domain that was tried,
-// because evicting whole gangs also frees resources outside it. wide is true if a victim was spared; the gang then
-// fits, but possibly not in that domain.
+// spareElsewhere spares victims that need not be evicted if the gang is placed outside the domain that was tried.
+// This is possible because evicting whole gangs also frees resources outside the domain. wide is true if a victim was
+// spared; the gang then fits, but possibly not in that domain.
 func (p *plan) spareElsewhere(chosen []int, shapes []*model.Shape) (kept []int, wide bool) {
 	outside := func(t *model.Task) bool { return !p.c.Within(t.Node) }
 	if p.c.Within == nil || !slices.ContainsFunc(chosen, func(i int) bool { return slices.ContainsFunc(p.units[i].tasks, outside) }) {

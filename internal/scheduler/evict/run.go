@@ -10,15 +10,15 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// likeness identifies gangs for which a search for victims would have the same result, because a gang that comes
-// later in the order has no more entitlements than an earlier one with the same likeness.
+// likeness identifies gangs for which a search for victims would have the same result. Of two gangs with the same
+// likeness, the later one in the order has no more entitlements than the earlier one.
 type likeness struct {
 	queue    *model.Queue
 	shape    *model.Shape
 	priority int32
 }
 
-// rank identifies gangs that share the result of a search that found no victim at all.
+// rank identifies gangs that have the same result if a search finds no victim at all.
 type rank struct {
 	queue    *model.Queue
 	priority int32
@@ -29,8 +29,8 @@ type attempt struct {
 	failure Failure
 }
 
-// Run visits the starving gangs in the order of queues and gangs. For each gang, it tries the cases until one makes
-// room. The cases evict either pods of the gang's queue or pods of other queues.
+// Run visits the starving gangs in the order of queues and gangs. For each gang, it tries the cases until one of them
+// frees enough resources. The cases evict either pods of the gang's queue or pods of other queues.
 func Run(s *cycle.Cycle, cases ...Case) {
 	failed, nobody := map[likeness]attempt{}, map[rank]Failure{}
 	between := isBetweenQueues(cases[0].Kind)
@@ -59,7 +59,7 @@ func Run(s *cycle.Cycle, cases ...Case) {
 	}
 }
 
-// tryCases tries the cases for a gang until one makes room.
+// tryCases tries the cases for a gang until one of them frees enough resources.
 func tryCases(s *cycle.Cycle, j *framework.Job, cases []Case) (bool, Failure) {
 	defer s.UseHeldResources(j)()
 	failure := Failure{Nobody: true}
@@ -81,8 +81,9 @@ func tryCases(s *cycle.Cycle, j *framework.Job, cases []Case) (bool, Failure) {
 	return false, failure
 }
 
-// findStarving returns the gangs for which others may be evicted, in scheduling order. A strict queue contributes only
-// its first gang: later gangs may use free resources by backfill, but they do not justify evictions.
+// findStarving returns the gangs for which pods of other gangs may be evicted, in scheduling order. A strict queue
+// contributes only its first gang, because later gangs may use free resources by backfill but do not justify
+// evictions.
 func findStarving(s *cycle.Cycle) []*framework.Job {
 	var list []*framework.Job
 	line := s.NewStrictLine()
@@ -98,8 +99,8 @@ func findStarving(s *cycle.Cycle) []*framework.Job {
 	return list
 }
 
-// likenessOf returns a gang's likeness. It returns false if the result of a search depends on more than the number of
-// pods of a single shape.
+// likenessOf returns a gang's likeness. It returns false if the result of a search depends on anything other than the
+// number of pods of a single shape.
 func likenessOf(s *cycle.Cycle, j *framework.Job) (likeness, bool) {
 	first := j.Pending[0]
 	like := likeness{j.In.Queue, first.Shape, j.Priority}

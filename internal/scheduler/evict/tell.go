@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// commitEvictions makes the evictions final and promises the resources to the gang.
+// commitEvictions makes the evictions final and promises the freed resources to the gang.
 func (p *plan) commitEvictions(chosen []int) {
 	s, j := p.s, p.attack.Taker
 	var blockers []string

@@ -20,8 +20,8 @@ type unit struct {
 	from  *queue.Queue
 	tasks []*model.Task
 	whole bool
-	rank  int           // position of its gang in the order in which gangs of all queues lose pods
-	use   float64       // sum over the requested resources of the part that the unit would free
+	rank  int           // position of its gang in the order in which gangs lose pods, over all queues
+	use   float64       // sum over the requested resources: which part of each request the unit would free
 	lost  time.Duration // run time that its eviction would waste
 }
 
@@ -112,14 +112,14 @@ func (l *lister) victimQueues() []*queue.Queue {
 	return others
 }
 
-// victimGangs returns the gangs of a queue that may lose pods, in the order in which they lose them.
+// victimGangs returns those gangs of a queue that may lose pods, in the order in which they lose them.
 func (l *lister) victimGangs(gangs []*model.Gang) []*model.Gang {
 	var list []*model.Gang
 	for _, g := range gangs {
 		j := l.s.Job(g)
 		switch {
 		case j == nil || l.c.Own != (j == l.attack.Taker):
-		case !l.c.Own && len(j.Placed)+len(j.Promised) > 0: // it grows in this cycle
+		case !l.c.Own && len(j.Placed)+len(j.Promised) > 0: // it is growing in this cycle
 		case l.barred[g]:
 		default:
 			list = append(list, g)
@@ -142,7 +142,8 @@ func totalRunTime(s *cycle.Cycle, tasks []*model.Task) time.Duration {
 	return sum
 }
 
-// hasUsefulVictim reports whether a queue has a useful victim, so that it would lose resources if it were reclaimable.
+// hasUsefulVictim reports whether a queue has a useful victim, which means that it would lose resources if it were
+// reclaimable.
 func (l *lister) hasUsefulVictim(gangs []*model.Gang) bool {
 	for _, g := range gangs {
 		for _, t := range g.Tasks {
@@ -157,8 +158,8 @@ func (l *lister) hasUsefulVictim(gangs []*model.Gang) bool {
 	return false
 }
 
-// addGangUnits divides a gang into units: one for each surplus task, and one for the whole gang. A gang with a task
-// that must not be evicted has only surplus units.
+// addGangUnits divides a gang into units: one unit for each surplus task or sub-group, and one for the whole gang. A
+// gang with a task that must not be evicted has only surplus units.
 func (l *lister) addGangUnits(g *model.Gang, q *queue.Queue, rank int) {
 	if code, ok := l.findGangRefusal(g); ok {
 		l.countSpared(code, "", g.Count[model.Running]+g.Count[model.Bound])
@@ -202,8 +203,8 @@ func (l *lister) addGangUnits(g *model.Gang, q *queue.Queue, rank int) {
 	}
 }
 
-// addWholeGang adds a unit with all tasks of a gang that may leave, if it may leave as a whole. rest is the number of
-// tasks that are in no other unit.
+// addWholeGang adds a unit with all evictable tasks of a gang, if the gang may be evicted as a whole. rest is the
+// number of tasks that are in no other unit.
 func (l *lister) addWholeGang(g *model.Gang, q *queue.Queue, running []*model.Task, intact bool, rest, rank int) {
 	if !intact || l.c.Surplus {
 		l.countSpared(reason.AtMinimum, "", rest)
@@ -242,8 +243,8 @@ func (l *lister) appendUnit(g *model.Gang, q *queue.Queue, tasks []*model.Task, 
 	l.census.units = append(l.census.units, u)
 }
 
-// removableTasks returns the tasks of a gang that may be evicted individually. intact is true if the gang has no other
-// tasks that occupy a node.
+// removableTasks returns the tasks of a gang that may be evicted individually. intact is true if no other task of the
+// gang occupies a node.
 func (l *lister) removableTasks(g *model.Gang) (running []*model.Task, intact bool) {
 	intact = true
 	for _, t := range g.Tasks {
@@ -307,8 +308,8 @@ func (l *lister) hasNoPodSlot(id model.NodeID) bool {
 	return l.s.View.Nodes.Row(l.s.View.Future, id)[resource.Pods] < 1
 }
 
-// isBlockedBy reports whether a task blocks a shape by something other than resources: a host port, or rules about
-// other pods.
+// isBlockedBy reports whether a task blocks a shape by something other than resources, which is either a host port or
+// rules about other pods.
 func (l *lister) isBlockedBy(shape *model.Shape, t *model.Task) bool {
 	for _, p := range shape.Ports {
 		for _, held := range t.Shape.Ports {

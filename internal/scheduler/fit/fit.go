@@ -29,7 +29,7 @@ type Filters struct {
 	Ports    bool
 	PodRules bool // pod affinity and anti-affinity
 	Spread   bool // topology spread
-	// Closed and Proportions are rules of other policies that apply to all tasks alike.
+	// Closed and Proportions are rules from other policies. They apply to all tasks.
 	Closed      []*Closing
 	Proportions []*Proportion
 }
@@ -90,7 +90,7 @@ func toleratesTaint(s *model.Shape, taint *corev1.Taint) bool {
 	return false
 }
 
-// ToleratesNode reports whether the shape tolerates all NoSchedule and NoExecute taints of a node.
+// ToleratesNode reports whether the shape tolerates all taints of a node that have effect NoSchedule or NoExecute.
 func ToleratesNode(s *model.Shape, info *model.NodeInfo) bool {
 	for i := range info.Taints {
 		if taint := &info.Taints[i]; taint.Effect != corev1.TaintEffectPreferNoSchedule && !toleratesTaint(s, taint) {
@@ -145,7 +145,7 @@ func (f *Filters) FitsLater(o *overlay.Overlay, id model.NodeID, s *model.Shape)
 	return o.FitsLater(id, s.Request) && f.hasFreePorts(o, id, s, true)
 }
 
-// hasFreePorts reports whether the shape's ports are free on the node, or are not checked.
+// hasFreePorts reports whether the shape's ports are free on the node. It returns true if ports are not checked.
 func (f *Filters) hasFreePorts(o *overlay.Overlay, id model.NodeID, s *model.Shape, later bool) bool {
 	return len(s.Ports) == 0 || !f.Ports || o.HasFreePorts(id, s.Ports, later)
 }

@@ -11,7 +11,7 @@ import (
 // Overlay.MarkChanged for the node.
 type Closing struct {
 	At  []bool                  // by model.NodeID; nodes beyond the end of the slice are open
-	For func(*model.Shape) bool // reports whether the list applies to a shape, always the same; nil for all shapes
+	For func(*model.Shape) bool // constant test for the shapes that the list applies to; nil for all shapes
 	Why func(model.NodeID) (reason.Code, string)
 }
 

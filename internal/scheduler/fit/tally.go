@@ -21,8 +21,8 @@ func (f *Filters) TallyAllNodes(o *overlay.Overlay, resources *resource.Names, s
 	return f.TallyNodes(o.Order, o, resources, s, nil, extra)
 }
 
-// TallyNodes evaluates a shape on the given nodes and counts the results. A rejection by policy takes precedence over a
-// lack of free resources. extra is called only if the resources suffice.
+// TallyNodes evaluates a shape on the given nodes and counts the results. A rejection by policy takes precedence over
+// a lack of free resources. extra is called only if the node has enough free resources.
 func (f *Filters) TallyNodes(nodes []model.NodeID, o *overlay.Overlay, resources *resource.Names, s *model.Shape, policy, extra Extra) explain.Tally {
 	var t explain.Tally
 	for _, id := range nodes {

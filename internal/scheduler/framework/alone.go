@@ -1,6 +1,6 @@
 package framework
 
-// EmptyStamp changes whenever anything changes that EmptyNodes depends on.
+// EmptyStamp changes whenever anything changes that the results cached in cycle.EmptyNodes depend on.
 type EmptyStamp struct{ Epoch, Total, Labels, Foreign uint64 }
 
 // FitAlone caches whether a gang would fit on nodes that no other gang uses.

@@ -2,7 +2,7 @@ package framework
 
 import "time"
 
-// Attaching holds the settings of the policy predicates for volumes and devices.
+// Attaching holds the settings of policy predicates for volumes and devices.
 type Attaching struct {
 	Limits, Zones, Binding, Devices bool
 	// Pointless disables scores for volumes and devices, so that they only restrict where a pod may run.

@@ -6,10 +6,10 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// AttackKind identifies the action that evicts.
+// AttackKind identifies the action that evicts pods.
 type AttackKind string
 
-// The kinds of attacks. The names are those of Volcano's actions.
+// The kinds of attacks. Their names are the names of Volcano's actions.
 const (
 	Preempt     AttackKind = "preempt"     // within a queue
 	Reclaim     AttackKind = "reclaim"     // between queues
@@ -18,7 +18,7 @@ const (
 	Shuffle     AttackKind = "shuffle"     // without a gang that needs the resources, to move running pods
 )
 
-// Attack is an attempt to make room for a gang by evicting others. Policies decide on it in two ways:
+// Attack is an attempt to free resources for a gang by evicting pods. Policies decide on it in two ways:
 //
 //   - A Guard protects pods. If the guard of any tier rejects an eviction, the rejection is final. Examples are
 //     guards for system pods, disruption budgets, cooldowns, and a queue's guarantee.
@@ -34,9 +34,9 @@ type Attack struct {
 	Asked resource.Request
 }
 
-// Guard decides on victims. It is created for a single attack and keeps track of the tasks that are counted out, that
-// is, chosen as victims. It is called for individual tasks before any task is counted out, and again when they are
-// about to be evicted. It must not permit in the second call what it has rejected in the first.
+// Guard decides on victims. It is created for a single attack and keeps track of the tasks that are counted out,
+// which means that they are chosen as victims. It is called for individual tasks before any task is counted out, and
+// again when they are about to be evicted. In the second call, it must not permit what it rejected in the first.
 type Guard struct {
 	// May reports whether tasks of one gang may be evicted together, in addition to those already counted out. why
 	// describes for users what protects the tasks; it may be empty if Code is sufficient.
@@ -59,7 +59,7 @@ type Guard struct {
 	Out func(victims []*model.Task, sign int)
 }
 
-// Entitlement is the permission of a policy to evict victims, for the kinds of eviction that it names. It belongs to a
+// Entitlement is a policy's permission to evict victims, for the kinds of attacks that it applies to. It belongs to a
 // tier.
 type Entitlement struct {
 	Tier int
@@ -85,8 +85,9 @@ type Mover struct {
 	Most func(*model.Gang) int
 }
 
-// NeedsGuard reports whether a policy guards against an attack. It does so within a queue if enablePreemptable is set,
-// between queues if enableReclaimable is set, and against a shuffle if either of them is set.
+// NeedsGuard reports whether a policy with these settings guards against an attack. Within a queue, it does so if
+// enablePreemptable is set; between queues, if enableReclaimable is set; and against a shuffle, if either of them is
+// set.
 func (a *Attack) NeedsGuard(preemptable, reclaimable bool) bool {
 	switch a.Kind {
 	case Preempt, GangPreempt:

@@ -17,8 +17,8 @@ func (r *Rules) Entitle(f func(*Attack) Guard, kinds ...AttackKind) {
 // Starve registers a rule that determines for which jobs other pods may be evicted.
 func (r *Rules) Starve(f func(*Job) bool) { r.Starving = append(r.Starving, Starve{r.Tier, f}) }
 
-// MayEvictFor reports whether pods may be evicted for a job. All rules of the first tier that has such rules must
-// agree. Without any rule, the job must be below its minimum.
+// MayEvictFor reports whether pods may be evicted for a job. If policies have registered rules for this, all rules of
+// the first tier with such rules must agree. Otherwise, the job must be below its minimum.
 func (r *Rules) MayEvictFor(j *Job) bool {
 	if len(j.Pending) == 0 {
 		return false

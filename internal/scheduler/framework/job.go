@@ -13,14 +13,15 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// Job is a gang during a cycle. It lives as long as the gang, in order to keep state between cycles, such as whether
-// the gang is parked and how long it has been waiting.
+// Job is a gang during a cycle. A Job exists as long as its gang, in order to keep state between cycles, such as
+// whether the gang is parked and how long it has been waiting.
 type Job struct {
 	*model.Gang
 	In    *queue.Queue
 	Phase schedulingv1beta1.PodGroupPhase
 
-	// The following fields are copies of the gang's, so that a simulation can change them without writing the model.
+	// The following fields are copies of the gang's fields, so that a simulation can change them without changing the
+	// model.
 	MinMember     int
 	MinTaskMember map[string]int
 	MinResources  resource.Request
@@ -29,9 +30,9 @@ type Job struct {
 	// Pending lists the tasks to place in task order, with best-effort tasks last. It does not include tasks that
 	// have scheduling gates.
 	Pending []*model.Task
-	// AtGate lists the tasks that wait only for the gate of their queue.
+	// AtGate lists the tasks that are waiting only for the gate of their queue.
 	AtGate []*model.Task
-	// Passed lists the tasks that pass that gate in this cycle.
+	// Passed lists the tasks that pass the gate of their queue in this cycle.
 	Passed []*model.Task
 	// Reserved lists the tasks to which resources were promised in an earlier cycle. They are also in Pending.
 	Reserved []*model.Task
@@ -46,7 +47,7 @@ type Job struct {
 	Rank  uint64
 	Alone FitAlone
 
-	opening bool // tasks have passed the gate of their queue, but the API has not confirmed it yet
+	opening bool // tasks have passed their queue's gate, but the API has not confirmed it yet
 	groups  []*Group
 	groupOf map[*model.Task]*Group
 	// groupOrder holds the functions that order the gang's groups.
@@ -60,7 +61,8 @@ type Job struct {
 
 // CycleResult holds what the current cycle has decided for a gang.
 type CycleResult struct {
-	// Placed lists the tasks that will be bound, Promised the tasks that wait for resources that are being released.
+	// Placed lists the tasks that will be bound. Promised lists the tasks that are waiting for resources that are
+	// being released.
 	Placed   []Placed
 	Promised []Placed
 	// Released lists the tasks whose promise from an earlier cycle has ended in this cycle.
@@ -81,13 +83,13 @@ type Parking struct {
 	// Unsettled is true if the gang might fit even if fewer resources are free or pods are in other places. It is
 	// tried again whenever anything changes.
 	Unsettled bool
-	// ParkedShapes lists the shapes for which the gang still needs nodes; it is nil if nodes cannot help.
+	// ParkedShapes lists the shapes for which the gang still needs nodes; nil if other nodes cannot help.
 	ParkedShapes []*model.Shape
 	// ReclaimStamp is the cycle's stamp at the last attempt to evict pods for the gang.
 	ReclaimStamp uint64
 	// AttackAt is the time at which evictions must be tried again even if nothing changes; zero means never.
 	AttackAt time.Time
-	// AttachStamp is the session's stamp at the last attempt.
+	// AttachStamp is the session's stamp for volumes and devices at the last attempt.
 	AttachStamp uint64
 	// QueueStamp is the version of the queue at the last attempt.
 	QueueStamp uint64
@@ -106,10 +108,10 @@ type Reporting struct {
 		Verdict     explain.Verdict
 		In          *queue.Queue
 	}
-	// Since is the time since when the gang has been waiting for the current reason, SinceFor.
+	// Since is the time from which the gang has been waiting for the current reason. SinceFor is that reason.
 	Since    time.Time
 	SinceFor string
-	// Attempts is the number of attempts since then.
+	// Attempts is the number of attempts since that time.
 	Attempts int
 	// SinceExistAt is the time when the number of the gang's pods last changed; SinceExist is that number.
 	SinceExistAt time.Time
@@ -118,8 +120,7 @@ type Reporting struct {
 	// time.
 	Remarked   string
 	RemarkedAt uint64
-	// CapReported is true if an event was recorded that says that the PodGroup's priority class is not taken into
-	// account.
+	// CapReported is true if an event has reported that the PodGroup's priority class is not taken into account.
 	CapReported bool
 }
 
@@ -186,7 +187,7 @@ func (j *Job) RoleNeeds() map[string]int {
 	return needs
 }
 
-// IsSatisfied reports whether the gang has reached its minimum, including those of roles and sub-groups.
+// IsSatisfied reports whether the gang has reached its minimum, including the minimums of roles and sub-groups.
 func (j *Job) IsSatisfied() bool {
 	return j.Need() == 0 && len(j.RoleNeeds()) == 0 && len(j.GroupNeeds()) == 0
 }

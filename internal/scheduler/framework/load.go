@@ -10,7 +10,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// LoadFromGang updates the job from its gang, whose queue is in. It uses the orders that policies registered in rules.
+// LoadFromGang updates the job from its gang, whose queue is given by in. It sorts the tasks and groups by the orders
+// that policies registered in rules.
 func (j *Job) LoadFromGang(in *queue.Queue, rules *Rules) {
 	j.In = in
 	j.Phase = j.Status.Phase

@@ -31,7 +31,7 @@ func (j *Job) MinimumTasks() []*model.Task {
 	return out
 }
 
-// MinimumRequest returns the total request of the tasks of MinimumTasks.
+// MinimumRequest returns the total request of the tasks that MinimumTasks returns.
 func (j *Job) MinimumRequest() resource.Request {
 	if j.minimumGen != j.Gen || len(j.Placed)+len(j.Promised) > 0 {
 		j.minimum, j.minimumGen = SumRequests(j.MinimumTasks()), j.Gen
@@ -39,14 +39,14 @@ func (j *Job) MinimumRequest() resource.Request {
 	return j.minimum
 }
 
-// SaveMinimum saves the cached result of MinimumRequest before a simulation that changes the gang. restore puts it
-// back.
+// SaveMinimum saves the cached result of MinimumRequest before a simulation that changes the gang. The returned
+// function restores the result.
 func (j *Job) SaveMinimum() (restore func()) {
 	minimum, generation := j.minimum, j.minimumGen
 	return func() { j.minimum, j.minimumGen = minimum, generation }
 }
 
-// ForgetMinimum drops the cached result of MinimumRequest, because the gang's minimum was changed.
+// ForgetMinimum drops the cached result of MinimumRequest. Call it after a change to the gang's minimum.
 func (j *Job) ForgetMinimum() { j.minimumGen = 0 }
 
 // ReplacePending replaces each pending task by the clone with the same index, also in its sub-group, until restore is

@@ -11,8 +11,8 @@ func (j *Job) IsClusterBound() bool {
 	return reason.Get(j.Verdict.Code).Has(reason.AnyChangeHelps)
 }
 
-// NeedsAnything reports whether the gang needs anything, because it is not admitted, has tasks without a node, or is
-// below its minimum.
+// NeedsAnything reports whether the gang needs anything, which is the case if it is not admitted, has tasks without a
+// node, or is below its minimum.
 func (j *Job) NeedsAnything() bool {
 	switch j.Phase {
 	case schedulingv1beta1.PodGroupPending:
@@ -23,7 +23,7 @@ func (j *Job) NeedsAnything() bool {
 	return j.WantsMore() || j.IsGateOpening() || !j.IsSatisfied()
 }
 
-// ClearVerdict clears the reason why the job waits.
+// ClearVerdict clears the reason why the job is waiting.
 func (j *Job) ClearVerdict() { j.Verdict = explain.Verdict{} }
 
 // IsLoaded reports whether the job is up to date with its gang.
@@ -37,7 +37,7 @@ func (j *Job) DiffersFromGang() bool {
 	return len(j.Placed)+len(j.Promised)+len(j.Released)+j.Evicted > 0 || j.Phase != j.Status.Phase
 }
 
-// Park sets the job aside until something changes that could help it.
+// Park parks the job until something changes that could help it.
 func (j *Job) Park(queueVersion uint64) {
 	j.Parked = j.Verdict.Code != reason.Reserved || j.Verdict.Full // a reservation may end without a visible change
 	j.QueueStamp = queueVersion
@@ -47,12 +47,12 @@ func (j *Job) Park(queueVersion uint64) {
 	}
 }
 
-// IsQueueBound reports whether a change of its queue could help the job. A job that waits for its own pods is helped
-// only by these, except for pods that wait at the gate of its queue. A gang with multiple shapes can be blocked by
-// nodes and by its queue at the same time, so a change of either of them wakes it.
+// IsQueueBound reports whether a change to its queue could help the job. If the job is waiting for its own pods, only
+// these can help it, unless they are waiting at the gate of its queue. A gang with multiple shapes can be blocked by
+// nodes and by its queue at the same time, so a change to either of them wakes it.
 func (j *Job) IsQueueBound() bool {
 	return len(j.AtGate) > 0 || j.Verdict.Code != reason.NotEnoughPods && j.Verdict.Code != reason.SchedulingGated
 }
 
-// IsSizeBound reports whether the sizes of nodes could be the reason why this job, or another job ahead of it, waits.
+// IsSizeBound reports whether this job, or another job ahead of it, may be waiting because of the sizes of nodes.
 func (j *Job) IsSizeBound() bool { return !j.IsAdmitted() || j.Verdict.IsNeverPossible() }

@@ -75,8 +75,8 @@ func (j *Job) KeepsPromises(tasks []*model.Task) bool {
 	return kept == len(tasks)
 }
 
-// ReleasePlacement removes an undone placement from the resources that the job's queue holds. The overlay is rolled
-// back separately.
+// ReleasePlacement subtracts an undone placement from the resources that the job's queue holds. The caller rolls the
+// overlay back separately.
 func (j *Job) ReleasePlacement(p Placed) {
 	j.In.AddAllocated(p.Task.Shape.Request, -1)
 	if !p.Waits {

@@ -6,7 +6,8 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// UsesQueueGate reports whether pods of the gang that have no node wait at the gate of their queue or have passed it.
+// UsesQueueGate reports whether any pod of the gang without a node is waiting at the gate of its queue or has passed
+// it.
 func (j *Job) UsesQueueGate() bool {
 	return len(j.AtGate) > 0 || j.HasPassedGate()
 }

@@ -22,7 +22,7 @@ const (
 	Permit  Vote = 1
 )
 
-// Rules holds the rules that policies registered, in the order of the tiers and of the policies within them. For
+// Rules holds the rules that policies registered, in the order of the tiers and of the policies within each tier. For
 // orders, the first nonzero result decides. For checks, all policies must agree; a verdict with a Code is a
 // rejection.
 type Rules struct {
@@ -38,12 +38,12 @@ type Rules struct {
 	GroupRules
 
 	JobValid []func(*Job) explain.Verdict
-	// Ready returns the reason why a gang that fits may not start.
+	// Ready returns the reason why a gang that fits may not start yet.
 	Ready []func(*Job) explain.Verdict
 	// Nodes holds the policies' rules for individual nodes in addition to the judge's filters and weights.
 	Nodes []NodeRule
-	// Deadlines return the time until which a gang may have to wait, or zero if there is no limit. Resources are
-	// reserved for a gang that has waited longer.
+	// Deadlines return the time until which a gang may have to wait, or zero if there is no limit. Once that time has
+	// passed, resources are reserved for the gang.
 	Deadlines []func(*Job) time.Time
 	// KeepLost is the time for which the resources of lost pods are held for a running gang.
 	KeepLost time.Duration
@@ -68,19 +68,19 @@ type OrderRules struct {
 type QueueRules struct {
 	Overused    []func(*queue.Queue) explain.Verdict
 	Allocatable []func(*queue.Queue, resource.Request) explain.Verdict
-	// Startable reports whether a queue that may hold more resources may do so immediately, even though some of its
-	// pods have not ended yet. If not, the resources are promised, and binding waits.
+	// Startable returns a verdict if a queue whose limits permit more resources must still wait, because some of its
+	// pods have not ended yet. In this case, the resources are promised, and the pods are bound later.
 	Startable   []func(*queue.Queue, resource.Request) explain.Verdict
 	Enqueueable []Voter
 	Enqueued    []func(*Job)
-	// Creatable returns the reason why the pods of a gang's minimum could not be created. A Permit does not override
-	// it.
+	// Creatable returns the reason why the pods of a gang's minimum could not be created. A Permit vote does not
+	// override it.
 	Creatable []func(*Job) explain.Verdict
 	// Admitted is called for a gang whose pods are about to be created.
 	Admitted []func(*Job)
 	// Divisions holds the ways in which policies divide the cluster among queues; see usable.Capacity.
 	Divisions []Division
-	// Preemptive reports whether a queue may take an amount of resources from other queues.
+	// Preemptive returns the reason why a queue may not take an amount of resources from other queues.
 	Preemptive []func(*queue.Queue, resource.Request) explain.Verdict
 }
 
@@ -91,21 +91,22 @@ type EvictionRules struct {
 	Entitlements []Entitlement
 	// Starving determines for which gangs other pods may be evicted; see MayEvictFor.
 	Starving []Starve
-	// Outranks reports whether a gang may preempt another gang of its queue.
+	// Outranks reports whether a gang may preempt another gang in its queue.
 	Outranks []func(taker, victim *Job) bool
 	// Movers select victims for the action shuffle. Releases select victims for the action allocate after it has
 	// placed all tasks that it can.
 	Movers, Releases []Mover
 }
 
-// GroupRules places sub-groups, and gangs in the HyperNodes.
+// GroupRules determines how sub-groups are placed, and how gangs are placed in HyperNodes.
 type GroupRules struct {
-	// Groups is true if sub-groups are placed as a whole. GroupOrder determines the order of the groups of a policy.
+	// Groups is true if sub-groups are placed as a whole. GroupOrder determines the order among groups of the same
+	// policy.
 	Groups     bool
 	GroupOrder []func(a, b *Group) int
 	// WideOnly is true if gangs are not placed in narrower domains than requested.
 	WideOnly bool
-	// HyperNodeOrder returns the points of a domain for a gang with a total request.
+	// HyperNodeOrder returns the points of a domain for a gang with the given total request.
 	HyperNodeOrder []func(j *Job, d *model.Domain, asked resource.Request) float64
 	// MaxDomains is the maximum number of domains in which evictions are tried, for all actions. If it is 0, the
 	// action decides.

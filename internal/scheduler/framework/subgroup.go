@@ -32,8 +32,8 @@ func (j *Job) Groups() []*Group { return j.groups }
 // GroupOf returns the sub-group of a task, or nil if the task is not in a sub-group.
 func (j *Job) GroupOf(t *model.Task) *Group { return j.groupOf[t] }
 
-// GroupNeeds returns how many more groups of each policy must reach their size for the gang to have its minimum;
-// nil if enough have.
+// GroupNeeds returns, for each policy, how many more groups must reach their size for the gang to have its minimum;
+// nil if no more groups are needed.
 func (j *Job) GroupNeeds() map[*model.SubGroupPolicy]int {
 	var needs map[*model.SubGroupPolicy]int
 	for i := range j.SubGroups {
@@ -59,9 +59,9 @@ func (j *Job) GroupNeeds() map[*model.SubGroupPolicy]int {
 	return needs
 }
 
-// ShortGroups returns a policy with too few groups that have enough pods, one of its groups with too few pods if
-// any, and how many groups have enough. ok is false if every policy has enough. more lists tasks that count in
-// addition to the pending ones.
+// ShortGroups looks for a policy with too few groups that have enough pods. It returns the policy, one of its groups
+// with too few pods if there is any, and the number of groups that have enough. ok is false if there is no such
+// policy. more lists tasks that count in addition to the pending ones.
 func (j *Job) ShortGroups(more ...*model.Task) (policy *model.SubGroupPolicy, group *Group, have int, ok bool) {
 	needs := j.GroupNeeds()
 	if len(needs) == 0 {
@@ -91,7 +91,7 @@ func (j *Job) ShortGroups(more ...*model.Task) (policy *model.SubGroupPolicy, gr
 	return nil, nil, 0, false
 }
 
-// CountGroupPods returns the number of pods of a group that hold a node, succeeded, or could be placed.
+// CountGroupPods returns the number of pods of a group that hold a node, have succeeded, or could be placed.
 func (j *Job) CountGroupPods(g *Group) int { return g.Held + len(j.pendingByGroup()[g]) }
 
 func (j *Job) pendingByGroup(more ...*model.Task) map[*Group][]*model.Task {
@@ -123,7 +123,7 @@ func (j *Job) neededGroups() []*Group {
 	return out
 }
 
-// minimumWithGroups is MinimumTasks for a gang with sub-groups: each sub-group is included completely or not at all.
+// minimumWithGroups is MinimumTasks for a gang with sub-groups. It includes each sub-group completely or not at all.
 func (j *Job) minimumWithGroups() []*model.Task {
 	needs, need := j.RoleNeeds(), j.Need()
 	pending, taken := j.pendingByGroup(), map[*model.Task]bool{}
@@ -183,7 +183,7 @@ func (j *Job) GroupsInOrder() []*Group {
 	return groups
 }
 
-// CountPlacedInGroups counts placements of the cycle in the groups.
+// CountPlacedInGroups adds placements made in the cycle to the counts of their groups.
 func (j *Job) CountPlacedInGroups(placed []Placed) {
 	if len(j.groups) == 0 {
 		return
@@ -195,6 +195,6 @@ func (j *Job) CountPlacedInGroups(placed []Placed) {
 	}
 }
 
-// IsStructured reports whether the gang has a network topology or sub-groups, so that more than the number of pods
-// counts.
+// IsStructured reports whether the gang has a network topology or sub-groups. The number of pods alone then does not
+// decide whether it can start.
 func (j *Job) IsStructured() bool { return j.Topology != nil || len(j.SubGroups) > 0 }

@@ -5,9 +5,9 @@ import "github.com/vc-batch/vc/internal/model"
 // Surplus counts the tasks that a gang can lose while keeping its minimum.
 type Surplus struct {
 	spare int
-	roles map[string]int // by role with a minimum; nil if roles do not count
+	roles map[string]int // by role with a minimum; nil if role minimums do not apply
 	// groups holds how many pods each sub-group has beyond its size. A sub-group without surplus loses no pods,
-	// because it would then run incomplete.
+	// because it would then be incomplete.
 	groups map[*Group]int
 	of     func(*model.Task) *Group
 	job    *Job
@@ -37,7 +37,7 @@ func (j *Job) Surplus() Surplus {
 	return out
 }
 
-// TakeTask counts a task out if the gang can lose it. It reports whether it did.
+// TakeTask counts a task out if the gang can lose it. It reports whether it has counted the task out.
 func (s *Surplus) TakeTask(t *model.Task) bool {
 	left, limited := s.roles[t.Role]
 	if s.spare <= 0 || limited && left <= 0 {
@@ -58,8 +58,8 @@ func (s *Surplus) TakeTask(t *model.Task) bool {
 	return true
 }
 
-// TakeGroups counts out whole sub-groups that the gang can lose, the last first. It considers sub-groups whose pods
-// may all be evicted.
+// TakeGroups counts out the whole sub-groups that the gang can lose, starting with the last one, and returns their
+// tasks. It considers only sub-groups whose pods may all be evicted.
 func (s *Surplus) TakeGroups(removable []*model.Task) (out [][]*model.Task) {
 	if s.job == nil {
 		return nil
@@ -98,7 +98,7 @@ func (s *Surplus) TakeGroups(removable []*model.Task) (out [][]*model.Task) {
 	return out
 }
 
-// rolesCanSpare reports whether each role can lose its part of the tasks.
+// rolesCanSpare reports whether each role can lose the tasks that belong to it.
 func (s *Surplus) rolesCanSpare(tasks []*model.Task) bool {
 	need := map[string]int{}
 	for _, t := range tasks {
@@ -110,7 +110,7 @@ func (s *Surplus) rolesCanSpare(tasks []*model.Task) bool {
 	return true
 }
 
-// IsBroken reports whether the gang lost part of its minimum: it holds nodes, but too few.
+// IsBroken reports whether the gang has lost part of its minimum, which means that it holds nodes, but too few.
 func (j *Job) IsBroken() bool {
 	return !j.IsSatisfied() && j.AllocatedTasks()-j.Evicted > 0 && len(j.Placed) == 0
 }

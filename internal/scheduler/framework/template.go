@@ -18,18 +18,18 @@ func equalParts(request resource.Request, count int) resource.Request {
 	return withOnePod(each)
 }
 
-// Template is a number of equal pods of a gang that do not exist yet.
+// Template describes a number of equal pods of a gang that do not exist yet.
 type Template struct {
 	Request resource.Request
 	Count   int
-	// Placements hold the node constraints of the pods: a pod may run where any of the placements allows it. nil if
-	// unknown.
+	// Placements hold the node constraints of the pods. A pod may run on a node if any of the placements allows it;
+	// nil if the constraints are unknown.
 	Placements []*model.Shape
 }
 
-// PodTemplates returns the pods of a gang's minimum before they exist, as described by its job for each task. exact is
-// false if it is unknown how many pods of which task are in the minimum; the templates are then equal parts of
-// minResources.
+// PodTemplates returns the pods of a gang's minimum before they exist, as its job describes them for each task. exact
+// is false if it is unknown how many pods of which task are in the minimum. In this case, the templates are equal
+// parts of minResources.
 func (j *Job) PodTemplates() (list []Template, exact bool) {
 	tasks, sum := slices.Sorted(maps.Keys(j.MinTaskMember)), 0
 	for _, n := range j.MinTaskMember {

@@ -18,7 +18,7 @@ type Book struct {
 	view    *overlay.Overlay
 	judge   *equivalence.Judge
 
-	// Terms and node sets that several shapes may use, each stored once.
+	// Terms and node sets that several shapes may use; each is stored once.
 	rules       map[*model.Shape]*rules
 	matchers    map[string]*matcher
 	index       index
@@ -190,7 +190,7 @@ func (b *Book) recountNode(id model.NodeID) {
 	b.view.MarkChanged(id, false) // the set of pods may have changed even though the used resources did not
 }
 
-// hasLostRepeller reports whether a pod with anti-affinity was removed from a node.
+// hasLostRepeller reports whether a node has lost a pod with anti-affinity.
 func hasLostRepeller(before, after []hold) bool {
 	for _, h := range before {
 		if len(h.r.repels) == 0 {
@@ -221,7 +221,8 @@ func (b *Book) updateDomains(id model.NodeID) {
 	}
 }
 
-// countTask adds pods like the task to a node's counts: by pods in total, of which gone are leaving.
+// countTask adds pods like the task to a node's counts. by is the total number of pods; gone is the number of leaving
+// pods among them.
 func (b *Book) countTask(n *counted, t *model.Task, by, gone int32) {
 	for _, m := range b.matchersOf(t) {
 		n.addMatch(m, by, gone)
@@ -253,7 +254,7 @@ func (n *counted) addHeld(r *rules, by, gone int32) {
 	n.held = append(n.held, hold{r, by, gone})
 }
 
-// addToTallies adds a node's counts to the tallies, or subtracts them.
+// addToTallies adds a node's counts to the tallies if sign is 1, and subtracts them if it is -1.
 func (b *Book) addToTallies(n *counted, id model.NodeID, sign int32) {
 	for _, e := range n.matched {
 		for _, t := range e.m.counts {
@@ -275,7 +276,7 @@ func (r *rules) addToTallies(id model.NodeID, by, gone int32) {
 	}
 }
 
-// countNewMatchers counts the pods that match new matchers, on nodes that did not change.
+// countNewMatchers counts the pods that match new matchers, on the nodes that were not recounted.
 func (b *Book) countNewMatchers() {
 	if len(b.fresh) == 0 {
 		return
@@ -299,7 +300,7 @@ func (b *Book) countNewMatchers() {
 	}
 }
 
-// countMatches counts a task on a node for the matchers that match it.
+// countMatches counts a task on a node for all matchers in matching.
 func countMatches(matching []*matcher, n *counted, id model.NodeID, t *model.Task) {
 	gone := int32(0)
 	if t.Status == model.Releasing {
@@ -332,8 +333,8 @@ func (b *Book) CountPlaced(t *model.Task, id model.NodeID, sign int) {
 	}
 }
 
-// CountEvicted updates the counts within a cycle when a task starts to count as leaving (sign 1) or no longer does
-// (-1).
+// CountEvicted updates the counts within a cycle when a task starts to count as leaving (sign 1) or no longer counts
+// as leaving (-1).
 func (b *Book) CountEvicted(t *model.Task, sign int) {
 	if b.hasRules() && t.Node != model.NoNode {
 		b.shiftCounts(t, t.Node, 0, int32(sign))

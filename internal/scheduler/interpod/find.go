@@ -92,8 +92,7 @@ func (p *Profile) bestByGroup(later bool) (model.NodeID, bool) {
 }
 
 // AddPoints adds points for preferred affinity and soft spread constraints to the candidates' points, in units of
-// score.Unit. Like kube-scheduler, it scales the raw values over all candidates to the range 0 to 100 and rounds
-// down.
+// score.Unit. Like kube-scheduler, it scales the raw values of all candidates to the range 0 to 100 and rounds down.
 func (p *Profile) AddPoints(nodes []model.NodeID, points []float64) {
 	c, w := &p.book.candidates, &p.book.judge.Weights
 	for len(c.raw) < len(nodes) {

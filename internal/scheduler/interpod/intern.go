@@ -59,7 +59,8 @@ func (b *Book) countingTally(m *matcher, top *topology, among *eligible) *tally 
 	return t
 }
 
-// heldTermTally returns the tally for a topology from one of a matcher's lists of tallies for terms that pods hold.
+// heldTermTally returns the tally for a topology from one of a matcher's lists of tallies, which count the pods that
+// hold a term.
 func (b *Book) heldTermTally(list *[]*tally, top *topology) *tally {
 	for _, t := range *list {
 		if t.top == top {

@@ -17,7 +17,7 @@ type layout struct {
 	byNode bool
 	groups *grouping
 
-	// The state for which the exclusions of individual nodes were computed.
+	// The following fields are the state for which the exclusions of individual nodes were computed.
 	free   bool
 	floors []int32
 }
@@ -31,8 +31,8 @@ type grouping struct {
 	first  []model.NodeID
 }
 
-// updateLayout updates the layout. If other nodes may now be excluded, it also changes the view's stamp, so that
-// rankings are computed again.
+// updateLayout updates the layout. If the set of excluded nodes may have changed, it also changes the view's stamp,
+// so that rankings are computed again.
 func (p *Profile) updateLayout() {
 	l := &p.layout
 	sum := p.sumVersions()
@@ -84,7 +84,8 @@ func (p *Profile) eachTally(visit func(*tally)) {
 	}
 }
 
-// splitChecks separates the checks that are evaluated per group from the checks that are evaluated per node.
+// splitChecks separates the checks that are evaluated once per group from the checks that are evaluated for each
+// node.
 func (p *Profile) splitChecks() {
 	p.coarse, p.fine = checks{}, checks{}
 	p.layout.floors = p.layout.floors[:0]

@@ -47,14 +47,14 @@ func (t *test) coversNamespace(c *model.Cluster, namespace string) bool {
 	return exists && t.nsSelector.Matches(labels.Set(set))
 }
 
-// matcher matches the pods that pass all of its tests. Terms with equal tests share a matcher.
+// matcher matches the pods that pass all of its tests. Terms with equal tests use the same matcher.
 type matcher struct {
 	order int // order of creation
 	tests []test
 	// counts holds the tallies of the matching pods, one per topology.
 	counts []*tally
 	// repels counts the pods that have the matcher as a required anti-affinity term. pulls sums up the weights of the
-	// pods that have it as any other affinity term.
+	// pods that have the matcher as any other affinity term.
 	repels, pulls []*tally
 }
 

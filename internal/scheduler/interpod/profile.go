@@ -9,13 +9,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 )
 
-// Profile holds the rules about other pods that apply to a group of tasks: tasks of one shape that match the same
-// terms of other pods.
+// Profile holds the rules about other pods that apply to a group of tasks. These tasks have the same shape, and the
+// same terms of other pods match them.
 type Profile struct {
 	book  *Book
 	shape *model.Shape
 	own   *rules
-	// around holds the terms of other pods that match the tasks: first repels, then pulls.
+	// around holds the terms of other pods that match the tasks, with repels before pulls.
 	around []*tally
 	repels []*tally
 	pulls  []*tally
@@ -25,11 +25,11 @@ type Profile struct {
 	layout            layout
 }
 
-// maxProfiles limits the number of profiles of one shape. Tasks of a shape may have different profiles because their
-// labels may differ in ways that matter to terms of other pods.
+// maxProfiles limits the number of profiles for one shape. Tasks of a shape may have different profiles, because
+// their labels may differ in ways that matter to the terms of other pods.
 const maxProfiles = 8
 
-// ProfileFor returns the rules about other pods that apply to a task. It returns nil if none exist.
+// ProfileFor returns the rules about other pods that apply to a task. It returns nil if there are none.
 func (b *Book) ProfileFor(t *model.Task) *Profile {
 	if !b.hasRules() {
 		return nil
@@ -73,7 +73,7 @@ func (b *Book) affectingTerms(t *model.Task, all bool) (list []*tally, repels in
 	return list, repels
 }
 
-// appendTerms appends all terms, or only the ones that any pod currently holds.
+// appendTerms appends all terms, or only those that some pod currently holds.
 func appendTerms(list, terms []*tally, all bool) []*tally {
 	for _, term := range terms {
 		if all || term.total != 0 {
@@ -128,7 +128,7 @@ func (k *checks) permitsNode(id model.NodeID, later, free bool) bool {
 	return true
 }
 
-// allowsOneMore reports whether placing one more pod on a node keeps within the maximum skew.
+// allowsOneMore reports whether the maximum skew is respected if one more pod is placed on a node.
 func (s *spread) allowsOneMore(id model.NodeID) bool {
 	d := s.tally.top.domain[id]
 	if d == none {
@@ -157,8 +157,8 @@ func (s *spread) baselineCount() int32 {
 	return s.tally.minimumCount()
 }
 
-// startsAffinity reports whether no running pod matches the required affinity, but a pod of the shape would match it
-// itself.
+// startsAffinity reports whether no pod matches the shape's required affinity yet, but a pod of the shape itself
+// would.
 func (p *Profile) startsAffinity() bool {
 	if !p.own.alone {
 		return false

@@ -17,7 +17,7 @@ type rules struct {
 	problem string // error in an invalid term; such a shape fits nowhere
 
 	affinity []*tally // tallies of pods that match all required affinity terms, one per topology key
-	alone    bool     // a pod of the shape itself matches these terms
+	alone    bool     // true if a pod of the shape itself matches these terms
 	anti     []*tally
 	hard     []spread
 	soft     []spread
@@ -132,7 +132,7 @@ func (c compiler) addPreferred(terms []corev1.WeightedPodAffinityTerm, sign int3
 	}
 }
 
-// matchesSelf reports whether a pod of the shape itself matches.
+// matchesSelf reports whether a pod of the shape itself matches a matcher.
 func (c compiler) matchesSelf(m *matcher) bool {
 	for i := range m.tests {
 		if !m.tests[i].matchesPod(c.b.cluster, c.r.shape.Namespace, c.r.shape.Labels) {
@@ -142,8 +142,9 @@ func (c compiler) matchesSelf(m *matcher) bool {
 	return true
 }
 
-// addSpreads converts the spread constraints. Required constraints count pods on the nodes that have the topology keys
-// of all required constraints. Soft constraints count pods on the nodes that have the keys of all soft constraints.
+// addSpreads converts the spread constraints. Required constraints count pods only on nodes that have the topology
+// keys of all required constraints. Soft constraints count pods only on nodes that have the keys of all soft
+// constraints.
 func (c compiler) addSpreads() {
 	for _, action := range []corev1.UnsatisfiableConstraintAction{corev1.DoNotSchedule, corev1.ScheduleAnyway} {
 		var keys []*topology
@@ -186,7 +187,7 @@ func (c compiler) addSpread(k *corev1.TopologySpreadConstraint, keys []*topology
 	}
 }
 
-// requireLabels restricts a selector to pods that have the same values of some labels as the shape.
+// requireLabels restricts a selector to pods whose values of the given labels equal the shape's.
 func requireLabels(selector labels.Selector, keys []string, of map[string]string) labels.Selector {
 	for _, key := range keys {
 		value, has := of[key]

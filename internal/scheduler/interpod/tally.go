@@ -15,7 +15,7 @@ type tally struct {
 	total int       // sum of here
 
 	// For spread constraints: the number of eligible nodes by domain, the number of domains with eligible nodes, the
-	// minimum of the staying pods over these domains, and the number of domains with this minimum.
+	// minimum number of staying pods over these domains, and the number of domains with this minimum.
 	nodes       []int32
 	present     int
 	least       int32
@@ -37,7 +37,7 @@ func (t *tally) domainOf(id model.NodeID) int32 {
 	return t.top.domain[id]
 }
 
-// addPods adds pods on a node: by pods in total, of which leaving are about to leave.
+// addPods adds pods on a node. by is the total number of pods; leaving is the number of leaving pods among them.
 func (t *tally) addPods(id model.NodeID, by, leaving int32) {
 	d := t.domainOf(id)
 	if d == none {

@@ -16,7 +16,7 @@ type topology struct {
 	tallies []*tally
 
 	ids    map[string]int32
-	marks  []uint64 // by domain: the last call of among that visited the domain
+	marks  []uint64 // by domain: the last call of countDistinct that visited the domain
 	looked uint64
 }
 
@@ -90,8 +90,8 @@ func (t *topology) countDistinct(nodes []model.NodeID, skip []bool) (n int) {
 	return n
 }
 
-// eligible is the set of nodes that count for a spread constraint. They have the keys of all the pod's constraints
-// and, if the constraint requires it, are permitted by the pod's affinity and tolerations.
+// eligible is the set of nodes that count for a spread constraint. These nodes have the keys of all constraints that
+// are equally strict and, if the constraint requires it, are permitted by the pod's affinity and tolerations.
 type eligible struct {
 	keys             []*topology
 	shape            *model.Shape

@@ -18,7 +18,7 @@ import (
 )
 
 // devices implements the interface through which the DynamicResources plugin reads and changes device claims. It
-// provides claims with the allocations of this cycle, resource slices and device classes.
+// provides resource slices, device classes, and claims that include the allocations made in this cycle.
 type devices struct {
 	a *Adapter
 	// pending maps keys to the claims that got devices in this cycle, with the number of placed tasks that use each
@@ -26,7 +26,7 @@ type devices struct {
 	pending map[string]*pendingClaim
 	byUID   map[types.UID]string
 
-	inUse    *structured.AllocatedState // as of inUseGen
+	inUse    *structured.AllocatedState // valid for generation inUseGen
 	inUseGen uint64
 	inUseOf  *model.Cluster
 }
@@ -51,13 +51,13 @@ func (d *devices) reset() {
 
 func (d *devices) attachableObjects() *model.Attachable { return &d.a.cluster.Attachable }
 
-// ResourceClaims returns the tracker of device claims.
+// ResourceClaims returns the tracker for device claims.
 func (d *devices) ResourceClaims() fwk.ResourceClaimTracker { return claimTracker{d: d} }
 
-// ResourceSlices returns the lister of resource slices that the node in focus can reach.
+// ResourceSlices returns a lister for the resource slices that the node in focus can reach.
 func (d *devices) ResourceSlices() fwk.ResourceSliceLister { return sliceLister{d} }
 
-// DeviceClasses returns the lister of device classes.
+// DeviceClasses returns a lister for device classes.
 func (d *devices) DeviceClasses() fwk.DeviceClassLister { return classLister{d} }
 
 // DeviceClassResolver returns a resolver that maps no extended resource to a device class, because this feature is
@@ -75,7 +75,7 @@ func (d *devices) getClaim(key string) (*resourcev1.ResourceClaim, bool) {
 	return d.attachableObjects().DeviceClaims.Get(key)
 }
 
-// useClaim records that one more task relies on a claim that was allocated in this cycle. release reverses it.
+// useClaim records that one more task relies on a claim that was allocated in this cycle. releaseClaim reverses this.
 func (d *devices) useClaim(key string) {
 	if p, ok := d.pending[key]; ok {
 		p.users++
@@ -137,7 +137,7 @@ func addAllocatedDevices(state *structured.AllocatedState, claim *resourcev1.Res
 	}
 }
 
-// claimTracker implements the plugin's interface to device claims.
+// claimTracker implements the interface through which the plugin accesses device claims.
 type claimTracker struct {
 	fwk.ResourceClaimTracker
 	d *devices

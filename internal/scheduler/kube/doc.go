@@ -11,14 +11,15 @@
 //
 // # Invariants
 //
-//   - A verdict equals the verdict of the plugins. Nodes that are excluded before the plugins run (because of
-//     volumes tied to other host names, or devices of other nodes) would be excluded by the plugins as well.
-//   - Volumes and devices for a placed task count as used for later tasks of the cycle. Undoing placements in
-//     reverse order restores the earlier state.
+//   - Each verdict equals the verdict that the plugins would return. Nodes that are excluded before the plugins run
+//     (because of volumes tied to other host names, or devices of other nodes) would be excluded by the plugins as
+//     well.
+//   - Volumes and devices for a placed task count as used for later tasks in the cycle. Undoing placements in reverse
+//     order restores the earlier state.
 //   - The same model leads to the same verdicts: lists are sorted, and caches are valid for a single generation. The
-//     only exception are the random share IDs that Kubernetes assigns to devices that several claims may share.
+//     only exceptions are the random share IDs that Kubernetes assigns to devices that several claims may share.
 //
 // # Concurrency
 //
-// Each engine has its own Adapter. The plugins start no goroutines here; the search for devices sets a timer.
+// Each engine has its own Adapter. The plugins start no goroutines here, although the search for devices sets a timer.
 package kube

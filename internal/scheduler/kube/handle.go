@@ -28,7 +28,7 @@ type handle struct {
 	a       *Adapter
 }
 
-// newHandle returns a handle that shows the adapter's model to the plugins.
+// newHandle returns a handle through which the plugins read the adapter's model.
 func newHandle(a *Adapter) *handle {
 	h := &handle{factory: informers.NewSharedInformerFactory(nil, 0), client: &recorder{}, devices: newDevices(a), a: a}
 	at := func() *model.Attachable { return &a.cluster.Attachable }
@@ -60,10 +60,10 @@ func (h *handle) SharedInformerFactory() informers.SharedInformerFactory { retur
 // ClientSet returns the client that only records writes.
 func (h *handle) ClientSet() kubernetes.Interface { return h.client }
 
-// SharedDRAManager returns the manager of device claims.
+// SharedDRAManager returns the manager for device claims.
 func (h *handle) SharedDRAManager() fwk.SharedDRAManager { return h.devices }
 
-// SharedCSIManager returns the manager of volume attach limits.
+// SharedCSIManager returns the manager for volume attach limits.
 func (h *handle) SharedCSIManager() fwk.CSIManager {
 	return nodevolumelimits.NewCSIManager(h.factory.Storage().V1().CSINodes().Lister())
 }
@@ -96,12 +96,12 @@ type recorder struct {
 // CoreV1 returns a client that supports only volumes and volume claims.
 func (r *recorder) CoreV1() corev1client.CoreV1Interface { return r }
 
-// PersistentVolumes returns a client that records updates of volumes.
+// PersistentVolumes returns a client that records updates to volumes.
 func (r *recorder) PersistentVolumes() corev1client.PersistentVolumeInterface {
 	return recordVolumes{r: r}
 }
 
-// PersistentVolumeClaims returns a client that records updates of volume claims.
+// PersistentVolumeClaims returns a client that records updates to volume claims.
 func (r *recorder) PersistentVolumeClaims(string) corev1client.PersistentVolumeClaimInterface {
 	return recordClaims{r: r}
 }

@@ -17,7 +17,8 @@ import (
 type shapeCase struct {
 	shape *model.Shape
 	about string // the names of the shape's claims, for messages
-	// The results for the current state [0], and for the state after all leaving pods have left [1].
+	// pods holds the results for the current state at index 0, and for the state after all leaving pods have left at
+	// index 1.
 	pods [2]podCase
 	// reach holds verdicts that depend only on the labels of a node. They are valid as long as the generations in
 	// deps do not change.
@@ -26,8 +27,8 @@ type shapeCase struct {
 	used  uint64 // the last cycle that used this case
 }
 
-// preparedCase holds the verdict on a pod that applies to all nodes, and the state that the plugins prepared for
-// checking single nodes.
+// podCase holds the verdict on a pod that applies to all nodes, and the state that the plugins prepared for checking
+// single nodes.
 type podCase struct {
 	known                                           bool
 	gen, version                                    uint64
@@ -35,7 +36,7 @@ type podCase struct {
 	state                                           fwk.CycleState
 	restrictions, limits, zone, bound, free, device bool // the checks that must run for each node
 
-	ranks bool // the plugins score the pod's candidates
+	ranks bool // the plugins score the pod's candidate nodes
 	quickCase
 
 	// states holds the plugins' state for each checked node, if the prepared state depends on the node.
@@ -48,7 +49,8 @@ type cell struct {
 	verdict verdict
 }
 
-// checkNode implements framework.NodeRule.Allows. It returns the reason why a node cannot run a task.
+// checkNode implements framework.NodeRule.Allows. It returns the reason why a node cannot run a task, or an empty code
+// if the node can run it.
 func (a *Adapter) checkNode(_ *framework.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
 	v := a.judgeNode(t.Shape, id, later)
 	return v.code, v.detail
@@ -100,7 +102,8 @@ func claimNames(shape *model.Shape) string {
 	return strings.Join(names, ",")
 }
 
-// preparedCase returns the up-to-date verdict on a pod of the shape.
+// preparedCase returns the verdict and the prepared state for a pod of the shape. It computes them again if they are
+// outdated.
 func (a *Adapter) preparedCase(c *shapeCase, later bool) *podCase {
 	p := &c.pods[0]
 	if later {
@@ -122,7 +125,7 @@ func (a *Adapter) focusOnNode(shape *model.Shape, node *corev1.Node, later bool)
 
 func (a *Adapter) clearFocus() { a.focus, a.focusPod, a.later = nil, nil, false }
 
-// runPreFilters runs the pre-filters of the plugins for the pod and records which checks must run for each node.
+// runPreFilters runs the plugins' pre-filters for the pod and records which checks must run for each node.
 func (a *Adapter) runPreFilters(c *shapeCase, p *podCase) {
 	pod, plugins := c.shape.Attached, &a.plugins
 	ask := func(pl plugin, code reason.Code) (again bool) {

@@ -60,7 +60,7 @@ func New() *Adapter {
 
 var _ session.Attacher = (*Adapter)(nil)
 
-// Open prepares the adapter for a cycle.
+// Open prepares the adapter for a cycle and returns its node rule.
 func (a *Adapter) Open(s *session.Session, conf framework.Attaching) framework.NodeRule {
 	a.dropReservations()
 	if a.cluster != s.Cluster {
@@ -96,7 +96,8 @@ func (a *Adapter) buildPlugins(conf framework.Attaching) {
 	clear(a.cases)
 }
 
-// forgetCases drops cases that the last cycle did not use, because most pods are placed only once.
+// forgetCases drops the cases that the last cycle did not use, because most pods are placed only once. Of the other
+// cases, it keeps only the verdicts that depend on labels.
 func (a *Adapter) forgetCases() {
 	for shape, c := range a.cases {
 		if c.used < a.cycle {
@@ -110,10 +111,10 @@ func (a *Adapter) forgetCases() {
 	a.cycle++
 }
 
-// mostKept limits the number of cached verdicts. Each takes about 60 bytes.
+// mostKept limits the number of cached verdicts. Each verdict takes about 60 bytes.
 const mostKept = 1 << 19
 
-// Decided returns the writes that must precede the bind of a placed task; nil if none exist.
+// Decided returns the writes that must precede the bind of a placed task. It returns nil if there are none.
 func (a *Adapter) Decided(t *model.Task, id model.NodeID) *decision.Attach {
 	r := a.taken[t]
 	if r == nil || r.node != id {

@@ -83,7 +83,7 @@ func createPlugins(ctx context.Context, h *handle, conf framework.Attaching) (p 
 	return p, nil
 }
 
-// bindingArgs returns the arguments of VolumeBinding. The plugin never waits in this package, so its timeout has no
+// bindingArgs returns the arguments for VolumeBinding. The plugin never waits in this package, so its timeout has no
 // effect.
 func bindingArgs(conf framework.Attaching) *config.VolumeBindingArgs {
 	args := &config.VolumeBindingArgs{BindTimeoutSeconds: int64(conf.BindTimeout.Seconds())}

@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// newQuickCase excludes most nodes without running a plugin. It excludes only nodes that the plugins would exclude as
-// well.
+// quickCase holds facts that exclude most nodes without running a plugin. They exclude only nodes that the plugins
+// would exclude as well.
 type quickCase struct {
 	hosts   [][]string // for each bound volume that is tied to hosts, the allowed host names
 	free    []freeCase // claims that need an existing volume
@@ -71,8 +71,8 @@ func (a *Adapter) addQuickVolume(q *quickCase, key string) {
 	q.free = append(q.free, c)
 }
 
-// quickVerdict checks whether a node can be excluded by its host name and its devices. The caller adds the detail to
-// the verdict.
+// quickVerdict checks whether a node can be excluded because of its host name or its devices. The caller adds the
+// detail to the verdict.
 func (a *Adapter) quickVerdict(p *podCase, id model.NodeID) verdict {
 	q := &p.quickCase
 	if len(q.hosts)+len(q.free) > 0 {
@@ -97,7 +97,8 @@ func (a *Adapter) quickVerdict(p *podCase, id model.NodeID) verdict {
 	return verdict{}
 }
 
-// hasFreeVolume reports whether a class has a volume for a host that was not bound to another claim in this cycle.
+// hasFreeVolume reports whether a storage class has a volume for a host. Volumes that were bound to another claim in
+// this cycle do not count.
 func (a *Adapter) hasFreeVolume(class, host, claim string) bool {
 	a.group = model.AppendFreeVolumes(a.group[:0], class, host)
 	for _, volume := range a.cluster.Attachable.Volumes.KeysInBytes(a.group) {
@@ -108,7 +109,7 @@ func (a *Adapter) hasFreeVolume(class, host, claim string) bool {
 	return false
 }
 
-// hasAlternatives reports whether a device claim of the shape lists alternatives. Nodes may then differ in the
+// hasAlternatives reports whether a device claim of the shape lists alternatives. If so, nodes may differ in the
 // alternative that they can provide.
 func (a *Adapter) hasAlternatives(shape *model.Shape) bool {
 	for _, key := range deviceClaimKeys(shape.Attached) {

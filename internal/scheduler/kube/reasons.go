@@ -16,7 +16,7 @@ type verdict struct {
 	detail string
 }
 
-// podVerdict converts the status of a plugin that rejects a pod on all nodes.
+// podVerdict converts a plugin's status for a pod, which applies to all nodes, into a verdict.
 func podVerdict(code reason.Code, status *fwk.Status, about string) verdict {
 	switch {
 	case status.IsSuccess() || status.IsSkip():
@@ -27,8 +27,8 @@ func podVerdict(code reason.Code, status *fwk.Status, about string) verdict {
 	return verdict{code, shortenMessage(status.Message())}
 }
 
-// nodeVerdict converts the status of a plugin that rejects a node. If the plugin failed, the verdict contains its
-// error.
+// nodeVerdict converts a plugin's status for a single node into a verdict. If the plugin failed, the verdict contains
+// its error.
 func nodeVerdict(code, broken reason.Code, status *fwk.Status, about string) verdict {
 	switch {
 	case status.IsSuccess():
@@ -39,7 +39,7 @@ func nodeVerdict(code, broken reason.Code, status *fwk.Status, about string) ver
 	return verdict{code, about}
 }
 
-// bindingVerdict converts the status of VolumeBinding and distinguishes its reasons.
+// bindingVerdict converts the status from VolumeBinding into a verdict and distinguishes its reasons.
 func bindingVerdict(status *fwk.Status, about string) verdict {
 	has := func(r string) bool { return slices.Contains(status.Reasons(), r) }
 	switch {

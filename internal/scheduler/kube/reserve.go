@@ -19,7 +19,7 @@ type reservation struct {
 	task    *model.Task
 	node    model.NodeID
 	pod     *corev1.Pod
-	volumes fwk.CycleState // state of VolumeBinding; nil if no volume must be bound
+	volumes fwk.CycleState // state of VolumeBinding, or nil if no volume must be bound
 	claims  []string       // the task's device claims
 	attach  decision.Attach
 	problem string // an unexpected error
@@ -99,7 +99,7 @@ func (a *Adapter) runReserve(r *reservation, c *shapeCase, p *podCase) {
 	}
 }
 
-// releaseReservation releases what take reserved.
+// releaseReservation releases everything that reserveForTask reserved.
 func (a *Adapter) releaseReservation(r *reservation) {
 	if r.volumes != nil {
 		a.plugins.binding.Unreserve(a.ctx, r.volumes, r.pod, a.view.Nodes.Name[r.node])
@@ -163,7 +163,7 @@ func deviceClaimKeys(pod *corev1.Pod) []string {
 	return keys
 }
 
-// attachDecision converts a reservation to data for the decision. It returns nil if nothing must be written.
+// attachDecision converts a reservation into data for the decision. It returns nil if nothing must be written.
 func (a *Adapter) attachDecision(r *reservation) *decision.Attach {
 	out := &r.attach
 	out.Timeout, out.Problem, out.Devices = a.conf.BindTimeout, r.problem, nil

@@ -17,10 +17,10 @@ type store[T metav1.Object] struct {
 	cache.Indexer
 	objects  func() *apiobject.Store[T]
 	indexers cache.Indexers
-	// by returns the keys of the objects with a value in an index; nil if there are no indexes.
+	// by returns the keys of the objects with a given value in an index. It is nil if there are no indexes.
 	by func(index, value string) []string
 
-	list    []any // sorted by key, as of listGen
+	list    []any // sorted by key; valid for generation listGen
 	listGen uint64
 	of      *apiobject.Store[T]
 }
@@ -47,7 +47,7 @@ func (s *store[T]) GetByKey(key string) (any, bool, error) {
 	return v, true, nil
 }
 
-// ByIndex returns the objects with a value in an index, sorted by key.
+// ByIndex returns the objects with a given value in an index, sorted by key.
 func (s *store[T]) ByIndex(index, value string) ([]any, error) {
 	if index == cache.NamespaceIndex {
 		return slices.DeleteFunc(slices.Clone(s.List()), func(v any) bool { return v.(T).GetNamespace() != value }), nil
@@ -70,7 +70,7 @@ func (s *store[T]) Index(index string, like any) ([]any, error) {
 // GetIndexers returns the indexes.
 func (s *store[T]) GetIndexers() cache.Indexers { return s.indexers }
 
-// AddIndexers records the names of the indexes. The model does the lookup.
+// AddIndexers records the indexes. Only their names are used, because the model does the lookup.
 func (s *store[T]) AddIndexers(indexers cache.Indexers) error {
 	for name, f := range indexers {
 		s.indexers[name] = f
@@ -122,7 +122,7 @@ func (i *informer) GetStore() cache.Store { return i.indexer }
 // AddIndexers adds indexes to the view.
 func (i *informer) AddIndexers(indexers cache.Indexers) error { return i.indexer.AddIndexers(indexers) }
 
-// AddEventHandler does nothing: there are no events, because the view always shows the current state.
+// AddEventHandler does nothing, because the view always shows the current state and there are no events.
 func (i *informer) AddEventHandler(cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	return nil, nil //nolint:nilnil // callers never use the registration
 }

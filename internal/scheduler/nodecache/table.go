@@ -1,11 +1,13 @@
-// Package nodecache caches what policies compute about single nodes: Table for all nodes, up to date with the model,
-// Drafts for the nodes that a policy evaluates, with temporary changes during a cycle.
+// Package nodecache caches what policies compute about single nodes. Table holds a value for each node and keeps it
+// up to date with the model. Drafts holds values for the nodes that a policy evaluates, and allows temporary changes
+// during a cycle.
 package nodecache
 
 import "github.com/vc-batch/vc/internal/model"
 
-// Table keeps a value per node up to date with the model, at a cost proportional to the changed nodes. The zero
-// value is ready to use. A policy may keep a table between cycles, because its content depends only on the model.
+// Table keeps a value per node up to date with the model. The cost of an update is proportional to the number of
+// changed nodes. The zero value is ready to use. A policy may keep a table between cycles, because its content
+// depends only on the model.
 type Table[T any] struct {
 	// Values is indexed by model.NodeID. Rows that are not alive have the zero value.
 	Values []T
@@ -14,8 +16,8 @@ type Table[T any] struct {
 	seen    uint64
 }
 
-// Update reads the values that may have changed: labels, annotations, amounts, tasks, load. It calls changed, if
-// not nil, for every row that was read.
+// Update reads the values of all nodes whose labels, annotations, amounts, tasks or load may have changed. It calls
+// changed, if not nil, for every row that was read.
 func (t *Table[T]) Update(cluster *model.Cluster, read func(model.NodeID) T, changed func(id model.NodeID, old, now T)) {
 	n := &cluster.Nodes
 	one := func(id model.NodeID) {

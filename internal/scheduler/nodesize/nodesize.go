@@ -1,5 +1,5 @@
-// Package nodesize compares pods with the sizes of the nodes: a pod that is larger than every node that it may use can
-// never run, whatever else ends.
+// Package nodesize compares pods with the sizes of the nodes. A pod that is larger than every node that it may use
+// can never run, no matter which other pods end.
 //
 //	In:   the cluster, an overlay, a judge of node rules
 //	Out:  whether a shape is too large, and the resources that no node has enough of
@@ -69,8 +69,8 @@ func (s *Sizes) measureShape(shape *model.Shape) size {
 	return size{tooLarge: true, limits: s.ExceededLimits(shape.Request, 1, most)}
 }
 
-// ExceededLimits returns the resources, by name, of which one of several equal pods requests more than most, if
-// together they request the given amounts.
+// ExceededLimits returns the resources, by name, for which each of several equal pods requests more than the maximum
+// in most. request is the sum of the requests of all these pods.
 func (s *Sizes) ExceededLimits(request resource.Request, pods int, most []int64) []explain.Limit {
 	var limits []explain.Limit
 	for _, t := range request {

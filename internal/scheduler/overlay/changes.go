@@ -2,9 +2,9 @@ package overlay
 
 import "github.com/vc-batch/vc/internal/model"
 
-// Changes is a log of the nodes whose row changed. Each reader remembers the position up to which it has read, and
-// replays the rest. An entry is skipped if there is a newer entry for the same node, so that a replay visits each
-// node at most once.
+// Changes is a log of the nodes whose rows changed. Each reader remembers the position up to which it has read, and
+// replays the rest. An entry is skipped if there is a newer entry for the same node, so a replay visits each node at
+// most once.
 type Changes struct {
 	entries []model.NodeID
 	last    []int64 // by node: position of its newest entry, to detect outdated entries

@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// ExcludeResources excludes some resources from the overlay's checks because another component checks them: every node
-// then appears to have model.MaxAmount of them. The resources replace those of the previous call.
+// ExcludeResources excludes some resources from the overlay's checks because another component checks them. Every
+// node then appears to have model.MaxAmount of these resources. They replace the resources of the previous call.
 func (o *Overlay) ExcludeResources(indexes []int) {
 	var left []bool
 	for _, i := range indexes {

@@ -38,9 +38,9 @@ type Overlay struct {
 	Grown []model.NodeID
 	// Touched reports whether any node or any task on a node had changed at the last Sync.
 	Touched bool
-	// LabelsChanged is the model generation of the latest known change of labels or taints.
+	// LabelsChanged is the model generation of the latest known change to labels or taints.
 	LabelsChanged uint64
-	// left marks the resources that another component checks: see ExcludeResources.
+	// left marks the resources that another component checks; see ExcludeResources.
 	left []bool
 	// Releasing is the number of nodes with resources that are being released.
 	Releasing int
@@ -83,14 +83,14 @@ type heldPort struct {
 	task *model.Task
 }
 
-// LabelGeneration returns the model generation up to which changes of labels and taints have been read.
+// LabelGeneration returns the model generation up to which changes to labels and taints have been read.
 func (o *Overlay) LabelGeneration() uint64 { return o.syncedGen }
 
 // Sync makes the overlay equal to the model.
 func (o *Overlay) Sync(c *model.Cluster) {
 	o.Nodes = &c.Nodes
 	o.Grown, o.Touched = o.Grown[:0], false
-	for i := range o.undo { // the last cycle freed these resources after it had tried other gangs
+	for i := range o.undo { // the last cycle freed these after it had tried other gangs
 		e := &o.undo[i]
 		isRanked := int(e.node) < len(o.Rank) && o.Rank[e.node] >= 0
 		if isRanked && (e.kind == release || e.kind == free) {
@@ -120,7 +120,7 @@ func (o *Overlay) Sync(c *model.Cluster) {
 	o.syncedGen = c.Gen()
 }
 
-// reloadAllRows loads all rows because the set of nodes changed.
+// reloadAllRows loads all rows. It is called when the set of nodes has changed.
 func (o *Overlay) reloadAllRows(c *model.Cluster) {
 	n := c.Nodes.Len()
 	o.everSync = true
@@ -221,7 +221,7 @@ func (o *Overlay) addRequest(values []int64, id model.NodeID, r resource.Request
 	}
 }
 
-// AssignIdle assigns idle resources of a node to a task.
+// AssignIdle assigns a node's idle resources to a task.
 func (o *Overlay) AssignIdle(id model.NodeID, t *model.Task) { o.applyStep(entry{id, take, t}) }
 
 // PromiseReleasing assigns resources that are being released on a node to a task.
@@ -229,13 +229,13 @@ func (o *Overlay) PromiseReleasing(id model.NodeID, t *model.Task) {
 	o.applyStep(entry{id, promise, t})
 }
 
-// WithdrawPromise cancels a promise in the model, that is, of a task that is Pipelined.
+// WithdrawPromise cancels a promise that is recorded in the model, which means that the task is Pipelined.
 func (o *Overlay) WithdrawPromise(id model.NodeID, t *model.Task) { o.applyStep(entry{id, free, t}) }
 
 // EvictTask marks the resources of a running task as being released.
 func (o *Overlay) EvictTask(id model.NodeID, t *model.Task) { o.applyStep(entry{id, release, t}) }
 
-// CancelEviction reverts an EvictTask without undoing the steps after it.
+// CancelEviction reverts EvictTask for a task without undoing the later steps.
 func (o *Overlay) CancelEviction(id model.NodeID, t *model.Task) { o.applyStep(entry{id, hold, t}) }
 
 // AssumeEnded assumes, for a forecast, that a task has ended and its resources are idle. leaving is true if they were
@@ -314,7 +314,7 @@ func (o *Overlay) FitsNow(id model.NodeID, r resource.Request) bool {
 	return true
 }
 
-// FitsLater reports whether a request fits once all resources that are being released are free.
+// FitsLater reports whether a request will fit once all resources that are being released are free.
 func (o *Overlay) FitsLater(id model.NodeID, r resource.Request) bool {
 	base := int(id) * o.Nodes.Stride
 	for _, t := range r {
@@ -325,8 +325,9 @@ func (o *Overlay) FitsLater(id model.NodeID, r resource.Request) bool {
 	return true
 }
 
-// HasFreePorts reports whether the host ports are free on a node, considering tasks of the model and of this cycle. If
-// later is true, the ports of leaving tasks count as free. Tasks that only have promised resources use no ports.
+// HasFreePorts reports whether the host ports are free on a node, considering the model's tasks and the tasks that
+// this cycle placed. If later is true, the ports of leaving tasks count as free. Tasks in the model that only have
+// promised resources use no ports.
 func (o *Overlay) HasFreePorts(id model.NodeID, ports []podshape.Port, later bool) bool {
 	ok := true
 	o.Nodes.VisitPorts(id, func(t *model.Task, held podshape.Port) bool {

@@ -8,8 +8,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// CountEvicted counts a running task as leaving (1), or as staying again (-1), in the overlay, its queue, its gang and
-// the rules.
+// CountEvicted counts a running task as leaving (sign 1) or as staying again (sign -1), in the overlay, its queue,
+// its gang and the rules.
 func (s *Placer) CountEvicted(t *model.Task, from *queue.Queue, sign int) {
 	if sign > 0 {
 		s.View.EvictTask(t.Node, t)
@@ -24,8 +24,8 @@ func (s *Placer) CountEvicted(t *model.Task, from *queue.Queue, sign int) {
 	}
 }
 
-// SimulateHeld counts tasks as held by their job and its queue, until the returned function is called. It simulates the
-// state after an eviction.
+// SimulateHeld counts tasks as held by their job and its queue until the returned function is called. This simulates
+// the state after an eviction.
 func (s *Placer) SimulateHeld(j *framework.Job, tasks []*model.Task) (undo func()) {
 	promised, asked := j.Promised, framework.SumRequests(tasks)
 	j.Promised = slices.Clip(promised)
@@ -39,8 +39,8 @@ func (s *Placer) SimulateHeld(j *framework.Job, tasks []*model.Task) (undo func(
 	}
 }
 
-// RecordEvicted marks the status of a gang that lost tasks to be updated, and excludes the gang from further evictions
-// in this cycle.
+// RecordEvicted marks that the status of a gang that has lost tasks must be updated, and excludes the gang from
+// further evictions in this cycle.
 func (s *Placer) RecordEvicted(g *model.Gang, tasks int) {
 	if j := s.Job(g); j != nil {
 		s.MarkEased(j.In)

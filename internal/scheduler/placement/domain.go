@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// upperBound returns an upper bound for how many of some tasks a domain has room for, counting each shape separately.
+// upperBound returns the maximum number of wanted tasks that could fit in a domain, counting each shape separately.
 // The whole cluster (nil) has no bound.
 func (r *round) upperBound(d *model.Domain, wanted map[*model.Shape]int) int {
 	if d == nil {
@@ -23,7 +23,7 @@ func (r *round) upperBound(d *model.Domain, wanted map[*model.Shape]int) int {
 	return total
 }
 
-// domainSlots returns how many pods of a shape a domain has room for by resources alone.
+// domainSlots returns how many pods of a shape fit in a domain, considering only resources.
 func (r *round) domainSlots(d *model.Domain, shape *model.Shape) int {
 	if shape.Impossible {
 		return 0
@@ -43,9 +43,9 @@ func (r *round) domainSlots(d *model.Domain, shape *model.Shape) int {
 	return total
 }
 
-// enterDomain restricts the round to a domain and sets the order in which its leaves are filled with n pods of a shape.
-// Leaves with pods of the gang come first. Otherwise it is the smallest subtree that has room for all remaining
-// pods, or the largest subtree.
+// enterDomain restricts the round to a domain and sets the order in which its leaves are filled with n pods of a
+// shape. Leaves with pods of the gang come first. After them comes the smallest subtree in which all remaining pods
+// fit, or the largest subtree if there is none.
 func (r *round) enterDomain(d *model.Domain, held []model.NodeID, shape *model.Shape, n int) {
 	if d == nil {
 		r.s.Scope = nil

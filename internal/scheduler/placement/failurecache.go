@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// knownFailure returns the cached verdict if an equivalent gang already failed in this cycle.
+// knownFailure returns the cached verdict if an equivalent gang has already failed in this cycle.
 func (s *Placer) knownFailure(j *framework.Job) (explain.Verdict, bool) {
 	if !s.sharesFailures(j) {
 		return explain.Verdict{}, false
@@ -17,7 +17,7 @@ func (s *Placer) knownFailure(j *framework.Job) (explain.Verdict, bool) {
 	if !isCached || !s.failsLike(j, &f) {
 		return explain.Verdict{}, false
 	}
-	if s.isBlockedByQueue(j) { // its queue may be the reason before the nodes are
+	if s.isBlockedByQueue(j) { // the queue may be the reason rather than the nodes
 		return explain.Verdict{}, false
 	}
 	v := f.verdict
@@ -30,7 +30,7 @@ func (s *Placer) knownFailure(j *framework.Job) (explain.Verdict, bool) {
 }
 
 // sharesFailures reports whether the placement of a gang depends only on the shape of its pods, their number and the
-// reservations. Such a gang fails if an equivalent one has failed.
+// reservations. Such a gang fails if an equivalent gang has failed.
 func (s *Placer) sharesFailures(j *framework.Job) bool {
 	switch {
 	case j.IsStructured(), len(j.MinTaskMember) > 0: // counting its pods is not enough
@@ -43,23 +43,23 @@ func (s *Placer) sharesFailures(j *framework.Job) bool {
 	return j.HasOneShape() && !s.HasPolicyRestriction(j, j.Pending[0])
 }
 
-// failsLike reports whether a gang with the shape of a cached failure needs at least as much as the failed gang, and
-// may use no more.
+// failsLike compares a gang with a gang of the same shape whose failure is cached. It reports whether the gang needs
+// at least as much as the failed gang and may use no more resources.
 func (s *Placer) failsLike(j *framework.Job, f *cachedFailure) bool {
 	switch {
 	case s.DependsOnPods(j.Pending[0]): // where its pods may run depends on other pods
 		return false
-	case f.extra && !s.hasMinimum(j): // it also waits for resources that are being released
+	case f.extra && !s.hasMinimum(j): // the gang also waits for resources that are being released
 		return false
 	case max(j.Need(), 1) < f.need:
 		return false
 	}
-	isFreeOfMore := s.Constraints.FreeReservations(j, true)&^f.free != 0 // fewer reservations bind it
+	isFreeOfMore := s.Constraints.FreeReservations(j, true)&^f.free != 0 // fewer reservations restrict the gang
 	return !isFreeOfMore
 }
 
-// isBlockedByQueue reports whether a limit of its queue, and not only the size of the cluster, permits no more pods of
-// a gang, or not its minimum.
+// isBlockedByQueue reports whether a limit of its queue, other than the size of the cluster, permits no more pods of
+// a gang, or not the minimum of a gang that is below it.
 func (s *Placer) isBlockedByQueue(j *framework.Job) bool {
 	requested := j.Pending[0].Shape.Request
 	if !s.hasMinimum(j) {
@@ -70,8 +70,8 @@ func (s *Placer) isBlockedByQueue(j *framework.Job) bool {
 	return v.Code != "" && !isClusterLimit
 }
 
-// cacheFailure stores the verdict of a round for equivalent gangs. A failure that depends on more than the nodes, the
-// gang's queue for example, is not stored.
+// cacheFailure stores the verdict of a round for equivalent gangs. It does not store a failure that depends on more
+// than the nodes, for example on the gang's queue.
 func (s *Placer) cacheFailure(j *framework.Job, r *round, v explain.Verdict) {
 	failedAtNodes := r.queueVerdict.Code == "" && r.filter == nil && len(r.failed) == 1
 	if !failedAtNodes || !s.sharesFailures(j) {
@@ -92,9 +92,9 @@ func (s *Placer) cacheFailure(j *framework.Job, r *round, v explain.Verdict) {
 	}
 }
 
-// hasMinimum reports whether a job has its minimum. Unlike a job below its minimum, it then does not wait for resources
-// that are being released.
+// hasMinimum reports whether a job has its minimum. Unlike a job below its minimum, such a job does not wait for
+// resources that are being released.
 func (s *Placer) hasMinimum(j *framework.Job) bool { return !s.Rules.Gang || j.Need() == 0 }
 
-// ForgetFailures drops the cached failures, because resources were freed.
+// ForgetFailures drops the cached failures. It is called when resources were freed.
 func (s *Placer) ForgetFailures() { clear(s.failures) }

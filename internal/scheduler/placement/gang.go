@@ -15,11 +15,11 @@ type Outcome int
 const (
 	Failed   Outcome = iota // nothing was placed
 	Kept                    // tasks were placed and will be bound
-	Reserved                // the gang fits after releases; the resources are promised to it
+	Reserved                // the gang fits once resources are released; they are promised to it
 )
 
-// PlaceGang places as many of a job's tasks as bring it to its minimum, or one more task if it has its minimum. It
-// places all of them or none: after Failed the session is unchanged and the job's verdict holds the reason.
+// PlaceGang places as many tasks as a job needs to reach its minimum, or one more task if the job has its minimum. It
+// places all of these tasks or none. After Failed, the session is unchanged and the job's verdict holds the reason.
 func (s *Placer) PlaceGang(j *framework.Job, filter session.Filter, limits Limits) Outcome {
 	s.Tried++
 	if filter == nil {
@@ -63,7 +63,7 @@ func (s *Placer) PlaceGang(j *framework.Job, filter session.Filter, limits Limit
 		return Reserved
 	}
 	r.undoPlacements(mark)
-	if filter != nil && len(j.Promised)+len(j.Reserved) > 0 { // the gang waits for these resources, not for the filtered tasks
+	if filter != nil && len(j.Promised)+len(j.Reserved) > 0 { // the gang is waiting for these resources instead
 		return Failed
 	}
 	v = s.Constraints.ExplainHeld(j, v, limits)
@@ -91,7 +91,7 @@ func (s *Placer) reserveFree(r *round, mark int) bool {
 	if !s.IsOverdue(j) {
 		return false
 	}
-	j.Unsettled = true // how many of its pods find resources, and where, may change with fewer resources too
+	j.Unsettled = true // with fewer resources, more pods or other pods of the gang may find a node
 	if !r.placePart(mark) {
 		return false
 	}
@@ -113,8 +113,8 @@ func (s *Placer) WouldFit(j *framework.Job) bool {
 	return ok
 }
 
-// WouldStart reports whether a round would place the gang now, without waiting for resources that are being released,
-// and how many tasks it placed. It undoes the round.
+// WouldStart reports whether a round would place the gang now, without waiting for resources that are being released.
+// It also returns the number of tasks that the round placed. It undoes the round.
 func (s *Placer) WouldStart(j *framework.Job, limits Limits) (starts bool, placed int) {
 	unsettled, mark := j.Unsettled, s.View.Mark()
 	r := round{s: s, job: j, quiet: true, limits: limits}
@@ -126,12 +126,13 @@ func (s *Placer) WouldStart(j *framework.Job, limits Limits) (starts bool, place
 	return starts, placed
 }
 
-// placePart places what can be placed of a gang that does not fit as a whole. It reports whether that is anything.
+// placePart places as many tasks as possible of a gang that does not fit as a whole. It reports whether it has placed
+// any.
 func (r *round) placePart(mark int) bool {
 	if r.extra {
 		return false
 	}
-	if len(r.placed) == 0 { // the last of several tries was undone
+	if len(r.placed) == 0 { // the last of several attempts was undone
 		r.startOver(mark)
 		r.placeOnce()
 	}

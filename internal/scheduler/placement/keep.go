@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// withdrawPromises takes back, during a round, the resources promised to the job.
+// withdrawPromises withdraws, for the duration of a round, the resources that were promised to the job.
 func (s *Placer) withdrawPromises(j *framework.Job) {
 	for _, t := range j.Reserved {
 		s.View.WithdrawPromise(t.Node, t)
@@ -16,7 +16,7 @@ func (s *Placer) withdrawPromises(j *framework.Job) {
 	}
 }
 
-// commitPlaced commits a round: the tasks will be bound.
+// commitPlaced commits a round. The placed tasks will be bound.
 func (s *Placer) commitPlaced(j *framework.Job, placed []framework.Placed) {
 	if len(j.Placed)+len(j.Promised) == 0 {
 		s.Bound = append(s.Bound, j)
@@ -44,7 +44,8 @@ func (s *Placer) commitPromised(j *framework.Job, placed []framework.Placed) {
 	s.SetVerdict(j, v)
 }
 
-// dropOldPromises cancels the job's old promises: the tasks were placed again, or cannot be placed there any more.
+// dropOldPromises cancels the job's old promises, because the tasks were placed again or can no longer be placed
+// there.
 func (s *Placer) dropOldPromises(j *framework.Job) {
 	if len(j.Reserved) > 0 {
 		s.Touch(j)
@@ -54,7 +55,7 @@ func (s *Placer) dropOldPromises(j *framework.Job) {
 	j.Reserved = j.Reserved[:0]
 }
 
-// MarkEased records that a queue and its ancestors hold less than when their gangs were tried, so that the gangs are
+// MarkEased records that a queue and its ancestors hold less than when their gangs were tried. The gangs are then
 // tried again.
 func (s *Placer) MarkEased(q *queue.Queue) {
 	if s.Eased == nil {

@@ -1,13 +1,13 @@
-// Package placement places gangs: all pods that a gang needs, or none. It tries orders of pods, sub-groups and HyperNodes,
-// and commits or undoes a try.
+// Package placement places gangs: either all pods that a gang needs, or none. It tries different orders of pods,
+// sub-groups and HyperNodes, and commits or undoes each try.
 //
 //	In:   a session, a gang, constraints of other packages
 //	Out:  an Outcome; the job's placed or promised tasks, or its verdict
 //
 // # Invariants
 //
-//   - After Failed, the overlay, the ledger and the job are as before, except for the verdict.
-//   - A gang below its minimum is committed with its minimum or leaves no trace.
+//   - After Failed, the overlay, the ledger and the job are as before, except for the job's verdict.
+//   - A gang below its minimum is either committed with its minimum or leaves no trace.
 //
 // # Concurrency
 //
@@ -31,7 +31,7 @@ type Placer struct {
 	Bound []*framework.Job
 	// Eased holds the queues that lost resources in this cycle after their gangs were tried.
 	Eased map[*queue.Queue]bool
-	// Tried and Won are the numbers of rounds and of committed rounds.
+	// Tried and Won are the numbers of tried and of committed rounds.
 	Tried, Won int
 
 	failures map[*model.Shape]cachedFailure
@@ -44,19 +44,19 @@ func New(s *session.Session) *Placer {
 	return &Placer{Session: s, failures: map[*model.Shape]cachedFailure{}}
 }
 
-// cachedFailure caches that a gang of a single shape did not fit in this cycle. A gang that needs as many pods or more
-// does not fit either.
+// cachedFailure records that a gang of a single shape did not fit in this cycle. A gang that needs at least as many
+// pods does not fit either.
 type cachedFailure struct {
 	need    int
 	verdict explain.Verdict
-	free    uint32 // reservations that did not bind it, as a bit set
+	free    uint32 // reservations that did not restrict the gang, as a bit set
 	extra   bool   // the gang had its minimum, so resources that are being released did not count
 }
 
-// Trial holds the conditions of a try at placing a gang while others are counted out.
+// Trial holds the conditions for a try to place a gang while victims are counted out.
 type Trial struct {
-	// Swap is the queue's allocation before others were counted out. The queue may hold that much again even if its
-	// share or capability has decreased. If nil, the limits apply.
+	// Swap is the queue's allocation before victims were counted out. The queue may hold that much again even if its
+	// share or capability has decreased. If Swap is nil, the limits apply.
 	Swap []float64
 	// Grow allows a gang that has its minimum to wait for resources too.
 	Grow bool

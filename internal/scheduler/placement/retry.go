@@ -7,12 +7,12 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// Placing a gang pod by pod is a heuristic: pods of one shape may use resources that pods of another shape need,
-// although all would fit in another order. Therefore, a gang of several shapes that fails is tried again with the
-// failed shapes first, unless it is clear that no order helps.
+// Placing a gang pod by pod is a heuristic, because pods of one shape may use resources that pods of another shape
+// need, although all would fit in another order. Therefore, if a gang with several shapes fails, it is tried again
+// with the failed shapes first, unless it is clear that no order helps.
 
-// tryOrders places what it can. If that is not enough and another order could be better, it tries others. The
-// placements of the last try stay on the overlay.
+// tryOrders places as many tasks as possible. If these are not enough and another order could be better, it tries
+// other orders. The placements of the last try stay on the overlay.
 func (r *round) tryOrders() {
 	if r.job.IsStructured() {
 		r.placeStructured()
@@ -61,8 +61,9 @@ func (r *round) tryOrders() {
 	}
 }
 
-// preferStartNow places other pods of the gang if some of the placed pods have to wait for resources that are being
-// released, and other pods are enough to start the gang now.
+// preferStartNow prefers pods with which the gang can start now. If some of the placed pods have to wait for
+// resources that are being released, and other pods are enough to start the gang without waiting, it places those
+// instead.
 func (r *round) preferStartNow(mark int) {
 	if r.promises == 0 || len(r.placed) == len(r.job.Pending) || len(r.releasePasses()) == 1 {
 		return
@@ -79,9 +80,9 @@ func (r *round) preferStartNow(mark int) {
 	r.placeOnce()
 }
 
-// retryPromisedNodes tries once more if the gang has promised resources, using the promised nodes. The best node for
-// each pod does not always leave room for all of them. If the resources freed by victims were not found again, more
-// victims would be evicted.
+// retryPromisedNodes tries the promised nodes if the gang has promised resources. This is necessary because choosing
+// the best node for each pod does not always leave enough resources for all of them. If the resources freed by
+// victims were not found again, more victims would be evicted.
 func (r *round) retryPromisedNodes(mark int) bool {
 	if len(r.job.Reserved) == 0 || r.extra {
 		return false
@@ -98,7 +99,7 @@ func (r *round) retryPromisedNodes(mark int) bool {
 	return false
 }
 
-// startOver undoes a try and starts over.
+// startOver undoes the placements of a try, so that another one can start.
 func (r *round) startOver(mark int) {
 	r.undoPlacements(mark)
 	r.placed, r.failed, r.promises = r.placed[:0], nil, 0
@@ -107,8 +108,8 @@ func (r *round) startOver(mark int) {
 	}
 }
 
-// isErratic reports whether changes of other pods can make more nodes fit for a shape, not only fewer. It also returns
-// true if this is unknown.
+// isErratic reports whether a change to other pods can increase the number of nodes on which a shape fits, and not
+// only reduce it. It also returns true if this is unknown.
 func (r *round) isErratic(shape *model.Shape) bool {
 	if shape.Slow {
 		return true
@@ -121,8 +122,8 @@ func (r *round) isErratic(shape *model.Shape) bool {
 	return false
 }
 
-// mayFitReordered reports whether each shape alone has room for so many of its pods that together they would be enough.
-// If not, no order helps, and no order helps with fewer free resources either.
+// mayFitReordered counts how many pods of each shape fit on their own, and reports whether together these pods would
+// be enough. If not, no other order helps, and none would help with fewer free resources either.
 func (r *round) mayFitReordered(failed, shapes []*model.Shape) bool {
 	counts := map[*model.Shape]int{}
 	total := 0
@@ -148,8 +149,8 @@ func (r *round) mayFitReordered(failed, shapes []*model.Shape) bool {
 	return true
 }
 
-// countAlone returns how many pods of a shape find a node if the gang has no others, up to most. It undoes the
-// placements.
+// countAlone returns how many pods of a shape, up to most, would find a node if the gang had no other pods. It undoes
+// the placements.
 func (r *round) countAlone(shape *model.Shape, most int) int {
 	s, mark := r.s, r.s.View.Mark()
 	n := 0

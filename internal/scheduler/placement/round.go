@@ -29,7 +29,7 @@ type round struct {
 	extra        bool           // the gang has its minimum, so one more task is enough
 	fit          int            // number of tasks placed by the first try
 	front        []*model.Shape // shapes to place first
-	quiet        bool           // the reason of a failure is not needed
+	quiet        bool           // the reason for a failure is not needed
 	atHome       bool           // tasks go to the nodes where they were promised resources, if possible
 	now          bool           // do not wait for resources that are being released
 	sub          *structure     // for a structured gang
@@ -37,7 +37,7 @@ type round struct {
 	preferred    Preference // resources to use before all others; nil for none
 }
 
-// placeOnce tries the participating tasks once.
+// placeOnce tries once to place the selected tasks.
 func (r *round) placeOnce() {
 	r.roleNeeds = r.job.RoleNeeds()
 	r.need = r.job.Need()
@@ -60,7 +60,7 @@ func (r *round) placeOnce() {
 	r.placeTasks(func(t *model.Task) bool { return len(done) == 0 || !done[t] })
 }
 
-// placeTasks tries the participating tasks in order until enough are placed.
+// placeTasks tries the selected tasks in order until enough are placed.
 func (r *round) placeTasks(partOf func(*model.Task) bool) {
 	for _, t := range r.orderedTasks() {
 		if len(r.placed) > 0 && r.hasEnough() {
@@ -152,15 +152,15 @@ func (s *Placer) takeResources(j *framework.Job, p framework.Placed) {
 	j.In.AddOccupied(p.Task.Shape.Request, 1)
 }
 
-// mustWait returns why a gang's queue must wait for its own pods to end before it may hold more. In a forecast
-// these have ended.
+// mustWait returns why a gang's queue must wait for its own pods to end before it may hold more. It never does so in
+// a forecast, because these pods are assumed to have ended.
 func (s *Placer) mustWait(j *framework.Job, asked resource.Request) explain.Verdict {
 	if s.InForecast() {
 		return explain.Verdict{}
 	}
 	v := s.Rules.MustWait(j.In, asked)
 	if own := v.Limit != nil && v.Limit.Queue == j.In.Name; own && s.mayHoldAgain(&v, j.In.Occupied, asked) {
-		return explain.Verdict{} // its queue exceeds its capability, and holds no more than before
+		return explain.Verdict{} // the queue exceeds its capability, but holds no more than before
 	}
 	return v
 }
@@ -174,21 +174,21 @@ func (r *round) mayWait(t *model.Task) bool {
 	return !r.extra || r.s.trial.Grow || t.Status == model.Pipelined
 }
 
-// recordUnplaced records why a task found no node. The first reason is kept. A task that is too large for every node is
-// reported only if there is no other reason, because the gang may not need it.
+// recordUnplaced records why a task found no node. The first reason is kept. It records that a task is too large for
+// every node only if there is no other reason, because the gang may not need that task.
 func (r *round) recordUnplaced(t *model.Task) {
 	if r.needsReason(t) {
 		r.nodeVerdict = r.s.JudgeNodes(r.job, t)
 	}
 }
 
-// needsReason reports whether the reason of a task that found no node must be recorded.
+// needsReason reports whether the reason why a task found no node must be recorded.
 func (r *round) needsReason(t *model.Task) bool {
 	return r.nodeVerdict.Code == "" || r.nodeVerdict.Code == reason.TooLarge && !r.s.IsTooLarge(t.Shape)
 }
 
-// recordBlocked records a limit of the queue that a task exceeds. If the limit is the whole cluster, the nodes are
-// short of resources, and their reason is more specific.
+// recordBlocked records a limit of the queue that a task exceeds. If the limit is the whole cluster, the nodes lack
+// resources, and the reasons of the nodes are recorded instead, because they are more specific.
 func (r *round) recordBlocked(t *model.Task, v explain.Verdict) {
 	if r.quiet {
 		return
@@ -212,8 +212,8 @@ func (r *round) recordBlocked(t *model.Task, v explain.Verdict) {
 	}
 }
 
-// forWholeGang converts a limit that a task exceeds to its meaning for the gang: what this try had placed counts as
-// requested, not as held.
+// forWholeGang converts a limit that a task exceeds to its meaning for the gang. The resources that this try has
+// placed count as requested, not as held.
 func (r *round) forWholeGang(v explain.Verdict) explain.Verdict {
 	if v.Limit == nil || v.Limit.Quota != "" || v.Limit.Node {
 		return v
@@ -234,7 +234,7 @@ func (r *round) forWholeGang(v explain.Verdict) explain.Verdict {
 	return v
 }
 
-// LeastRequest returns what the smallest pods that would bring the gang to its minimum request of a resource.
+// leastRequest returns how much of a resource the gang must request to reach its minimum with its smallest pods.
 func (r *round) leastRequest(index int) float64 {
 	return session.LeastRequest(r.job.Pending, r.filter, r.need, index)
 }
@@ -249,8 +249,8 @@ func (r *round) undoPlacements(mark int) {
 	r.s.View.Rollback(mark)
 }
 
-// isBlockedByNodes reports whether the nodes, and not a limit of the queue, explain why the round failed. They do if they
-// are not merely too small and some of the tasks fit.
+// isBlockedByNodes reports whether the nodes, and not a limit of the queue, explain why the round failed. This is the
+// case if some of the tasks fit and the others are not merely too large for the nodes.
 func (r *round) isBlockedByNodes() bool {
 	switch r.nodeVerdict.Code {
 	case "", reason.TooLarge:
@@ -305,7 +305,7 @@ type structure struct {
 	placed  map[*framework.Group]int
 	done    map[*model.Task]bool
 	pending map[*framework.Group][]*model.Task
-	// hopeless holds, by policy, how many pods of a group did not fit together.
+	// hopeless holds, for each policy, how many pods of a group did not fit together.
 	hopeless map[*model.SubGroupPolicy]int
 	// short is the group that failed first; shortIn is the HyperNode that was tried for it.
 	short   *framework.Group
@@ -332,7 +332,7 @@ func (r *round) findNode(t *model.Task) (node model.NodeID, later, ok bool) {
 	return s.FindNode(r.job, t)
 }
 
-// orderedTasks returns the pending tasks, the shapes in front first.
+// orderedTasks returns the pending tasks, starting with the shapes in front.
 func (r *round) orderedTasks() []*model.Task {
 	if len(r.front) == 0 {
 		return r.job.Pending
@@ -353,8 +353,8 @@ func (r *round) orderedTasks() []*model.Task {
 	return ordered
 }
 
-// findPreferred returns the node for a task that is to be used before all others, if there is one. A round in a part of
-// the cluster has no such nodes.
+// findPreferred returns the node that a task is to use before all others, if there is one. A round in a part of the
+// cluster has no such nodes.
 func (r *round) findPreferred(t *model.Task) (model.NodeID, bool) {
 	if r.s.Scope != nil {
 		return model.NoNode, false

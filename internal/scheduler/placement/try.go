@@ -23,7 +23,7 @@ func (s *Placer) wasPlaced(t *model.Task) bool {
 	return t == nil
 }
 
-// PlaceAfterEvictions is PlaceGang after evictions: it promises the resources found by FitsInTrial.
+// PlaceAfterEvictions is like PlaceGang after evictions. It promises the resources that FitsInTrial found.
 func (s *Placer) PlaceAfterEvictions(j *framework.Job, trial Trial) Outcome {
 	s.trial = trial
 	defer func() { s.trial = Trial{} }()
@@ -31,9 +31,9 @@ func (s *Placer) PlaceAfterEvictions(j *framework.Job, trial Trial) Outcome {
 	return s.PlaceGang(j, nil, Share)
 }
 
-// TryMinimum places a gang's minimum if it fits now, also while the session is in a forecast. It uses preferred
-// resources before all others; nil for none. tried is the number of tasks for which a node was found. If ok is false,
-// nothing changed.
+// TryMinimum places a gang's minimum if it fits now. It also works while the session is in a forecast. It uses the
+// resources found by preferred before all others; preferred may be nil. tried is the number of tasks for which a node
+// was found. If ok is false, nothing has changed.
 func (s *Placer) TryMinimum(j *framework.Job, limits Limits, preferred Preference) (placed []framework.Placed, tried int, ok bool) {
 	mark := s.View.Mark()
 	r := round{s: s, job: j, limits: limits, quiet: true, preferred: preferred}
@@ -49,7 +49,7 @@ func (s *Placer) TryMinimum(j *framework.Job, limits Limits, preferred Preferenc
 	return r.placed, tried, true
 }
 
-// UndoPlacements undoes the placements of TryMinimum. mark is the mark of the overlay before it.
+// UndoPlacements undoes the placements made by TryMinimum. mark is the overlay's mark before that call.
 func (s *Placer) UndoPlacements(j *framework.Job, placed []framework.Placed, mark int) {
 	(&round{s: s, job: j, placed: placed}).undoPlacements(mark)
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// A structured gang has sub-groups, which are placed as a whole, or a network topology. Its domains are tried one
-// after another, the narrowest first. Placements that do not suffice are undone.
+// A structured gang has a network topology, or sub-groups that are placed as a whole. Its domains are tried one after
+// another, the narrowest first. Placements that do not suffice are undone.
 
-// point is a state of a round to return to.
+// point is a state of a round to which the round can return.
 type point struct {
 	mark, placed, promises int
 	failed                 int
@@ -43,7 +43,7 @@ func (r *round) rollBackTo(p point) {
 	r.s.Scope.ForgetFull()
 }
 
-// placeStructured places a structured gang in the first domain that has room for it.
+// placeStructured places a structured gang in the first domain in which it fits.
 func (r *round) placeStructured() {
 	s, j := r.s, r.job
 	outer := s.Scope
@@ -97,7 +97,7 @@ func (r *round) placeStructured() {
 	r.nameShortage(near.domain)
 }
 
-// nearest is the domain that could take the largest part of a gang, the widest among equals.
+// nearest is the domain that could take the largest part of a gang. Of several such domains, it is the widest.
 type nearest struct {
 	domain *model.Domain
 	fit    int
@@ -110,7 +110,8 @@ func (n *nearest) recordFit(d *model.Domain, fit int) {
 	}
 }
 
-// releasePasses returns the passes over a tier: if resources are being released, the first pass does not wait for them.
+// releasePasses returns the passes over a tier; true stands for a pass that does not wait for resources to be
+// released. If resources are being released, such a pass comes first.
 func (r *round) releasePasses() []bool {
 	if r.s.View.Releasing > 0 && !r.s.IsEvicting() && !r.s.InForecast() {
 		return []bool{true, false}
@@ -129,7 +130,7 @@ func (r *round) minimumTasks() []*model.Task {
 	return tasks
 }
 
-// candidateTasks returns the tasks that the round may place. If a task of the minimum finds no node, another may
+// candidateTasks returns the tasks that the round may place. If a task of the minimum finds no node, another task may
 // replace it.
 func (r *round) candidateTasks() []*model.Task {
 	if r.filter == nil {
@@ -174,8 +175,8 @@ func (r *round) countMissing() {
 	r.extra = r.need == 0 && len(r.roleNeeds) == 0 && len(r.sub.missing) == 0
 }
 
-// placeMissing places what the gang lacks, in the current scope: first groups that must start, then tasks of roles
-// below their minimum, then the rest.
+// placeMissing places the tasks that the gang lacks in the current scope. It places the groups that must start first,
+// then tasks of roles below their minimum, then the remaining tasks.
 func (r *round) placeMissing() {
 	r.countMissing()
 	for _, g := range r.job.GroupsInOrder() {
@@ -192,8 +193,8 @@ func (r *round) placeMissing() {
 	r.placeUnits(func(*model.Task) bool { return true })
 }
 
-// placeUnits tries tasks in order until enough are placed. Tasks without a group, and tasks whose group has its size,
-// are tried alone, others with their group.
+// placeUnits tries tasks in order until enough are placed. It tries a task alone if it has no group or its group has
+// reached its size; otherwise, it tries the task together with its group.
 func (r *round) placeUnits(partOf func(*model.Task) bool) {
 	for _, t := range r.job.Pending {
 		if len(r.placed) > 0 && r.hasEnough() {
@@ -235,13 +236,13 @@ func (r *round) placeOne(t *model.Task) bool {
 // missingPods returns how many pods a group still lacks.
 func (r *round) missingPods(g *framework.Group) int { return max(g.MissingTasks()-r.sub.placed[g], 0) }
 
-// isHopeless reports whether a group of the same policy with n equal pods, or with fewer, found no nodes.
+// isHopeless reports whether another group of the same policy, with at most n equal pods, has already found no nodes.
 func (r *round) isHopeless(g *framework.Group, n int) bool {
 	least, failed := r.sub.hopeless[g.Policy]
 	return failed && n >= least && len(g.Policy.Keys) > 0
 }
 
-// placeWholeGroup places the pods that a group lacks to its size, all or none.
+// placeWholeGroup places all pods that a group lacks to reach its size, or none.
 func (r *round) placeWholeGroup(g *framework.Group) bool {
 	n := r.missingPods(g)
 	var tasks []*model.Task
@@ -274,7 +275,7 @@ func (r *round) placeWholeGroup(g *framework.Group) bool {
 	return false
 }
 
-// allSameShape reports whether the tasks, and all other pending tasks, have the same shape.
+// allSameShape reports whether the given tasks and all other pending tasks have the same shape.
 func (r *round) allSameShape(tasks []*model.Task) bool {
 	for _, t := range tasks {
 		if t.Shape != tasks[0].Shape || t.Shape.Slow {
@@ -336,7 +337,7 @@ func (r *round) placeInGroup(g *framework.Group, tasks []*model.Task) bool {
 	return false
 }
 
-// nodesOfGroup returns the nodes of a group's pods, including the ones that this round has placed.
+// nodesOfGroup returns the nodes of a group's pods, including the pods that this round has placed.
 func (r *round) nodesOfGroup(g *framework.Group) []model.NodeID {
 	held := r.s.NodesOf(r.job, g)
 	for _, p := range r.placed {
@@ -347,8 +348,8 @@ func (r *round) nodesOfGroup(g *framework.Group) []model.NodeID {
 	return held
 }
 
-// countFreeSlots returns how many of some tasks the nodes currently have room for, by resources alone, counting each
-// shape separately.
+// countFreeSlots returns how many of the wanted tasks currently fit on the nodes, considering only resources and
+// counting each shape separately.
 func (r *round) countFreeSlots(nodes []model.NodeID, wanted map[*model.Shape]int) int {
 	total := 0
 	later := r.s.View.Releasing > 0 || r.s.IsEvicting() || r.s.InForecast()
@@ -380,7 +381,7 @@ func (r *round) placeAll(tasks []*model.Task) bool {
 	return true
 }
 
-// nameShortage adds the domain and the group that fell short to the verdict.
+// nameShortage adds to the verdict the domain and the group that could not be placed.
 func (r *round) nameShortage(d *model.Domain) {
 	v := &r.nodeVerdict
 	if v.Code == "" {

@@ -1,12 +1,12 @@
-// Package queue tracks, during a cycle, the resources that every queue holds, requests and deserves, and how queues
-// form a tree.
+// Package queue tracks, during a cycle, the resources that every queue holds, requests and deserves, and the tree
+// that the queues form.
 //
 //	In:   the model's totals and parents of queues
 //	Out:  Ledger, updated with the placements of the cycle and rolled back with them
 //
 // Amounts are float64 values in the model's units, because computing shares divides them. Whole numbers up to 2^53
-// are exact, larger ones have 16 digits. The number of pods matters only where a capability names it, so that a queue
-// is not limited by its number of pods otherwise.
+// are exact; larger numbers have 16 digits. The number of pods matters only where a capability names it, so it does
+// not limit other queues.
 //
 // # Invariants
 //
@@ -48,7 +48,8 @@ type Queue struct {
 	// Parent is nil for a queue at the top. Children are sorted by name.
 	Parent   *Queue
 	Children []*Queue
-	// Known, Open and Gangs are copies of the model's, so that a simulation can change them without writing the model.
+	// Known, Open and Gangs are copies of the model's values, so that a simulation can change them without changing
+	// the model.
 	Known, Open bool
 	Gangs       int
 	// Level is the number of ancestors.
@@ -106,11 +107,11 @@ type Ledger struct {
 	// TopDown lists the same queues, with parents before their children.
 	TopDown []*Queue
 	// Total is the capacity of the cluster. Usable is the part of it that pods of queues can use, considering taints,
-	// cordons and pods outside of queues. Policies divide Usable among queues. It equals Total unless a policy sets
-	// it.
+	// cordons and pods outside of queues. Policies divide Usable among queues. Usable equals Total unless a policy
+	// changes it.
 	Total, Usable []float64
-	// Division identifies the current division of the cluster: the same number means the same shares, including
-	// shares that were restored after a simulation.
+	// Division identifies the current division of the cluster. Equal numbers mean equal shares, including shares that
+	// were restored after a simulation.
 	Division  uint64
 	divisions uint64
 
@@ -119,7 +120,7 @@ type Ledger struct {
 	setGen  uint64
 }
 
-// Open copies the totals from the model.
+// Open loads the current amounts and queues from the model.
 func (l *Ledger) Open(c *model.Cluster) {
 	n := c.Resources.Len()
 	if l.byModel == nil || l.setGen != c.QueueSetGen || len(l.Queues) != len(c.Queues) {
@@ -164,7 +165,7 @@ func (l *Ledger) SaveShares() (restore func()) {
 	}
 }
 
-// ClearShares resets the queues' shares and limits to the values from which policies start.
+// ClearShares resets the queues' shares and limits to the initial values for policies.
 func (l *Ledger) ClearShares() {
 	l.divisions++
 	l.Division = l.divisions
@@ -408,13 +409,13 @@ func findExceededBy(resources *resource.Names, asked resource.Request, limit []f
 }
 
 // OverCapability returns the first resource, by name, for which asked plus the allocated amount, including lingering
-// pods, exceeds the capability; -1 if none exists.
+// pods, exceeds the capability; -1 if there is none.
 func (s *Sums) OverCapability(resources *resource.Names, asked resource.Request, capability []float64) (index int) {
 	return findExceededBy(resources, asked, capability, func(i int) float64 { return s.Allocated[i] + s.Lingering[i] })
 }
 
 // OverCapabilityNow returns the first resource, by name, for which asked plus the amount that pods occupy until they
-// end exceeds the capability; -1 if none exists.
+// end exceeds the capability; -1 if there is none.
 func (s *Sums) OverCapabilityNow(resources *resource.Names, asked resource.Request, capability []float64) (index int) {
 	return findExceededBy(resources, asked, capability, func(i int) float64 { return s.Occupied[i] })
 }

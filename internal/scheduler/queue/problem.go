@@ -15,8 +15,8 @@ type said struct {
 	warnings []string
 }
 
-// Problem describes what is invalid about a queue: that it has no valid position in the tree or, otherwise, which
-// parts of its spec have no effect. It returns "" if the queue is valid.
+// Problem describes what is invalid about a queue, which is either its position in the tree or parts of its spec that
+// contradict each other or have no effect. It returns "" if the queue is valid.
 func (q *Queue) Problem() (code reason.Code, text string) {
 	switch {
 	case q.Fault != "":
@@ -27,8 +27,8 @@ func (q *Queue) Problem() (code reason.Code, text string) {
 	return "", ""
 }
 
-// cachedWarnings returns the contradictions in a queue's spec. These are not errors, because the narrower limit
-// applies.
+// cachedWarnings returns the contradictions in a queue's spec. Contradictory limits are not errors, because the
+// narrower limit applies.
 func (q *Queue) cachedWarnings(resources *resource.Names) []string {
 	if !q.Known {
 		return nil
@@ -61,7 +61,7 @@ func (q *Queue) findContradictions(resources *resource.Names) []string {
 	return append(found, q.findUnenforced(resources)...)
 }
 
-// ofDeviceClass is a part of the names of quotas for devices of a device class.
+// ofDeviceClass is a part of the names of quotas that limit the devices of a device class.
 const ofDeviceClass = "deviceclass/"
 
 // findUnenforced returns warnings about quotas that no policy enforces.
@@ -75,7 +75,7 @@ func (q *Queue) findUnenforced(resources *resource.Names) []string {
 		for _, t := range list.amounts {
 			indices = append(indices, t.Index)
 		}
-		if list.what == "capability" { // this includes a capability of zero
+		if list.what == "capability" { // this includes resources with a capability of zero
 			indices = append(indices, q.HasCapability...)
 		}
 		slices.Sort(indices)

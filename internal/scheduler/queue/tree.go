@@ -8,8 +8,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// arrangeTree sets the parents, children and levels of all queues. If a queue names no parent, its parent is the root
-// queue, if it exists.
+// arrangeTree sets the parents, children and levels of all queues. The parent of a queue that names none is the root
+// queue, if the root queue exists.
 func (l *Ledger) arrangeTree() {
 	byName := make(map[string]*Queue, len(l.Queues))
 	for _, q := range l.Queues {
@@ -39,7 +39,8 @@ func (l *Ledger) arrangeTree() {
 	l.orderTopDown()
 }
 
-// namedParent returns the parent that a queue names; nil if none exists.
+// namedParent returns the parent that a queue names; nil if there is no such queue. A queue without a named parent
+// belongs to the root queue.
 func (l *Ledger) namedParent(q *Queue, byName map[string]*Queue) *Queue {
 	name := q.Queue.Parent
 	switch {
@@ -55,7 +56,7 @@ func (l *Ledger) namedParent(q *Queue, byName map[string]*Queue) *Queue {
 	return p
 }
 
-// describeCycle describes the cycle of parents that contains a queue; "" if none exists.
+// describeCycle describes the cycle of parents that contains a queue; "" if there is no such cycle.
 func describeCycle(q *Queue, up map[*Queue]*Queue) string {
 	names := []string{q.Name}
 	for p := up[q]; p != nil; p = up[p] {
@@ -126,7 +127,7 @@ func (q *Queue) Path() []*Queue {
 	return path
 }
 
-// Ancestor returns the n-th ancestor, where 1 is the parent; nil if none exists.
+// Ancestor returns the n-th ancestor, where 1 is the parent; nil if there is no such ancestor.
 func (q *Queue) Ancestor(n int) *Queue {
 	p := q
 	for ; n > 0 && p != nil; n-- {
@@ -156,7 +157,7 @@ func DivergingAncestors(a, b *Queue) (x, y *Queue) {
 	return a, b
 }
 
-// CommonLevel returns the level of the deepest queue that contains both queues; -1 if none exists.
+// CommonLevel returns the level of the deepest queue that contains both queues; -1 if no queue does.
 func CommonLevel(a, b *Queue) int {
 	x, y := DivergingAncestors(a, b)
 	switch {

@@ -10,18 +10,18 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/reservation"
 )
 
-// waitsForAdmission reports whether the gang waits for admission with a request that divides evenly among its minimum
-// of members. Only then is it known what fewer or smaller pods would request.
+// waitsForAdmission reports whether the gang is waiting for admission with a request that can be divided evenly among
+// the pods of its minimum. Only then is it known what fewer or smaller pods would request.
 func (f *finder) waitsForAdmission() bool {
 	j := f.j
 	switch {
-	case len(j.AtGate) > 0: // their requests are known and may differ from an equal part of the minimum request
+	case len(j.AtGate) > 0: // requests at the gate are known and may not be equal parts
 		return false
 	case j.IsAdmitted(), j.AllocatedTasks() > 0:
 		return false
 	case !j.HasMinResources, j.MinMember < 1:
 		return false
-	case j.IsStructured(), len(j.MinTaskMember) > 1, len(j.PendingShapes()) > 1: // its pods are not equal
+	case j.IsStructured(), len(j.MinTaskMember) > 1, len(j.PendingShapes()) > 1: // the pods are not equal
 		return false
 	}
 	for _, t := range j.MinResources {
@@ -32,17 +32,17 @@ func (f *finder) waitsForAdmission() bool {
 	return j.In.AcceptsGangs()
 }
 
-// These constants are the stages of the search for room for a gang whose pods do not exist yet. Admission does not help
-// a gang that then finds no node. Until its pods exist, the scheduler can only assume that each requests an equal part
-// of the minimum request. That many pods must fit on the nodes, first with their current pods, and if no change
-// achieves that, on empty nodes.
+// These constants are the stages of the search for nodes for a gang whose pods do not exist yet. They exist because
+// admission does not help a gang that then finds no node. Until its pods exist, the scheduler can only assume that
+// each of them requests an equal part of the minimum request. This many pods must fit on the nodes in their current
+// state or, if no change achieves that, on empty nodes.
 const (
 	nowhere = iota // do not check the nodes
 	onNodes
 	onEmptyNodes
 )
 
-// equalPartsFit reports whether the nodes have room for members pods that request equal parts of a request. It ignores
+// equalPartsFit reports whether members pods that request equal parts of a request would fit on the nodes. It ignores
 // selectors and tolerations, which are not known yet.
 func (f *finder) equalPartsFit(request resource.Request, members int) bool {
 	if f.house == nowhere {
@@ -160,8 +160,8 @@ func (f *finder) trySmallerBeforeAdmission() {
 	}
 }
 
-// addAdmissionHint adds a hint with which the gang would be admitted. Without pods, it is not known whether the gang
-// would also start.
+// addAdmissionHint adds a hint about a change with which the gang would be admitted. If the gang has no pods, it is
+// not known whether it would also start.
 func (f *finder) addAdmissionHint(kind, subject, from, to string) {
 	f.out = append(f.out, explain.Help{Kind: kind, Subject: subject, From: from, To: to, Gate: len(f.j.Pending) == 0})
 }

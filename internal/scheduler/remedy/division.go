@@ -8,9 +8,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// countOwnRequest counts all waiting pods of the gang in the requests of its queue, until undo is called, or its
-// declared minimum if no pods exist. The model counts neither pods that cannot run anywhere as they are nor pods with
-// scheduling gates.
+// countOwnRequest counts all waiting pods of the gang in the requests of its queue until undo is called. If no pods
+// exist, it counts the gang's declared minimum. This is necessary because the model counts neither pods with
+// scheduling gates nor pods that cannot run on any node in their current form.
 func (f *finder) countOwnRequest() (undo func()) {
 	f.request = framework.SumRequests(slices.Concat(f.j.Pending, f.j.AtGate))
 	if len(f.j.Tasks) == 0 {
@@ -32,7 +32,7 @@ func (f *finder) countOwnRequest() (undo func()) {
 	}
 }
 
-// moveToQueue moves the gang to another queue and divides the cluster again, until undo is called.
+// moveToQueue moves the gang to another queue and divides the cluster again. undo reverses this.
 func (f *finder) moveToQueue(to *queue.Queue) (undo func()) {
 	j, from, phase := f.j, f.j.In, f.j.Phase
 	place := func(q *queue.Queue) {

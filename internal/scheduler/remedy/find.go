@@ -28,7 +28,7 @@ var trials = []struct {
 }
 
 // Find returns the smallest changes with which a waiting gang would start now, or with which a running gang would get
-// one more pod. It simulates each change that the table of reasons names for the gang's reason, and undoes it.
+// one more pod. It simulates each change that the table of reasons lists for the gang's reason, and undoes it.
 func Find(s *cycle.Cycle, j *framework.Job) []explain.Help {
 	if len(j.Promised)+len(j.Reserved)+len(j.Placed) > 0 || len(s.View.Order) == 0 {
 		return nil

@@ -30,7 +30,7 @@ func (f *finder) tryOwnQueue(kind string) {
 	}
 }
 
-// tryMissingClaims tries the gang as if its missing volume claims existed and every node could reach their volumes.
+// tryMissingClaims tries the gang as if its missing volume claims existed and every node had access to their volumes.
 func (f *finder) tryMissingClaims() {
 	if !f.hasPodsToTry() || !slices.ContainsFunc(f.v.Tally.Counts, func(c explain.Count) bool { return c.Reason == reason.VolumeUnavailable }) {
 		return

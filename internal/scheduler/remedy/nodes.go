@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// maxJudged limits the number of shapes for which nodes are counted by the reason why they cannot take the gang's pods.
+// maxJudged limits the number of shapes for which the reasons why nodes cannot take the gang's pods are counted.
 const maxJudged = 8
 
 // countRejections counts the reasons why nodes cannot take the gang's pods: first for the pod of the verdict, then for
@@ -80,8 +80,8 @@ func (f *finder) startsWithoutSelector(label string) bool {
 	})
 }
 
-// startsTolerating reports whether the gang would start if its pods tolerated a taint. The queues then share the
-// nodes with that taint too, so they may deserve more.
+// startsTolerating reports whether the gang would start if its pods tolerated a taint. In that case, the nodes with
+// the taint are also divided among the queues, so the queues may deserve more.
 func (f *finder) startsTolerating(taint string) bool {
 	change := addToleration(taint)
 	var tolerant []*model.Shape
@@ -99,8 +99,8 @@ func (f *finder) startsTolerating(taint string) bool {
 	return f.startsWithChange(change)
 }
 
-// waitsForLimits reports whether another gang waits because of its queue's limits. If shares grow, it may get nodes
-// before the gang does.
+// waitsForLimits reports whether another gang is waiting because of its queue's limits. If shares grow, such a gang
+// may get nodes before this gang does.
 func (f *finder) waitsForLimits(o *framework.Job) bool {
 	if !f.competesForNodes(o) {
 		return false
@@ -109,7 +109,8 @@ func (f *finder) waitsForLimits(o *framework.Job) bool {
 	return queueIsOpen && limit != nil && !limit.Node
 }
 
-// addToleration returns a change that adds a toleration of a taint, written as key=value:effect, to pods without one.
+// addToleration returns a change that adds a toleration for a taint, written as key=value:effect, to pods that do not
+// tolerate it.
 func addToleration(text string) func(*podshape.Spec, resource.Request) resource.Request {
 	label, effect, _ := strings.Cut(text, ":")
 	key, value, _ := strings.Cut(label, "=")
@@ -123,9 +124,9 @@ func addToleration(text string) func(*podshape.Spec, resource.Request) resource.
 	}
 }
 
-// othersWaitForGuarantees reports whether another gang waits for resources that are reserved for guarantees. The amount
-// of these resources and their nodes change with the nodes that the gang may use, so the other gang may start first and
-// take the nodes.
+// othersWaitForGuarantees reports whether another gang is waiting for resources that are reserved for guarantees. If
+// this gang could use other nodes, the amount of these resources and the nodes that provide them would change, so the
+// other gang might start first and take the nodes.
 func (f *finder) othersWaitForGuarantees() bool {
 	return slices.ContainsFunc(f.s.AllWaiting, func(other *framework.Job) bool {
 		if other == nil || other == f.j || !other.WaitsToStart() {

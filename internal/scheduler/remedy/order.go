@@ -17,7 +17,7 @@ import (
 const (
 	// highestPriority is the greatest value that a user's PriorityClass may have.
 	highestPriority = 1_000_000_000
-	// readAfter is how long a hint about time must stay correct, so that the user has time to read it.
+	// readAfter is how long a hint that depends on the time must stay correct, so that the user has time to read it.
 	readAfter = time.Minute
 )
 
@@ -56,7 +56,7 @@ func (f *finder) mayPassReservations() bool {
 	})
 }
 
-// tryShorterRun tries a run time short enough to end before reserved resources are needed.
+// tryShorterRun tries a run time that is short enough for the gang to end before reserved resources are needed.
 func (f *finder) tryShorterRun() {
 	s, j := f.s, f.j
 	if f.v.Code != reason.Reserved || !f.hasPodsToTry() {
@@ -91,8 +91,8 @@ func (f *finder) tryShorterRun() {
 	}
 }
 
-// roundRunTime rounds a duration down to a round value, such as a user would write. It returns 0 if the duration is too
-// short.
+// roundRunTime rounds a duration down to a value that a user would write, such as a multiple of ten minutes. It
+// returns 0 if the duration is too short.
 func roundRunTime(d time.Duration) time.Duration {
 	for _, step := range []time.Duration{time.Hour, 10 * time.Minute, time.Minute} {
 		if d >= 10*step || step == time.Minute {

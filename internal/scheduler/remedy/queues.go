@@ -15,7 +15,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// wouldStart reports whether the gang would start, or would be admitted if its pods do not exist yet.
+// wouldStart reports whether the gang would start. If its pods do not exist yet, it reports whether the gang would be
+// admitted.
 func (f *finder) wouldStart() bool {
 	s, j := f.s, f.j
 	if !j.In.AcceptsGangs() {
@@ -36,7 +37,7 @@ func (f *finder) wouldStart() bool {
 	return s.Rules.CheckValid(j).Code == "" && f.wouldGetPods()
 }
 
-// isFirstToUse reports whether the gang is the first in a queue that would use a raised limit of the queue.
+// isFirstToUse reports whether no other gang would use a raised limit of a queue before this gang.
 func (f *finder) isFirstToUse(q *queue.Queue) bool {
 	return !slices.ContainsFunc(f.s.AllWaiting, func(o *framework.Job) bool {
 		if o == nil || o == f.j || !o.In.IsWithin(q) {
@@ -52,7 +53,7 @@ func (f *finder) goesAhead(o *framework.Job, q *queue.Queue) bool {
 	switch {
 	case q != f.j.In && o.WaitsToStart():
 		return true
-	case o.IsAdmitted() && !f.j.IsAdmitted(): // its pods exist, the gang's are created only after its admission
+	case o.IsAdmitted() && !f.j.IsAdmitted(): // its pods exist; this gang's are created only after its admission
 		return true
 	}
 	return f.s.Rules.CompareJobs(o, f.j) < 0
@@ -76,7 +77,7 @@ func (f *finder) tryRaisedCapability() {
 	if !f.hasPodsToTry() || f.v.Code != reason.GangDoesNotFit && f.v.Code != reason.TooLarge {
 		return
 	}
-	for _, q := range f.j.In.Path() { // with a higher limit, other pods of the gang may fit on nodes
+	for _, q := range f.j.In.Path() { // with a higher limit, other pods of the gang may be allowed that fit on nodes
 		for i, capability := range q.Capability {
 			if i == resource.Pods || q.Allocated[i]+greatestSum(f.j.Pending, f.j.Need(), i) <= capability {
 				continue
@@ -117,7 +118,7 @@ func (f *finder) tryCapability(q *queue.Queue, index int) bool {
 	return false
 }
 
-// greatestSum returns the total request for a resource of the need tasks that request most of it.
+// greatestSum returns the total request for a resource by the need tasks that request most of it.
 func greatestSum(tasks []*model.Task, need, index int) float64 {
 	asked := make([]int64, 0, len(tasks))
 	for _, t := range tasks {
@@ -131,7 +132,7 @@ func greatestSum(tasks []*model.Task, need, index int) float64 {
 	return sum
 }
 
-// liftCapability sets a queue's capability for a resource and divides the cluster again.
+// liftCapability sets a queue's capability for a resource and divides the cluster again. undo reverses this.
 func liftCapability(s *cycle.Cycle, q *queue.Queue, index int, to float64) (undo func()) {
 	capability := q.Capability[index]
 	q.Capability[index] = to
@@ -175,9 +176,9 @@ func (f *finder) tryOtherQueues() {
 	}
 }
 
-// letsOthersStart reports whether other gangs of the gang's queue may start, and take the nodes first, as soon as the
-// gang moves to another queue: the gangs behind it in a strict queue, and all gangs if the queue reserves resources for
-// its pods.
+// letsOthersStart reports whether other gangs in the gang's queue may start, and take the nodes first, as soon as the
+// gang moves to another queue. In a strict queue, these are the gangs behind it. If the queue reserves resources for
+// the gang's pods, these are all other waiting gangs.
 func (f *finder) letsOthersStart() bool {
 	j := f.j
 	passed := j.HasPassedGate()
@@ -189,7 +190,7 @@ func (f *finder) letsOthersStart() bool {
 	})
 }
 
-// isRival reports whether another gang of the gang's queue waits to start. o may be nil.
+// isRival reports whether another gang in the gang's queue is waiting to start. o may be nil.
 func (f *finder) isRival(o *framework.Job) bool {
 	if o == nil || o == f.j {
 		return false
@@ -197,8 +198,8 @@ func (f *finder) isRival(o *framework.Job) bool {
 	return o.In == f.j.In && o.WaitsToStart()
 }
 
-// queueMatters reports whether another queue could help. It cannot if nodes are short, unless part of their resources
-// is reserved for the guarantees of other queues.
+// queueMatters reports whether moving to another queue could help. It cannot if nodes lack resources, unless part of
+// their resources is reserved for the guarantees of other queues.
 func (f *finder) queueMatters() bool {
 	l := f.v.Limit
 	if l != nil && l.Cluster && l.Kept > 0 {
@@ -215,8 +216,8 @@ func (f *finder) queueMatters() bool {
 	return l == nil || !l.Cluster && !l.Node
 }
 
-// isQueueBounded reports whether a limit of the gang's queue is below the usable resources of the cluster, for any
-// resource that the gang requests.
+// isQueueBounded reports whether, for any resource that the gang requests, a limit of the gang's queue is below the
+// usable resources of the cluster.
 func (f *finder) isQueueBounded() bool {
 	q := f.j.In
 	for _, term := range framework.SumRequests(f.j.MinimumTasks()) {

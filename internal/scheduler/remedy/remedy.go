@@ -1,16 +1,16 @@
-// Package remedy finds out what would help a waiting gang: the smallest changes of the gang, its queue or the cluster
-// with which it would start now.
+// Package remedy finds out what would help a waiting gang: the smallest changes to the gang, its queue or the cluster
+// with which the gang would start now.
 //
 //	In:   a session after its actions have run, and a waiting gang of it
 //	Out:  explain.Help, at most eight
 //
-// It simulates each change on the session and undoes it: a lower minimum, smaller pods, other nodes, another queue, a
-// greater capability, a higher priority, a shorter run time, a missing object that is created.
+// It simulates each change on the session and undoes it. The changes are a lower minimum, smaller pods, other nodes,
+// another queue, a greater capability, a higher priority, a shorter run time, and the creation of a missing object.
 //
 // # Invariants
 //
-//   - A change is only returned if the gang starts with it in a simulated round.
-//   - The model is never written, and afterwards the session is as before.
+//   - A change is returned only if the gang starts with it in a simulated round.
+//   - The model is never changed, and the session is restored after each simulation.
 package remedy
 
 import (
@@ -48,10 +48,10 @@ type finder struct {
 	// request is the total request of the gang's waiting pods.
 	request resource.Request
 
-	house int                             // where pods that do not exist yet must fit: see housed
+	house int                             // where pods that do not exist yet must fit; see equalPartsFit
 	ahead map[*queue.Queue]*framework.Job // first blocking gang of each strict queue: see isBlockedInLine
-	// lends caches, by division of the cluster, whether no other gang needs the free resources within its queue's
-	// share.
+	// lends caches, for each division of the cluster, whether no other gang needs the free resources within its
+	// queue's share.
 	lends map[uint64]bool
 }
 
@@ -79,8 +79,8 @@ func (f *finder) wouldGetPods() bool {
 	return f.mayBorrow() && f.fitsWithinLimits(placement.Capability)
 }
 
-// mayBorrow reports whether the gang may use resources beyond its queue's share: it needs more than the share, and no
-// other gang that needs no more than its own queue's share could start.
+// mayBorrow reports whether the gang may use resources beyond its queue's share. This requires that the gang needs
+// more than the share, and that no other gang could start that needs no more than its own queue's share.
 func (f *finder) mayBorrow() bool {
 	j := f.j
 	if j.Need() == 0 || f.s.CompareWithShare(j, framework.SumRequests(j.MinimumTasks())) != cycle.MoreThanShare {
@@ -99,10 +99,11 @@ func (f *finder) mayBorrow() bool {
 	return lends
 }
 
-// waitingPerTrial is how many waiting gangs can be compared with their shares in the time in which one pod is placed.
+// waitingPerTrial is how many waiting gangs can be compared with their shares in the time that it takes to place one
+// pod.
 const waitingPerTrial = 16
 
-// competesForNodes reports whether another gang waits for nodes, for its minimum or for more.
+// competesForNodes reports whether another gang is waiting for nodes, either for its minimum or for more.
 func (f *finder) competesForNodes(o *framework.Job) bool {
 	isOther := o != nil && o != f.j
 	return isOther && (o.WaitsToStart() || o.WantsMore())
@@ -119,7 +120,7 @@ func (f *finder) mayUseShare(o *framework.Job) bool {
 
 // fitsWithinLimits reports whether the gang would be placed within some limits of its queue. It undoes the placement.
 func (f *finder) fitsWithinLimits(limits placement.Limits) bool {
-	restoreMinimum := f.j.SaveMinimum() // the cached minimum may become that of clones
+	restoreMinimum := f.j.SaveMinimum() // the cached minimum may be replaced by that of clones
 	defer restoreMinimum()
 	fits, placed := f.s.WouldStart(f.j, limits)
 	f.s.Looked += placed + 1
@@ -161,8 +162,8 @@ func bisectGreatest(low, high int, fits func(int) bool) int {
 	return low
 }
 
-// tryFewerOfTask looks for a task whose minimum could be lowered so that the gang would start. It tries the task with
-// the greatest minimum first.
+// tryFewerOfTask looks for a task whose minimum could be lowered so that the gang would start. It adds a hint and
+// returns true if it finds one. It tries the task with the greatest minimum first.
 func (f *finder) tryFewerOfTask() bool {
 	j := f.j
 	minimum, minimums, needs := j.MinMember, j.MinTaskMember, j.RoleNeeds()
@@ -230,8 +231,8 @@ func (f *finder) startsWithTasks(clones []*model.Task) bool {
 	return f.wouldGetPods()
 }
 
-// sharedShape returns an existing shape equal to v, or v itself if no equal shape exists. Pods that become equal
-// therefore share one shape and are placed together, as they would be in a real cycle. It returns nil if v is nil.
+// sharedShape returns an existing shape that equals v, or v itself if there is none. Pods that become equal therefore
+// have the same shape and are placed together, as they would be in a real cycle. It returns nil if v is nil.
 func (f *finder) sharedShape(v *model.Shape, variants map[*model.Shape]*model.Shape) *model.Shape {
 	if v == nil {
 		return nil
@@ -263,8 +264,8 @@ func (f *finder) trySmallerPods() {
 	}
 }
 
-// requestedAmounts returns the different amounts of a resource that the gang's pods request: first the amount of the
-// pod that the verdict is about, then the others in descending order.
+// requestedAmounts returns the different amounts of a resource that the gang's pods request. The amount of the pod
+// that the verdict is about comes first, followed by the others in descending order.
 func (f *finder) requestedAmounts(index int) []int64 {
 	var all []int64
 	for _, shape := range f.j.PendingShapes() {
@@ -289,8 +290,8 @@ func boolToInt(is bool) int {
 	return 0
 }
 
-// trySmallerRequest looks for a smaller request for a resource, for the pods that request exactly the amount asked. It
-// adds a hint and returns true if it finds one.
+// trySmallerRequest looks for a smaller request for a resource. It changes only the pods that currently request the
+// given amount. It adds a hint and returns true if it finds one.
 func (f *finder) trySmallerRequest(index int, asked int64) bool {
 	shapes := f.j.PendingShapes()
 	if slices.ContainsFunc(shapes, func(other *model.Shape) bool {
@@ -312,7 +313,7 @@ func (f *finder) trySmallerRequest(index int, asked int64) bool {
 	return true
 }
 
-// tasksRequesting returns the names of the tasks whose pods request the amount asked of a resource. It returns nil if
+// tasksRequesting returns the names of the tasks whose pods request the given amount of a resource. It returns nil if
 // all pods of the gang do.
 func (f *finder) tasksRequesting(index int, asked int64) []string {
 	named := map[string]bool{}
@@ -330,12 +331,13 @@ func (f *finder) tasksRequesting(index int, asked int64) []string {
 	return slices.Sorted(maps.Keys(named))
 }
 
-// mostSteps limits how often a gang is placed to find an amount by bisection. Twelve steps find it to one part in four
-// thousand.
+// mostSteps limits how often a gang is placed to find an amount by bisection. Twelve steps find the amount with a
+// precision of one part in four thousand.
 const mostSteps = 12
 
-// findGreatestRequest returns the greatest request for a resource with which the gang would start, or 0. If all
-// pods have one shape and only nodes are short, it counts the pods that fit. Otherwise it simulates the placement.
+// findGreatestRequest returns the greatest request for a resource with which the gang would start; 0 if there is
+// none. If all pods have one shape and only nodes lack resources, it counts the pods that fit. Otherwise, it
+// simulates the placement.
 func (f *finder) findGreatestRequest(shapes []*model.Shape, index int, asked int64) int64 {
 	need := max(f.j.Need(), 1)
 	if len(shapes) == 1 && (f.v.Limit == nil || f.v.Limit.Node) {
@@ -365,8 +367,8 @@ func bisectUpTo(high int64, steps int, fits func(int64) bool) int64 {
 	return low
 }
 
-// startsWithRequest reports whether the gang would start if its pods that request the amount asked of a resource
-// requested the amount to instead.
+// startsWithRequest reports whether the gang would start if some of its pods requested less of a resource: the amount
+// to instead of the amount asked.
 func (f *finder) startsWithRequest(index int, asked, to int64) bool {
 	name := corev1.ResourceName(f.s.Cluster.Resources.Name(index))
 	return f.startsWithChange(func(spec *podshape.Spec, request resource.Request) resource.Request {
@@ -388,8 +390,8 @@ func (f *finder) startsWithRequest(index int, asked, to int64) bool {
 	})
 }
 
-// scarceResources lists the resources that the gang may lack: first those of the limits that block it, then those that
-// nodes lack, in the order of the verdict's counts, then all others that the pods request.
+// scarceResources lists the resources that the gang may lack: first the resources of the limits that block it, then
+// the resources that nodes lack, in the order of the verdict's counts, then all others that the pods request.
 func (f *finder) scarceResources() []int {
 	var names []string
 	if f.v.Limit != nil {
@@ -417,8 +419,8 @@ func (f *finder) scarceResources() []int {
 	return out
 }
 
-// countFitting returns how many pods of a shape fit on the nodes if each requests the amount value of a resource. It
-// stops counting at need.
+// countFitting returns how many pods of a shape fit on the nodes if each of them requests the given value of a
+// resource. It stops counting at need.
 func (f *finder) countFitting(shape *model.Shape, index int, value int64, need int) int {
 	s := f.s
 	pods := 0

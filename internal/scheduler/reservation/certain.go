@@ -11,14 +11,15 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// maxStrays bounds the kinds of pods that take resources at unknown times. With more, no forecast is certain.
+// maxStrays bounds the number of kinds of pods that take resources at unknown times. If there are more, no forecast
+// is certain.
 const maxStrays = 256
 
-// certainty decides which forecasts are promises. A forecast is not a promise if some gang may take resources that
-// it counts on at an unknown time: a gang that wants more than its minimum, that was not considered, whose own
-// start is not certain, or that is overdue, so that resources are reserved for it bit by bit. Such a gang is no
-// danger if it shares no node and no queue limit, or if it comes later in the same queue while resources are
-// reserved.
+// certainty decides which forecasts are promises. A forecast is not a promise if another gang may take resources that
+// it counts on at an unknown time. This is the case for a gang that wants more than its minimum, a gang that was not
+// considered, a gang whose own start is not certain, and an overdue gang, because resources are reserved for it bit
+// by bit. Such a gang does no harm if it has no nodes and no queue limits in common with the gang of the forecast, or
+// if it comes later in the same queue while resources are reserved.
 type certainty struct {
 	s      *Planner
 	out    map[*framework.Job]Forecast
@@ -35,14 +36,14 @@ type kind struct {
 	shape *model.Shape
 }
 
-// stray describes gangs that take resources at an unknown time.
+// stray describes gangs that take resources at unknown times.
 type stray struct {
 	first *framework.Job // the first in the order of its queue
 	only  bool
-	// gated is true if some of the pods wait at their queue's gate, or passed it. A pod that passes the gate takes part
-	// of the queue's limits before it has a node.
+	// gated is true if some of the pods are waiting at their queue's gate or have passed it. A pod that passes the
+	// gate uses part of the queue's limits before it has a node.
 	gated bool
-	// from is the earliest time; zero for now.
+	// from is the earliest time at which they may take resources; zero for now.
 	from time.Time
 }
 
@@ -94,8 +95,8 @@ func (c *certainty) mayBeCertain(j *framework.Job, f Forecast) bool {
 	return c.s.IsPredictable(j) && !c.becomesOverdue(j, f)
 }
 
-// findHeads finds the gangs whose reservation lasts until they start: no gang of their queue has its turn before
-// them, so the reservation does not move to another gang.
+// findHeads finds the gangs whose reservations last until they start. No gang of their queue has its turn before
+// them, so their reservations do not move to other gangs.
 func (c *certainty) findHeads() {
 	s := c.s
 	if len(s.Reservations) == maxReservations {
@@ -117,7 +118,7 @@ func (c *certainty) findHeads() {
 	}
 }
 
-// mayTakeResources reports whether a gang may take resources in the current situation.
+// mayTakeResources reports whether a gang may take resources in the current state.
 func (s *Planner) mayTakeResources(j *framework.Job, f Forecast) bool {
 	switch {
 	case f.Why == neverStarts && j.Need() > 0:
@@ -187,7 +188,7 @@ func (c *certainty) isDisturbed(j *framework.Job) bool {
 	return false
 }
 
-// sharesLimitOrNode reports whether a gang shares a queue limit or a node with pods of a kind.
+// sharesLimitOrNode reports whether a gang and pods of a kind use a common queue limit or node.
 func (c *certainty) sharesLimitOrNode(j *framework.Job, k kind) bool {
 	if k.shape == nil || shareLimits(k.in, j.In) {
 		return true

@@ -32,7 +32,8 @@ func AllowsBackfill(q *queue.Queue) bool {
 	return !q.Fifo
 }
 
-// UsesReservations reports whether reservations are made: they are enabled, and some run time is known.
+// UsesReservations reports whether reservations are made. This requires that they are enabled and that some run time
+// is known.
 func (s *Planner) UsesReservations() bool { return s.Easy && s.Cluster.HasRunTimes() }
 
 // RecordTurn records that a gang has its turn. Later gangs are behind it.
@@ -46,8 +47,8 @@ func (s *Planner) RecordTurn(j *framework.Job) {
 	s.turns[j] = len(s.turns) + 1
 }
 
-// MakeReservation makes a reservation for a gang that did not fit at its turn, if it is the first of its queue whose
-// start time can be computed.
+// MakeReservation makes a reservation for a gang that did not fit at its turn. It does so only for the first gang in
+// a queue whose start time can be computed.
 func (s *Planner) MakeReservation(j *framework.Job) {
 	if !s.UsesReservations() || s.heads[j.In] >= MaxHeads || !s.isReservable(j) {
 		return
@@ -68,8 +69,8 @@ func (s *Planner) MakeReservation(j *framework.Job) {
 	s.WakeAt(r.At.Add(time.Second)) // tasks that were to end by then may be late
 }
 
-// isReservable reports whether a reservation may be made for a gang, if its start time is found. A gang that is known
-// never to start does not use up the tries of its queue.
+// isReservable reports whether a reservation may be made for a gang if its start time is found. A gang that is known
+// never to start does not use up the attempts of its queue.
 func (s *Planner) isReservable(j *framework.Job) bool {
 	if !AllowsBackfill(j.In) && !j.In.Fifo || len(s.Reservations) == maxReservations {
 		return false
@@ -77,13 +78,13 @@ func (s *Planner) isReservable(j *framework.Job) bool {
 	return s.IsPredictable(j) && !s.Waiting.CouldNeverStart(j)
 }
 
-// MayPassHead reports whether gangs of a queue may pass its head, because the head has a reservation.
+// MayPassHead reports whether gangs of a queue may pass its head, which requires that the head has a reservation.
 func (s *Planner) MayPassHead(q *queue.Queue) bool {
 	return AllowsBackfill(q) && slices.ContainsFunc(s.Reservations, func(r *Reservation) bool { return r.Job.In == q })
 }
 
-// IsPredictable reports whether a reservation can be computed for a gang: a forecast finds when and where it starts,
-// and reserving these resources is enough for it to start.
+// IsPredictable reports whether a reservation can be computed for a gang. This requires that a forecast can find when
+// and where the gang starts, and that reserving these resources is enough for it to start.
 func (s *Planner) IsPredictable(j *framework.Job) bool {
 	for _, shape := range j.PendingShapes() {
 		if shape.Slow {
@@ -107,10 +108,10 @@ func (s *Planner) canForecast(j *framework.Job) bool {
 	return !never
 }
 
-// findReservation finds the earliest start of a gang and the resources left free besides it.
+// findReservation finds the earliest start of a gang and the resources that remain free beside it.
 func (l *Lookahead) findReservation(j *framework.Job) (*Reservation, bool) {
 	from := 0
-	if !l.s.later.IsZero() { // what ended before the time of the forecast counts as idle
+	if !l.s.later.IsZero() { // resources freed before the forecast time count as idle
 		from = l.next
 	}
 	at, ok := l.findEarliestStart(j, placement.Share)
@@ -120,9 +121,9 @@ func (l *Lookahead) findReservation(j *framework.Job) (*Reservation, bool) {
 	return l.reserveAt(j, at, from)
 }
 
-// reserveAt makes a reservation for a gang at the current time of the forecast. It first uses resources that become
-// free in time, by the endings from the given index on: resources that are idle earlier are useful to others until
-// then, and beyond.
+// reserveAt makes a reservation for a gang at the current time of the forecast. It first uses resources that are
+// freed by the endings from the given index on, because resources that are idle earlier are useful to other gangs
+// until then and longer.
 func (l *Lookahead) reserveAt(j *framework.Job, at time.Time, from int) (*Reservation, bool) {
 	s := l.s
 	mark := s.View.Mark()
@@ -132,7 +133,7 @@ func (l *Lookahead) reserveAt(j *framework.Job, at time.Time, from int) (*Reserv
 		freed.Reset()
 		placed, ok = l.placeMinimum(j, placement.Share)
 	}
-	if !ok { // earliest has just found that it fits
+	if !ok { // findEarliestStart has just found that it fits
 		return nil, false
 	}
 	r := &Reservation{Job: j, At: at, Placed: placed, Room: map[model.NodeID][]int64{}}
@@ -154,7 +155,7 @@ func (l *Lookahead) reserveAt(j *framework.Job, at time.Time, from int) (*Reserv
 	return r, true
 }
 
-// activateReservation activates a reservation: from now on, its nodes accept only tasks that do not delay it.
+// activateReservation activates a reservation. From then on, its nodes accept only tasks that do not delay it.
 func (s *Planner) activateReservation(r *Reservation) {
 	s.Reservations = append(s.Reservations, r)
 	s.Rules.Nodes = append(s.Rules.Nodes, framework.NodeRule{
@@ -172,7 +173,7 @@ func (s *Planner) activateReservation(r *Reservation) {
 	})
 }
 
-// TakeFirstTurn moves a gang before all reservations, until undo is called. It simulates another order.
+// TakeFirstTurn moves a gang before all reservations until undo is called. This simulates another order of gangs.
 func (s *Planner) TakeFirstTurn(j *framework.Job) (undo func()) {
 	if len(s.Reservations) == 0 || s.turns == nil {
 		return func() {}
@@ -188,7 +189,7 @@ func (s *Planner) TakeFirstTurn(j *framework.Job) (undo func()) {
 	}
 }
 
-// updateReservation updates a reservation after a placement.
+// updateReservation updates a reservation after a placement by another gang.
 func (s *Planner) updateReservation(r *Reservation, j *framework.Job, t *model.Task, id model.NodeID, sign int64) {
 	if j == r.Job {
 		return
@@ -204,19 +205,18 @@ func (s *Planner) updateReservation(r *Reservation, j *framework.Job, t *model.T
 	}
 }
 
-// CheckReserved returns a verdict if a queue's limits would not leave room for a reservation if the task started
-// now.
+// CheckReserved returns a verdict if a queue's limits would no longer permit a reservation if the task started now.
 func (s *Planner) CheckReserved(j *framework.Job, t *model.Task) explain.Verdict {
 	return s.CheckReservedBy(func(r *Reservation) bool { return s.restrictsTask(r, j, t) }, j, t)
 }
 
-// CheckReservedBy is CheckReserved for the reservations that binds selects.
+// CheckReservedBy is like CheckReserved, but checks only the reservations that binds selects.
 func (s *Planner) CheckReservedBy(binds func(*Reservation) bool, j *framework.Job, t *model.Task) explain.Verdict {
 	return s.CheckReservedLimits(binds, j, t.Shape.Request)
 }
 
-// ExplainReserved changes the verdict of a gang that does not fit because of reservations: it names the gangs with
-// the reservations and the time.
+// ExplainReserved changes the verdict of a gang that does not fit because of reservations. It names the gangs that
+// have the reservations and the time when the first of them begins.
 func (s *Planner) ExplainReserved(j *framework.Job, v explain.Verdict) explain.Verdict {
 	if v.Code != reason.GangDoesNotFit || len(s.Reservations) == 0 {
 		return v
@@ -245,8 +245,8 @@ func (s *Planner) ExplainReserved(j *framework.Job, v explain.Verdict) explain.V
 }
 
 // isLentOut reports whether the resources reserved for another gang are used by tasks that end before that gang
-// starts. The gang then still waits because of the reservation, so its reason does not change with each task that
-// passes.
+// starts. The gang j is then still waiting because of the reservation, so its reason does not change whenever such a
+// task passes it.
 func (s *Planner) isLentOut(j *framework.Job, v *explain.Verdict) bool {
 	if v.Task == nil || slices.ContainsFunc(v.Tally.Counts, func(c explain.Count) bool { return c.Reason == reason.Reserved }) {
 		return false
@@ -261,11 +261,11 @@ func (s *Planner) isLentOut(j *framework.Job, v *explain.Verdict) bool {
 	return false
 }
 
-// maxLent bounds the nodes of a reservation that are checked.
+// maxLent bounds how many nodes of a reservation are checked.
 const maxLent = 16
 
-// wouldFitReserved reports whether a task would fit on a node of a reservation, without the reservation, once the tasks
-// that end before it have ended.
+// wouldFitReserved reports whether a task would fit on a node of a reservation if there were no reservation and the
+// tasks that end before it had ended.
 func (s *Planner) wouldFitReserved(r *Reservation, t *model.Task) bool {
 	looked := map[model.NodeID]bool{}
 	for _, p := range r.Placed {
@@ -290,8 +290,8 @@ func (s *Planner) wouldFitReserved(r *Reservation, t *model.Task) bool {
 	return false
 }
 
-// CheckReservedLimits returns a verdict if a queue's limits would not leave room for a reservation if a gang with a
-// request started now.
+// CheckReservedLimits returns a verdict if a queue's limits would no longer permit a reservation if a gang with the
+// given request started now.
 func (s *Planner) CheckReservedLimits(binds func(*Reservation) bool, j *framework.Job, request resource.Request) explain.Verdict {
 	for _, r := range s.Reservations {
 		if !binds(r) {
@@ -307,11 +307,11 @@ func (s *Planner) CheckReservedLimits(binds func(*Reservation) bool, j *framewor
 	return explain.Verdict{}
 }
 
-// maxLendable bounds the nodes of a reservation that are tried for one task.
+// maxLendable bounds how many nodes of a reservation are tried for one task.
 const maxLendable = 256
 
-// FindLentNode returns a node whose idle resources are reserved and can be used only by tasks that end before the
-// reservation begins, as this task does. Resources elsewhere then stay available to tasks that run longer.
+// FindLentNode returns a node with reserved idle resources, if the given task ends before the reservation begins.
+// Only such tasks can use these resources, so resources elsewhere stay available to tasks that run longer.
 func (s *Planner) FindLentNode(j *framework.Job, t *model.Task) (model.NodeID, bool) {
 	if len(s.Reservations) == 0 || s.IsEvicting() || t.Shape.Preferred != nil {
 		return model.NoNode, false

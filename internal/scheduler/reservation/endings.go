@@ -11,19 +11,21 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Ending is a task on a node that ends at a known time, at the latest.
+// Ending is the end of a task on a node, at the latest time at which it may occur.
 type Ending struct {
 	At   time.Time
 	Task *model.Task
 	Node model.NodeID
-	// Leaving is true if its resources are already being released, Promised if it holds only a promise of resources.
+	// Leaving is true if the task's resources are already being released. Promised is true if the task holds only a
+	// promise of resources.
 	Leaving, Promised bool
 	moves             bool // the time is not fixed yet
-	// Queue is the queue that the task counts in; nil if it counts in no queue.
+	// Queue is the queue in which the task counts; nil if it counts in no queue.
 	Queue *queue.Queue
 }
 
-// EndingLog caches, between cycles, the tasks that end at known times, in order. Only changed nodes are read again.
+// EndingLog caches, between cycles, the tasks that end at known times, in order. Only nodes that have changed are
+// read again.
 type EndingLog struct {
 	list       []Ending
 	fresh      []Ending
@@ -54,7 +56,7 @@ func (l *EndingLog) updateFrom(s *session.Session) {
 		l.list = l.list[:0]
 	}
 	l.seen, l.nodes, l.estimates = c.Gen(), c.NodeSetGen, c.EstimateGen
-	for i := range l.list { // endings whose time is not fixed
+	for i := range l.list { // endings without a fixed time
 		if e := &l.list[i]; e.moves || !e.At.After(s.Now) {
 			change(e.Node)
 		}

@@ -14,15 +14,16 @@ import (
 const (
 	// maxForecast is how many waiting gangs are considered in a forecast.
 	maxForecast = 64
-	// maxLooked bounds the tasks that are placed in a forecast.
+	// maxLooked bounds the number of tasks that are placed in a forecast.
 	maxLooked = 6_000
 )
 
-// ForecastStarts returns when the waiting gangs start if running tasks end at their limits and no new gangs arrive. It
-// simulates time on the overlay, with the turns and reservations of action allocate, and undoes everything.
+// ForecastStarts returns when the waiting gangs start if running tasks end at their limits and no new gangs arrive.
+// It simulates the passing of time on the overlay, including the turns and reservations of action allocate, and
+// undoes everything.
 func (s *Planner) ForecastStarts() map[*framework.Job]Forecast {
 	f := &forecaster{s: s, out: map[*framework.Job]Forecast{}}
-	stuck := map[*queue.Queue]*framework.Job{} // the first gang of a strict queue that others wait for and that has no forecast
+	stuck := map[*queue.Queue]*framework.Job{} // the first gang without a forecast that blocks its strict queue
 	for _, j := range s.AllWaiting {
 		why := s.whyNoForecast(j)
 		if why == "" {
@@ -93,21 +94,21 @@ func (s *Planner) whyNoForecast(j *framework.Job) string {
 	return ""
 }
 
-// hasLostPromise reports whether resources that were promised to a gang are given up in this cycle. Until the next
-// cycle they still count as held by the gang.
+// hasLostPromise reports whether resources that were promised to a gang are released in this cycle. Until the next
+// cycle, they still count as held by the gang.
 func hasLostPromise(j *framework.Job) bool {
 	return slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return t.Status == model.Pipelined })
 }
 
-// forecaster simulates time.
+// forecaster simulates the passing of time.
 type forecaster struct {
 	s     *Planner
 	look  *Lookahead
 	jobs  []*framework.Job // gangs that have not started
 	out   map[*framework.Job]Forecast
 	began int // s.Looked at the start
-	// heads holds the reservations whose time no start can have changed. moved holds the ones whose nodes may have
-	// changed.
+	// heads holds the reservations whose times cannot have changed because of the starts so far. moved marks the
+	// reservations whose nodes may have changed.
 	heads map[*framework.Job]*Reservation
 	moved map[*framework.Job]bool
 	slots map[*model.Shape]*slots
@@ -145,7 +146,7 @@ func (f *forecaster) runForecast() {
 		for i := first; i < f.look.next; i++ {
 			f.recountNode(f.look.endings[i].Node)
 		}
-		for head, r := range f.heads { // what they were to use is idle now, unless it is still in use
+		for head, r := range f.heads { // the resources that the heads would use are idle now, or still in use
 			if len(r.Idle) > 0 || !r.since.After(s.later) {
 				f.moved[head] = true
 			}
@@ -221,27 +222,27 @@ func (f *forecaster) tryStart(j *framework.Job) bool {
 	return true
 }
 
-// dropMovedReservations drops the reservations that the start of a gang may move: the ones of later turns, because the
-// gang did not respect them, and the ones that begin while it still runs, because the nodes are then less full than
-// assumed.
+// dropMovedReservations drops the reservations that the start of a gang may move. These are the reservations of later
+// turns, because the gang did not respect them, and the reservations that begin while the gang is still running,
+// because the nodes then have less free capacity than assumed.
 func (f *forecaster) dropMovedReservations(j *framework.Job, placed []framework.Placed) {
 	for head, r := range f.heads {
 		turn, had := f.s.turns[head]
 		if !had || turn > f.s.turns[j] || slices.ContainsFunc(placed, func(p framework.Placed) bool { return !f.s.endsBy(p.Task, r.At) }) {
 			delete(f.heads, head)
-		} else { // it ends by then, so its resources may be used instead
+		} else { // the gang ends by then, so its resources may be used instead
 			f.moved[head] = true
 		}
 	}
 }
 
-// insertEndings adds endings in the future.
+// insertEndings adds future endings to the forecast.
 func (f *forecaster) insertEndings(more []Ending) {
 	l := f.look
 	slices.SortFunc(more, compareEndings)
 	n := len(l.endings)
 	l.endings = slices.Grow(l.endings, len(more))[:n+len(more)]
-	for m := len(more); m > 0; m-- { // from the last one on; the endings after it move together
+	for m := len(more); m > 0; m-- { // start with the last one; the endings after it move together
 		at, _ := slices.BinarySearchFunc(l.endings[l.next:n], more[m-1], compareEndings)
 		at += l.next
 		copy(l.endings[at+m:], l.endings[at:n])
@@ -250,7 +251,7 @@ func (f *forecaster) insertEndings(more []Ending) {
 	}
 }
 
-// reserveForHead makes a reservation for the first gang of its queue whose start can be computed.
+// reserveForHead makes a reservation for a gang if it is the first in its queue whose start can be computed.
 func (f *forecaster) reserveForHead(j *framework.Job, tried map[*queue.Queue]int) {
 	s := f.s
 	if tried[j.In] >= MaxHeads || !s.isReservable(j) {
@@ -273,8 +274,8 @@ func (f *forecaster) reserveForHead(j *framework.Job, tried map[*queue.Queue]int
 	s.activateReservation(r)
 }
 
-// lookFurther looks further into the future for one gang, and returns to the current time. last is its reservation if
-// the time is known; otherwise nil.
+// lookFurther looks further into the future for one gang, and then returns to the current time of the forecast. last
+// is the gang's reservation if its time is known; otherwise nil.
 func (f *forecaster) lookFurther(j *framework.Job, last *Reservation) (r *Reservation, ok bool) {
 	l, mark, next := f.look, f.s.View.Mark(), f.look.next
 	if last != nil {
@@ -301,7 +302,7 @@ func (f *forecaster) countSlots() {
 	}
 }
 
-// nodesMayFit reports whether a gang may fit, as far as the nodes' free resources show.
+// nodesMayFit reports whether a gang may fit, judging only by the nodes' free resources.
 func (f *forecaster) nodesMayFit(j *framework.Job) bool {
 	sum := 0
 	for _, shape := range j.PendingShapes() {

@@ -10,16 +10,17 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// freedRoom holds resources that are in use now and become free before a later time. What ends last is used first,
-// because it is not free until then. Thus the choice stays the same while time passes.
+// freedRoom holds resources that are in use now and become free before a later time. The resources of the task that
+// ends last are used first, because they are not free until then. Therefore, the choice stays the same as time
+// passes.
 type freedRoom struct {
 	s       *Planner
 	endings []Ending
 	// next is the number of endings processed, from the last one on.
 	next int
-	// left is the part of their resources that the round has not used.
+	// left is the part of the freed resources that the round has not used.
 	left map[model.NodeID]resource.Vec
-	// at is, by shape, the first ending whose node may have room for pods of the shape.
+	// at holds, for each shape, the first ending whose node may have free resources for pods of the shape.
 	at map[*model.Shape]int
 	// took holds the tasks that use these resources.
 	took map[*model.Task]bool
@@ -29,7 +30,7 @@ func (s *Planner) newFreedRoom(endings []Ending) *freedRoom {
 	return &freedRoom{s: s, endings: endings, left: map[model.NodeID]resource.Vec{}, at: map[*model.Shape]int{}, took: map[*model.Task]bool{}}
 }
 
-// Reset drops what a round used.
+// Reset drops the record of what a round used.
 func (f *freedRoom) Reset() {
 	f.next = 0
 	clear(f.left)
@@ -45,7 +46,7 @@ func (f *freedRoom) nodeOfEnding(i int) (id model.NodeID, ok bool) {
 	e := &f.endings[len(f.endings)-1-i]
 	if i == f.next {
 		f.next++
-		if !e.Promised { // otherwise it holds no resources yet
+		if !e.Promised { // otherwise the task holds no resources yet
 			sum := f.left[e.Node]
 			sum.Add(e.Task.Shape.Request)
 			f.left[e.Node] = sum

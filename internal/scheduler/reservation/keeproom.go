@@ -10,11 +10,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/placement"
 )
 
-// A running gang that loses pods is broken until new pods replace them. Until these exist, but only for a limited
-// time, the resources are held for recovery.
+// A running gang that loses pods is broken until new pods replace them. Until the new pods exist, but only for a
+// limited time, the resources of the lost pods are held for recovery.
 
-// isBroken reports whether a gang runs with fewer pods than its minimum. It is false if the gang is complete again or no
-// longer runs.
+// isBroken reports whether a gang is running with fewer pods than its minimum. It returns false if the gang is
+// complete again or is no longer running.
 func isBroken(j *framework.Job) bool {
 	return j.IsAdmitted() && !j.IsSatisfied() && j.AllocatedTasks() > 0
 }
@@ -30,7 +30,7 @@ func (s *Planner) HoldForRecovery() {
 			continue
 		}
 		if s.isStranded(j) {
-			continue // its resources do not help it
+			continue // the resources do not help the gang
 		}
 		k := &keeping{job: j, in: s.Ledger.Of(g.Queue)}
 		s.addLostRoom(k, g)
@@ -41,7 +41,8 @@ func (s *Planner) HoldForRecovery() {
 	}
 }
 
-// addLostRoom adds the places of a gang's lost pods, on nodes that still exist, until their time is over.
+// addLostRoom adds the resources of a gang's lost pods, if their nodes still exist and their holding time is not
+// over.
 func (s *Planner) addLostRoom(k *keeping, g *model.Gang) {
 	for _, lost := range g.Lost {
 		since := lost.Since
@@ -61,8 +62,8 @@ func (s *Planner) addLostRoom(k *keeping, g *model.Gang) {
 	}
 }
 
-// isStranded reports whether the HyperNodes changed around the remaining pods of a gang, or of a sub-group that lacks
-// pods: they are spread wider than allowed, so no pod can join them.
+// isStranded reports whether the HyperNodes around the remaining pods of a gang, or of a sub-group that lacks pods,
+// have changed so that these pods are spread wider than allowed. No pod can then join them.
 func (s *Planner) isStranded(j *framework.Job) bool {
 	if _, v := s.PermittedTiers(j.Topology, s.NodesOf(j, nil), nil); v.Code != "" {
 		return true
@@ -76,7 +77,7 @@ func (s *Planner) isStranded(j *framework.Job) bool {
 	})
 }
 
-// holdLost holds as much as the gang lacks, as far as the resources are still free.
+// holdLost holds as much as the gang lacks, as long as the resources are still free.
 func (s *Planner) holdLost(k *keeping) {
 	lacks := k.job.Need() - len(k.job.Promised)
 	for _, p := range k.room {
@@ -100,8 +101,8 @@ func (s *Planner) releaseLost(k *keeping) {
 	k.held = k.held[:0]
 }
 
-// UseHeldResources releases what is held for a gang, so that the gang can use it, until the returned function is
-// called.
+// UseHeldResources releases the resources that are held for a gang, so that the gang can use them, until the returned
+// function is called.
 func (s *Planner) UseHeldResources(j *framework.Job) (done func()) {
 	i := slices.IndexFunc(s.keeps, func(k *keeping) bool { return k.job == j && len(k.held) > 0 })
 	if i < 0 {
@@ -117,8 +118,8 @@ func (s *Planner) UseHeldResources(j *framework.Job) (done func()) {
 	}
 }
 
-// MayUseHeld reports whether resources are held for a job with pods to place. The held resources do not appear free
-// to it.
+// MayUseHeld reports whether resources are held for a job with pods to place. To the job, these resources do not
+// appear free.
 func (s *Planner) MayUseHeld(j *framework.Job) bool {
 	if len(s.keeps) == 0 || len(j.Pending) == 0 {
 		return false
@@ -126,13 +127,13 @@ func (s *Planner) MayUseHeld(j *framework.Job) bool {
 	return slices.ContainsFunc(s.keeps, func(k *keeping) bool { return len(k.held) > 0 && k.job == j })
 }
 
-// MayFreeHeld reports whether a gang for which resources are held is tried in this cycle. What it does not need
-// becomes free for others.
+// MayFreeHeld reports whether a gang for which resources are held is tried in this cycle. The resources that the gang
+// does not need then become free for others.
 func (s *Planner) MayFreeHeld() bool {
 	return slices.ContainsFunc(s.keeps, func(k *keeping) bool { return len(k.held) > 0 && !k.job.Parked })
 }
 
-// AppendHeldEndings appends the times when held resources become free for all.
+// AppendHeldEndings appends the times when held resources become free for all gangs.
 func (s *Planner) AppendHeldEndings(list []Ending) []Ending {
 	for _, k := range s.keeps {
 		for _, p := range k.held {
@@ -142,7 +143,7 @@ func (s *Planner) AppendHeldEndings(list []Ending) []Ending {
 	return list
 }
 
-// explainLost changes the verdict of a gang that would fit with resources held for other gangs: it names these gangs.
+// explainLost changes the verdict of a gang that would fit with resources held for other gangs. It names these gangs.
 func (s *Planner) explainLost(j *framework.Job, v explain.Verdict, limits placement.Limits) explain.Verdict {
 	if v.Code != reason.GangDoesNotFit && v.Code != reason.OverDeserved && v.Code != reason.OverCapability {
 		return v

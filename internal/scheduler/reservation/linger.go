@@ -42,8 +42,8 @@ func (s *Planner) explainLingering(j *framework.Job, v explain.Verdict, limits p
 	return v
 }
 
-// ExplainHeld changes the verdict of a gang that would fit with the resources of lingering pods, or with resources held
-// for other gangs: it names these pods or gangs.
+// ExplainHeld changes the verdict of a gang that would fit with the resources of lingering pods, or with resources
+// held for other gangs. It names these pods or gangs.
 func (s *Planner) ExplainHeld(j *framework.Job, v explain.Verdict, limits placement.Limits) explain.Verdict {
 	return s.explainLost(j, s.explainLingering(j, v, limits), limits)
 }

@@ -1,5 +1,6 @@
-// Package reservation computes when gangs start and reserves resources for them until then: a timeline of the tasks that
-// end at known times, forecasts, reservations that other gangs may not delay, and resources held for lost pods.
+// Package reservation computes when gangs start and reserves resources for them until then. It contains a timeline of
+// the tasks that end at known times, forecasts, reservations that other gangs may not delay, and resources held for
+// lost pods.
 //
 //	In:   a placement.Placer, run times, gangs that wait
 //	Out:  reservations, as node rules and constraints of placement; the forecast start of each gang
@@ -7,7 +8,7 @@
 // # Invariants
 //
 //   - A forecast changes the overlay, the ledger and the counts of pods, and restores them when it is closed.
-//   - A task that is placed before a reservation begins does not delay it, if run times are not exceeded.
+//   - A task that is placed before a reservation begins does not delay it unless run times are exceeded.
 //
 // # Concurrency
 //
@@ -27,9 +28,9 @@ import (
 // Planner makes reservations and forecasts in one cycle.
 type Planner struct {
 	*placement.Placer
-	// Waiting answers questions about gangs that wait. It must be set before the first reservation.
+	// Waiting provides information about waiting gangs. It must be set before the first reservation.
 	Waiting Waiting
-	// Easy is true if gangs that cannot start get a reservation where their start time can be computed.
+	// Easy is true if gangs that cannot start now get a reservation, provided that their start time can be computed.
 	Easy bool
 	// Reservations lists the reservations made in this cycle, in order.
 	Reservations []*Reservation
@@ -49,13 +50,14 @@ type Planner struct {
 	keeps        []*keeping             // resources of lost pods that are held for their gangs
 }
 
-// Waiting answers questions about gangs that wait.
+// Waiting provides information about waiting gangs.
 type Waiting interface {
 	// CouldNeverStart reports whether a gang is known not to start even on an empty cluster.
 	CouldNeverStart(j *framework.Job) bool
 	// BlocksOthers reports whether the other gangs of a strict queue must wait for a gang.
 	BlocksOthers(j *framework.Job) bool
-	// MayHold returns why a queue may not hold a request more, ignoring what it reserves for two gangs.
+	// MayHold returns why a queue may not hold a request in addition to what it holds. It ignores what queues reserve
+	// for the two given gangs.
 	MayHold(q *queue.Queue, request resource.Request, one, two *framework.Job) explain.Verdict
 }
 

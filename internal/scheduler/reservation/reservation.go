@@ -12,29 +12,29 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Reservation holds resources for a gang from the latest time at which it can start. Other gangs may start before
-// it only if they do not delay it: they have ended by then, or fit besides it on its nodes and in its queue. (EASY
-// backfilling: Lifka, "The ANL/IBM SP Scheduling System", 1995.)
+// Reservation holds resources for a gang from the latest time at which it can start. Other gangs may start before it
+// only if they do not delay it, which means that they will have ended by then or fit beside it on its nodes and in
+// its queue. (EASY backfilling: Lifka, "The ANL/IBM SP Scheduling System", 1995.)
 type Reservation struct {
 	Job *framework.Job
 	At  time.Time
-	// Placed holds the nodes where it would start.
+	// Placed holds the nodes on which the gang would start.
 	Placed []framework.Placed
 
 	turn    int
 	request resource.Request
-	// Room holds what its nodes have free besides it at that time.
+	// Room holds the resources that its nodes will have free beside the gang at that time.
 	Room map[model.NodeID][]int64
-	// Idle lists the nodes where it uses resources that are idle now.
+	// Idle lists the nodes on which the gang would use resources that are idle now.
 	Idle []model.NodeID
-	// since is the end of the first task whose resources it uses.
+	// since is the end of the first task whose resources the gang would use.
 	since time.Time
-	// ended holds, by queue, the resources of tasks that end before that time.
+	// ended holds, for each queue, the resources of tasks that end before that time.
 	ended map[*queue.Queue]resource.Request
 	order []*queue.Queue // keys of ended
 }
 
-// sumEndings sums what ends before the reservation begins.
+// sumEndings sums up the resources of the tasks that end before the reservation begins.
 func (r *Reservation) sumEndings(endings []Ending) {
 	r.ended, r.order = map[*queue.Queue]resource.Request{}, nil
 	sums := map[*queue.Queue]*resource.Vec{}
@@ -58,7 +58,7 @@ func (r *Reservation) sumEndings(endings []Ending) {
 	}
 }
 
-// CountEnded adds a request to the resources that end in a queue before the reservation begins.
+// CountEnded adds a request, multiplied by sign, to the resources that end in a queue before the reservation begins.
 func (r *Reservation) CountEnded(q *queue.Queue, request resource.Request, sign int64) {
 	sum, known := r.ended[q]
 	if !known {
@@ -74,7 +74,8 @@ func (r *Reservation) CountEnded(q *queue.Queue, request resource.Request, sign 
 	r.ended[q] = sum
 }
 
-// restrictsTask reports whether a reservation restricts a task: its gang is behind, and the task does not end by then.
+// restrictsTask reports whether a reservation restricts a task. It does so if the task's gang is behind the
+// reservation's gang and the task does not end before the reservation begins.
 func (s *Planner) restrictsTask(r *Reservation, j *framework.Job, t *model.Task) bool {
 	return s.IsBehind(r, j) && !s.endsBy(t, r.At)
 }
@@ -90,8 +91,8 @@ func (s *Planner) IsBehind(r *Reservation, j *framework.Job) bool {
 	return j != r.Job && (!had || turn >= r.turn)
 }
 
-// FreeReservations returns the reservations that do not restrict any, or all, of a gang's tasks, as a bit set. Bits of
-// reservations that do not exist yet are set.
+// FreeReservations returns the reservations that leave at least one of a gang's tasks unrestricted, or all of them if
+// anyTask is false, as a bit set. Bits of reservations that do not exist yet are set.
 func (s *Planner) FreeReservations(j *framework.Job, anyTask bool) uint32 {
 	free := ^uint32(0)
 	for i, r := range s.Reservations {
@@ -110,13 +111,13 @@ func (s *Planner) FreeReservations(j *framework.Job, anyTask bool) uint32 {
 	return free
 }
 
-// endsBy reports whether a task that starts now has ended by a time.
+// endsBy reports whether a task that starts now will have ended by a given time.
 func (s *Planner) endsBy(t *model.Task, at time.Time) bool {
 	length, known := t.RunTime().AssumedLength()
 	return known && !s.currentTime().Add(length).After(at)
 }
 
-// currentTime returns the current time of the forecast; without a forecast, now.
+// currentTime returns the current time of the forecast or, without a forecast, the time of the cycle.
 func (s *Planner) currentTime() time.Time {
 	if s.later.IsZero() {
 		return s.Now
@@ -133,7 +134,7 @@ func fitsRow(request resource.Request, row []int64) bool {
 	return true
 }
 
-// shiftLedger changes the ledger to the time when the reservation begins (-1) and back (1).
+// shiftLedger changes the ledger to the state when the reservation begins (sign -1) or back (sign 1).
 func (r *Reservation) shiftLedger(sign float64) {
 	for _, q := range r.order {
 		q.AddAllocated(r.ended[q], sign)

@@ -9,11 +9,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// slots counts how many tasks of a shape the nodes have room for, ignoring other shapes. A gang that needs more
-// does not fit and is not tried.
+// slots counts how many tasks of a shape fit on the nodes, ignoring other shapes. A gang that needs more does not fit
+// and is not tried.
 type slots struct {
 	at   []int32 // by node rank
-	most []int32 // by node rank: what reservations leave; nil for no restriction
+	most []int32 // by node rank: the number that reservations leave; nil for no restriction
 	sum  int
 }
 
@@ -27,7 +27,7 @@ func (s *Planner) slotsOf(shape *model.Shape) *slots {
 	return n
 }
 
-// slotsLeftFor counts the slots that reservations leave to a gang.
+// slotsLeftFor counts the slots that reservations leave for a gang.
 func (s *Planner) slotsLeftFor(j *framework.Job, shape *model.Shape) *slots {
 	n := &slots{at: make([]int32, len(s.View.Order))}
 	for _, r := range s.Reservations {
@@ -63,7 +63,7 @@ func (n *slots) recountNode(s *Planner, shape *model.Shape, id model.NodeID) {
 	n.at[rank] = now
 }
 
-// slotsOn returns how many tasks of a shape a node has room for.
+// slotsOn returns how many tasks of a shape fit on a node.
 func (s *Planner) slotsOn(shape *model.Shape, id model.NodeID) int32 {
 	if !s.Judge.IsAllowed(shape, id) {
 		return 0
@@ -81,8 +81,8 @@ func SlotsIn(request resource.Request, idle, future []int64) int32 {
 	return int32(max(most, 0))
 }
 
-// queueMayAllow reports whether the limits of its queue leave room for a gang's minimum, as far as a quick check shows:
-// it returns true for gangs with different pods.
+// queueMayAllow reports whether the limits of its queue permit a gang's minimum, according to a quick check. It
+// returns true for gangs with different pods.
 func (s *Planner) queueMayAllow(j *framework.Job) bool {
 	return len(j.PendingShapes()) != 1 || s.Rules.MayAllocate(j.In, j.MinimumRequest()).Code == ""
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// KnownEndings returns the tasks that end at known times, in order. Tasks placed in this cycle start now; evicted ones
-// leave. The list is computed once per cycle and again after changes of the overlay.
+// KnownEndings returns the tasks that end at known times, in order. Tasks placed in this cycle start now, and evicted
+// tasks are leaving. The list is computed once per cycle, and again after changes to the overlay.
 func (s *Planner) KnownEndings() []Ending {
 	if s.endings != nil && s.endingsAt == s.View.Mark() {
 		return s.endings
@@ -63,31 +63,31 @@ func (s *Planner) queueOf(t *model.Task) *queue.Queue {
 	return s.Ledger.Of(t.Gang.Queue)
 }
 
-// Lookahead is a forecast: the session at a later time, when all tasks that end before it have ended. It changes
-// the overlay and the ledger and must be closed.
+// Lookahead is a forecast. It shows the session at a later time, when all tasks that end before that time have ended.
+// It changes the overlay and the ledger and must be closed.
 type Lookahead struct {
 	s       *Planner
 	endings []Ending
 	next    int // index of the first task that has not ended
 	mark    int
-	placed  []held // placed by the forecast itself
+	placed  []held // placements made by the forecast itself
 	// remembers is true if ended pods still count in pod affinity rules.
 	remembers bool
 }
 
-// held is a placement of the forecast.
+// held is a placement made by the forecast.
 type held struct {
 	job *framework.Job
 	framework.Placed
 }
 
-// startLookahead starts a forecast. Tasks that are being released have ended in it.
+// startLookahead starts a forecast, in which tasks that are being released have already ended.
 func (s *Planner) startLookahead() *Lookahead {
 	return s.StartLookaheadFor(s.KnownEndings(), false)
 }
 
-// StartLookaheadFor starts a forecast in which the given tasks end, in order. The ones that end by now have ended in
-// it. If remembers is true, ended pods still count in pod affinity rules.
+// StartLookaheadFor starts a forecast in which the given tasks end, in order. Tasks that end by now have already
+// ended in it. If remembers is true, pods that have ended still count in pod affinity rules.
 func (s *Planner) StartLookaheadFor(endings []Ending, remembers bool) *Lookahead {
 	l := &Lookahead{s: s, endings: endings, mark: s.View.Mark(), remembers: remembers}
 	s.BeginForecast()
@@ -103,7 +103,8 @@ func (l *Lookahead) AdvanceTo(at time.Time) {
 	}
 }
 
-// countAsEnded counts a task as ended, or undoes this (-1) except on the overlay, which is rolled back as a whole.
+// countAsEnded counts a task as ended (sign 1) or undoes this (sign -1), except on the overlay, which is rolled back
+// as a whole.
 func (l *Lookahead) countAsEnded(e *Ending, sign float64) {
 	l.s.Walked++
 	if sign > 0 {
@@ -149,12 +150,12 @@ func (l *Lookahead) undoPlacement(h *held) {
 	h.job.ReleasePlacement(h.Placed)
 }
 
-// placeMinimum places a gang's minimum if it fits now. If it returns false, nothing changed.
+// placeMinimum places a gang's minimum if it fits now. If it returns false, nothing has changed.
 func (l *Lookahead) placeMinimum(j *framework.Job, limits placement.Limits) ([]framework.Placed, bool) {
 	return l.placePreferring(j, limits, nil)
 }
 
-// placePreferring is placeMinimum with some resources to be used before all others; nil for none.
+// placePreferring is like placeMinimum, but uses the resources found by first before all others; first may be nil.
 func (l *Lookahead) placePreferring(j *framework.Job, limits placement.Limits, first placement.Preference) ([]framework.Placed, bool) {
 	placed, tried, ok := l.s.TryMinimum(j, limits, first)
 	l.s.Looked += tried + 1
@@ -171,8 +172,8 @@ func (l *Lookahead) WouldFit(j *framework.Job, limits placement.Limits) bool {
 	return ok
 }
 
-// findEarliestStart advances to the earliest time at which a gang fits; false if it never fits. It searches with
-// doubling steps and then bisects the last step.
+// findEarliestStart advances to the earliest time at which a gang fits. It returns false if the gang never fits. It
+// searches with doubling steps and then bisects the last step.
 func (l *Lookahead) findEarliestStart(j *framework.Job, limits placement.Limits) (time.Time, bool) {
 	at := l.s.Now
 	if l.next > 0 {
@@ -196,7 +197,7 @@ func (l *Lookahead) findEarliestStart(j *framework.Job, limits placement.Limits)
 			low, lowMark = high, l.s.View.Mark()
 			continue
 		}
-		for l.endingsThrough(low) < high { // it fits at high but not at low, and there are times in between
+		for l.endingsThrough(low) < high { // it fits at high but not at low, with times in between
 			middle := l.endingsThrough((low + high) / 2)
 			if middle >= high {
 				middle = l.endingsThrough(low)
@@ -239,8 +240,8 @@ func laterTime(a, b time.Time) time.Time {
 	return b
 }
 
-// advanceToCapacity advances the forecast until the nodes have room for a gang, counting each pod separately, and its
-// queue has too. It reports whether this happens. Before that time the gang cannot fit.
+// advanceToCapacity advances the forecast until the nodes and the queue have enough free capacity for a gang,
+// counting each shape separately. It reports whether this happens. Before that time, the gang cannot fit.
 func (l *Lookahead) advanceToCapacity(j *framework.Job) bool {
 	shapes := j.PendingShapes()
 	counts := make([]*slots, len(shapes))

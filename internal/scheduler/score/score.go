@@ -4,8 +4,8 @@
 //	Out:  an int32, higher is better, in thousandths of a point
 //
 // As in kube-scheduler and Volcano, each term contributes 0 to 100 points, multiplied by its weight. Two terms are
-// normalised. They are normalised over the nodes that pass the static filters, not over the nodes with enough free
-// resources, so that a node's score does not depend on the free resources of other nodes.
+// normalised over the nodes that pass the static filters, and not only over the nodes with enough free resources, so
+// that a node's score does not depend on the free resources of other nodes.
 package score
 
 import (
@@ -45,7 +45,7 @@ type Binpack struct {
 // for the node.
 type Bonus struct {
 	Points []float64               // by model.NodeID; nodes beyond the end get no points
-	For    func(*model.Shape) bool // reports whether the bonus applies to a shape, always the same; nil for all shapes
+	For    func(*model.Shape) bool // constant test for the shapes that the bonus applies to; nil for all shapes
 }
 
 // Unit is the score that corresponds to one point.
@@ -180,8 +180,8 @@ func (r *Request) binpackScore(o *overlay.Overlay, base int) float64 {
 	return sum / r.packTotal * 100
 }
 
-// NormaliseScore scales a raw value between 0 and most to 0 to 100 points, multiplied by weight. If reversed is true,
-// lower raw values score higher.
+// NormaliseScore scales a raw value from the range 0 to most to the range 0 to 100 points, and multiplies it by
+// weight. If reversed is true, lower raw values score higher.
 func NormaliseScore(raw, most int64, weight float64, reversed bool) int32 {
 	points := 0.0
 	if most > 0 {

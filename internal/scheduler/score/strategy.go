@@ -28,8 +28,7 @@ type Term struct {
 	Weight float64
 }
 
-// Scarce keeps pods away from nodes that have scarce resources that the pods do not request. A Weight of 0 disables
-// it.
+// Scarce keeps pods away from nodes with scarce resources that the pods do not request. A Weight of 0 disables it.
 type Scarce struct {
 	Weight float64
 	// Resources holds the weight of each scarce resource by name.
@@ -42,7 +41,7 @@ const (
 	MostAllocated  = "MostAllocated"
 )
 
-// strategy is a Strategy with names and weights looked up for a shape.
+// strategy is a Strategy whose names and weights have been looked up for a shape.
 type strategy struct {
 	any          bool
 	terms        []strategyTerm
@@ -82,8 +81,8 @@ func ParseOverride(notes map[string]string) (own map[string]Term, ok bool, err e
 	return own, true, nil
 }
 
-// findTerm returns the term for a resource: the term with its name or, if none exists, with the longest matching
-// prefix.
+// findTerm returns the term for a resource, which is the term with its name or, if there is none, the term with the
+// longest matching prefix.
 func (s *Strategy) findTerm(resources map[string]Term, name string) (Term, bool) {
 	if t, ok := resources[name]; ok {
 		return t, true
@@ -137,8 +136,8 @@ func (s *strategy) scoreNode(o *overlay.Overlay, base int) float64 {
 	return points
 }
 
-// scoreTerms returns the weighted sum of the resources' used or free fractions after the pod is placed. It returns 0 if
-// the pod would exceed a resource.
+// scoreTerms returns the weighted sum of the resources' used or free fractions after the pod is placed. It returns 0
+// if the pod would exceed the node's amount of a resource.
 func (s *strategy) scoreTerms(o *overlay.Overlay, base int) float64 {
 	sum := 0.0
 	for i := range s.terms {
@@ -161,8 +160,8 @@ func (s *strategy) scoreTerms(o *overlay.Overlay, base int) float64 {
 }
 
 // scoreScarcity returns 1 for a node without scarce resources, and 0 for a node that has all of them or lacks a
-// requested resource. As in Volcano, scarce resources that the pod requests count as well. They affect all nodes that
-// have them equally.
+// requested resource. As in Volcano, scarce resources that the pod requests count as well, because they affect all
+// nodes that have them equally.
 func (s *strategy) scoreScarcity(o *overlay.Overlay, base int) float64 {
 	for _, index := range s.asked {
 		if o.Nodes.Alloc[base+int(index)] <= 0 {

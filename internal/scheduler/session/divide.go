@@ -2,9 +2,9 @@ package session
 
 import "github.com/vc-batch/vc/internal/model"
 
-// DivideAgain divides the cluster among queues again, because a simulation changed what queues request or may have. Pods
-// of more shapes count as waiting in queues. The caller changes the queues before it calls redivide, and restores
-// these changes itself.
+// DivideAgain divides the cluster among queues again, because a simulation changed what queues request or may have.
+// Pods of the additional shapes count as waiting in queues. The caller changes the queues before it calls
+// DivideAgain, and must restore these changes itself.
 func (s *Session) DivideAgain(more []*model.Shape) (undo func()) {
 	restore := s.Ledger.SaveShares()
 	s.Ledger.ClearShares()

@@ -18,14 +18,15 @@ import (
 // Purpose selects the domains that CandidateDomains returns, and their order.
 type Purpose int
 
-// The purposes: to place a gang, narrow domains first; to evict for it, wide domains first, up to a maximum number.
+// The purposes are to place a gang, which prefers narrow domains, and to evict pods for it, which prefers wide
+// domains, up to a maximum number of domains.
 const (
 	ToAllocate Purpose = iota
 	ToEvict
 )
 
-// CandidateDomains returns the domains that a gang may be placed in, best first. nil stands for the whole cluster. The
-// verdict holds the reason if there is no domain.
+// CandidateDomains returns the domains in which a gang may be placed, best first. A nil domain is the whole cluster.
+// The verdict holds the reason if there is no domain.
 func (s *Session) CandidateDomains(j *framework.Job, purpose Purpose) ([]*model.Domain, explain.Verdict) {
 	tiers, v := s.PermittedTiers(j.Topology, s.NodesOf(j, nil), nil)
 	if v.Code != "" {
@@ -50,8 +51,8 @@ func (s *Session) CandidateDomains(j *framework.Job, purpose Purpose) ([]*model.
 	return out, v
 }
 
-// NodesOf returns the nodes that tasks of a job hold, including placements of this cycle. A non-nil group limits it
-// to the group's tasks.
+// NodesOf returns the nodes that tasks of a job hold, including the placements of this cycle. If a group is given,
+// only the group's tasks count.
 func (s *Session) NodesOf(j *framework.Job, g *framework.Group) []model.NodeID {
 	var nodes []model.NodeID
 	tasks := j.Tasks
@@ -91,9 +92,9 @@ func (s *Session) CommonHyperNode(j *framework.Job) string {
 	return ""
 }
 
-// PermittedTiers returns the domains, by tier from the lowest, that a topology permits for pods besides the ones that
-// already hold nodes. They are inside from, where nil means the whole cluster. Without a topology it returns from
-// alone.
+// PermittedTiers returns the domains, by tier from the lowest, that a topology permits for additional pods, given the
+// nodes that pods already hold. The domains are inside from; nil means the whole cluster. Without a topology,
+// PermittedTiers returns only from.
 func (s *Session) PermittedTiers(spec *model.TopologySpec, held []model.NodeID, from *model.Domain) ([][]*model.Domain, explain.Verdict) {
 	if spec == nil {
 		return [][]*model.Domain{{from}}, explain.Verdict{}
@@ -199,8 +200,8 @@ func groupByTier(domains []*model.Domain) [][]*model.Domain {
 	return tiers
 }
 
-// SortByScore sorts the domains of a tier: by the points of policies, then the gang's previous domain first, then by
-// name.
+// SortByScore sorts the domains of a tier by the points of policies. Among domains with equal points, the gang's
+// previous domain comes first, followed by the others sorted by name.
 func (s *Session) SortByScore(tier []*model.Domain, j *framework.Job, asked resource.Request) {
 	if len(tier) < 2 {
 		return

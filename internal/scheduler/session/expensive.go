@@ -5,9 +5,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// splitExpensive separates the rules whose Allows is expensive. They are called after all other rules, for candidates in
-// descending order of points. If points depend on the set of candidates, every rule must be called before points are
-// added, so no rule is separated.
+// splitExpensive separates the rules whose Allows is expensive. These are called after all other rules, for
+// candidates in descending order of points. If points depend on the set of candidates, every rule must be called
+// before points are added, so no rule is separated.
 func splitExpensive(rules []framework.NodeRule, j *framework.Job, t *model.Task) (cheap, expensive []framework.NodeRule) {
 	for i := range rules {
 		if rules[i].Expensive != nil && rules[i].Expensive(j, t) {
@@ -32,8 +32,8 @@ func mightAllow(expensive []framework.NodeRule, j *framework.Job, t *model.Task,
 	return true
 }
 
-// firstAllowed evaluates the expensive rules for the candidates by descending points, then by their order, until
-// all rules allow one. It changes the order of nodes and points.
+// firstAllowed evaluates the expensive rules for the candidates until all rules allow one. It visits the candidates
+// by descending points and, among equal points, in their order. It changes the order of nodes and points.
 func firstAllowed(expensive []framework.NodeRule, j *framework.Job, t *model.Task, nodes []model.NodeID, points []float64, later bool) (model.NodeID, bool) {
 	h := candidates{nodes: nodes, points: points, order: make([]int32, len(nodes))}
 	for i := range h.order {
@@ -54,7 +54,8 @@ func firstAllowed(expensive []framework.NodeRule, j *framework.Job, t *model.Tas
 	return model.NoNode, false
 }
 
-// candidates is a heap: most points first, then the lowest index.
+// candidates is a heap. The candidate with the most points comes first; among equal points, the candidate with the
+// lowest index.
 type candidates struct {
 	nodes  []model.NodeID
 	points []float64

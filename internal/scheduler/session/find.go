@@ -24,7 +24,7 @@ func (s *Session) FindNode(j *framework.Job, t *model.Task) (node model.NodeID, 
 	if node, ok = s.Judge.BestNode(t.Shape); ok {
 		return node, false, true
 	}
-	if !s.expectsFreeResources() || s.InForecast() { // in a forecast, what was being released is idle
+	if !s.expectsFreeResources() || s.InForecast() { // in a forecast, resources that were being released are idle
 		return model.NoNode, false, false
 	}
 	node, ok = s.Judge.BestNodeLater(t.Shape)
@@ -65,7 +65,7 @@ func (s *Session) FitsOn(j *framework.Job, t *model.Task, id model.NodeID) bool 
 	return code == ""
 }
 
-// setTooLarge sets a verdict to IsTooLarge, with the resources that no node has enough of.
+// setTooLarge sets a verdict's code to TooLarge and adds the resources that no node has enough of.
 func setTooLarge(v *explain.Verdict, limits []explain.Limit) {
 	v.Code, v.Limit, v.More = reason.TooLarge, nil, nil
 	if len(limits) > 0 {

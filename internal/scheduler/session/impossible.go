@@ -11,12 +11,12 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// addImpossible adds to a verdict every resource of which the gang requests more than a whole capacity, because waiting
-// helps with none of them: the capacity that the verdict is about, or the capability of its queues if its pods are too
-// large for the nodes.
+// addImpossible adds to a verdict every resource for which the gang requests more than a whole capacity, because
+// waiting does not help with any of them. It is the capacity that the verdict is about or, if the pods are too
+// large for the nodes, the capability of the gang's queues.
 func (s *Session) addImpossible(j *framework.Job, v *explain.Verdict) {
 	if v.Code == reason.TooLarge && v.Limit != nil && v.Limit.Node {
-		// A verdict that is set again already has the limits of queues.
+		// A verdict that is set again already contains the limits of queues.
 		ofNodes := slices.DeleteFunc(slices.Clone(v.More), func(l explain.Limit) bool { return !l.Node })
 		v.More = append(ofNodes, s.beyondQueues(j)...)
 		return
@@ -41,8 +41,8 @@ func (s *Session) addImpossible(j *framework.Job, v *explain.Verdict) {
 	v.Limit, v.More = &impossible[0], impossible[1:]
 }
 
-// beyondQueues returns the resources of which a gang requests more than its queue, or the nearest ancestor with such a
-// limit, may ever hold.
+// beyondQueues returns the resources for which a gang requests more than its queue can ever hold. If the queue's
+// capability is large enough for all resources, it checks the ancestors, from the nearest on.
 func (s *Session) beyondQueues(j *framework.Job) []explain.Limit {
 	if len(s.Rules.Allocatable) == 0 { // no policy limits queues
 		return nil
@@ -55,7 +55,7 @@ func (s *Session) beyondQueues(j *framework.Job) []explain.Limit {
 	return nil
 }
 
-// beyondSmallQueues returns the limits of beyondQueues that are not above the capacity of the cluster.
+// beyondSmallQueues returns the limits found by beyondQueues that do not exceed the capacity of the cluster.
 func (s *Session) beyondSmallQueues(j *framework.Job) []explain.Limit {
 	return slices.DeleteFunc(s.beyondQueues(j), func(l explain.Limit) bool {
 		index, _ := s.Cluster.Resources.Find(l.Resource)
@@ -63,9 +63,10 @@ func (s *Session) beyondSmallQueues(j *framework.Job) []explain.Limit {
 	})
 }
 
-// beyondCapacity returns the resources, by name, of which a gang's minimum requests more than a capacity. Each limit is
-// a copy of about, with its resource and amounts. Resources of which smaller pods of the gang request little enough
-// come last, and only if other resources are beyond the capacity for all pods: the user must then lower both.
+// beyondCapacity returns the resources, by name, for which a gang's minimum requests more than a capacity. Each limit
+// is a copy of about, with its resource and amounts. Resources of which the gang's smaller pods request little enough
+// come last. They are included only if other resources are beyond the capacity for all pods, because the user must
+// then lower both.
 func (s *Session) beyondCapacity(j *framework.Job, capacity []float64, about explain.Limit) []explain.Limit {
 	var limits, smallerPodsSuffice []explain.Limit
 	for i, sum := range s.minimumOf(j) {
@@ -89,8 +90,8 @@ func (s *Session) beyondCapacity(j *framework.Job, capacity []float64, about exp
 	return append(limits, smallerPodsSuffice...)
 }
 
-// capacityOf returns the whole capacity that a verdict is about, by resource: of a queue or of the cluster; nil if the
-// verdict is about something else.
+// capacityOf returns, for each resource, the whole capacity of the queue or cluster that a verdict is about; nil if
+// the verdict is about something else.
 func (s *Session) capacityOf(v *explain.Verdict) []float64 {
 	switch {
 	case v.Limit == nil, v.Limit.Resource == "":
@@ -112,8 +113,8 @@ func (s *Session) capacityOf(v *explain.Verdict) []float64 {
 	return nil
 }
 
-// clusterCapacityFor returns the most of the cluster that a queue can ever hold, by resource: without what is
-// guaranteed to other queues. q may be nil.
+// clusterCapacityFor returns, for each resource, how much of the cluster a queue can ever hold, which excludes the
+// resources that are guaranteed to other queues. q may be nil.
 func (s *Session) clusterCapacityFor(q *queue.Queue) []float64 {
 	capacity := slices.Clone(s.Ledger.Total)
 	if q == nil || len(s.Rules.Allocatable) == 0 { // no policy limits queues
@@ -137,7 +138,7 @@ func (s *Session) reservedForGuarantees(q *queue.Queue, resource string) float64
 	return max(min(q.Capability[index], s.Ledger.Usable[index])-q.RealCapability[index], 0)
 }
 
-// queueNamed returns a queue by name, or nil if it does not exist.
+// queueNamed returns the queue with the given name; nil if it does not exist.
 func (s *Session) queueNamed(name string) *queue.Queue {
 	at, found := slices.BinarySearchFunc(s.Ledger.Queues, name, func(q *queue.Queue, name string) int { return strings.Compare(q.Name, name) })
 	if !found {
@@ -146,8 +147,8 @@ func (s *Session) queueNamed(name string) *queue.Queue {
 	return s.Ledger.Queues[at]
 }
 
-// minimumOf returns the total request of the pods that must start together: of its first pods, or what the gang
-// declares if its pods do not exist yet.
+// minimumOf returns the total request of the pods that must start together, which are the gang's first pods. If the
+// pods do not exist yet, it returns the request that the gang declares.
 func (s *Session) minimumOf(j *framework.Job) resource.Vec {
 	if len(j.Pending)+len(j.AtGate) >= max(j.Need(), 1) {
 		return s.RequestedTogether(j)
@@ -157,8 +158,8 @@ func (s *Session) minimumOf(j *framework.Job) resource.Vec {
 	return declared
 }
 
-// leastRequest returns what the smallest pods that bring the gang to its minimum request of a resource; 0 if the pods
-// do not exist yet.
+// leastRequest returns how much of a resource the gang must request to reach its minimum with its smallest pods; 0 if
+// the pods do not exist yet.
 func (s *Session) leastRequest(j *framework.Job, index int) float64 {
 	waiting := slices.Concat(j.Pending, j.AtGate)
 	if len(waiting) < max(j.Need(), 1) {

@@ -27,7 +27,7 @@ func (s *Session) Members(j *framework.Job, more int) explain.Members {
 // Filter selects the tasks that take part in a round; nil for all.
 type Filter func(*model.Task) bool
 
-// IsTryable reports whether the queue is open and the gang is valid, without setting a verdict.
+// IsTryable reports whether the job's queue is open and the gang is valid. It does not set a verdict.
 func (s *Session) IsTryable(j *framework.Job) bool {
 	return j.In.AcceptsGangs() && s.Rules.CheckValid(j).Code == ""
 }
@@ -44,7 +44,7 @@ func (s *Session) RequestedTogether(j *framework.Job) (sum resource.Vec) {
 	return sum
 }
 
-// LeastRequest returns what the need smallest of the participating tasks request of a resource.
+// LeastRequest returns the total request for a resource by the need smallest of the selected tasks.
 func LeastRequest(tasks []*model.Task, filter Filter, need, index int) float64 {
 	asked := make([]int64, 0, len(tasks))
 	for _, t := range tasks {

@@ -29,7 +29,7 @@ func (s *Session) HasNodeRestriction(j *framework.Job, t *model.Task) bool {
 	return false
 }
 
-// DependsOnTask reports whether a rule may answer differently for tasks of the same shape.
+// DependsOnTask reports whether a rule may return different results for tasks of the same shape.
 func (s *Session) DependsOnTask(j *framework.Job, t *model.Task) bool {
 	for i := range s.Rules.Nodes {
 		if r := &s.Rules.Nodes[i]; r.Particular != nil && r.Applies(j, t) && r.Particular(t) {
@@ -52,8 +52,9 @@ func checkRules(rules []framework.NodeRule, j *framework.Job, t *model.Task, id 
 	return "", ""
 }
 
-// policyJudge returns a function that reports why policies exclude a node for a task, for reasons that remain when the
-// node gets free resources; nil if no policy does. Rules that call another process are not included.
+// policyJudge returns a function that reports why policies exclude a node for a task, considering only reasons that
+// remain when the node gets free resources. It returns nil if no rule applies. Rules that call another process are
+// not included.
 func (s *Session) policyJudge(j *framework.Job, t *model.Task) func(model.NodeID) (reason.Code, string) {
 	if t.Shape.Attached != nil {
 		return nil
@@ -102,7 +103,7 @@ func (s *Session) NotifyPlaced(j *framework.Job, t *model.Task, id model.NodeID,
 }
 
 // NotifyEvicted calls all rules when a task is counted out or spared. It skips tasks that were only placed in this
-// cycle: the rules' changes for them appear with the binding, and forecasts count them as still there.
+// cycle, because the rules' changes for them take effect with the binding, and forecasts count them as still running.
 func (s *Session) NotifyEvicted(t *model.Task, sign int) {
 	if t.Node == model.NoNode {
 		return
@@ -115,7 +116,8 @@ func (s *Session) NotifyEvicted(t *model.Task, sign int) {
 	}
 }
 
-// PodAnnotations returns what the rules write to a pod with its binding; nil for nothing.
+// PodAnnotations returns the annotations that the rules write to a pod together with its binding; nil if there are
+// none.
 func (s *Session) PodAnnotations(j *framework.Job, t *model.Task, id model.NodeID) map[string]string {
 	var all map[string]string
 	for i := range s.Rules.Nodes {
@@ -133,7 +135,7 @@ func (s *Session) PodAnnotations(j *framework.Job, t *model.Task, id model.NodeI
 	return all
 }
 
-// HasPolicyRestriction is HasNodeRestriction without the reservations.
+// HasPolicyRestriction is like HasNodeRestriction, but ignores reservations.
 func (s *Session) HasPolicyRestriction(j *framework.Job, t *model.Task) bool {
 	for _, rule := range s.Rules.Nodes {
 		if !rule.Reserves && rule.Allows != nil && rule.Applies(j, t) {

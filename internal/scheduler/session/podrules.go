@@ -19,7 +19,7 @@ func (s *Session) UncountPlacedPod(t *model.Task, id model.NodeID) {
 	s.Neighbours.CountPlaced(t, id, -1)
 }
 
-// findByRules is like find, for tasks with rules about other pods or rules of policies about nodes.
+// findByRules is like FindNode, for tasks with rules about other pods or with policies' rules about nodes.
 func (s *Session) findByRules(j *framework.Job, t *model.Task, near *interpod.Profile, rules []framework.NodeRule) (node model.NodeID, later, ok bool) {
 	if s.InForecast() {
 		node, ok = s.bestByRules(j, t, near, rules, true)
@@ -35,7 +35,8 @@ func (s *Session) findByRules(j *framework.Job, t *model.Task, near *interpod.Pr
 	return node, true, ok
 }
 
-// bestByRules evaluates every node with enough free resources, by name, if policies have rules about single nodes.
+// bestByRules returns the best node for a task by all rules. If policies have rules about single nodes, it evaluates
+// every node with enough free resources, in order of names.
 func (s *Session) bestByRules(j *framework.Job, t *model.Task, near *interpod.Profile, rules []framework.NodeRule, later bool) (model.NodeID, bool) {
 	if len(rules) == 0 {
 		return near.BestNode(later)
@@ -79,7 +80,7 @@ func (s *Session) bestByRules(j *framework.Job, t *model.Task, near *interpod.Pr
 	return nodes[indexOfMax(points)], true
 }
 
-// indexOfMax returns the index of the largest number, the first among equals.
+// indexOfMax returns the index of the largest number. If several are equal, it returns the first index.
 func indexOfMax(numbers []float64) int {
 	best := 0
 	for i := range numbers {
@@ -90,7 +91,8 @@ func indexOfMax(numbers []float64) int {
 	return best
 }
 
-// onlyReject reports whether the rules give no points. Then the best node that none of them rejects is chosen.
+// onlyReject reports whether the rules give no points. In this case, the best node that none of them rejects is
+// chosen.
 func onlyReject(rules []framework.NodeRule) bool {
 	for i := range rules {
 		if r := &rules[i]; r.Points != nil || r.Rank != nil || r.ByDomain != nil {
@@ -100,8 +102,8 @@ func onlyReject(rules []framework.NodeRule) bool {
 	return true
 }
 
-// firstByRules evaluates only the nodes that are better than the best allowed node so far. In forecasts it caches
-// rejections: within a try, free resources only decrease.
+// firstByRules evaluates only the nodes that are better than the best allowed node so far. In forecasts, it caches
+// rejections, which remain valid because free resources only decrease within a try.
 func (s *Session) firstByRules(j *framework.Job, t *model.Task, rules []framework.NodeRule, later bool) (node model.NodeID, ok bool) {
 	var refused *refusals
 	if s.InForecast() {

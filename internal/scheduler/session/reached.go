@@ -6,7 +6,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// Reached reports whether a time has come. If not, the job is tried again at that time. The zero time never comes.
+// Reached reports whether a time has been reached. If not, the job is tried again at that time. The zero time is
+// never reached.
 func (s *Session) Reached(j *framework.Job, at time.Time) bool {
 	if at.IsZero() {
 		return false
@@ -30,7 +31,8 @@ func (s *Session) IsOverdue(j *framework.Job) bool {
 	return false
 }
 
-// AttackAt requests another try of evictions for a job at the time when a protection of others ends.
+// AttackAt requests that evictions for a job are tried again at the time when the protection of possible victims
+// ends.
 func (s *Session) AttackAt(j *framework.Job, at time.Time) {
 	if j.AttackAt.IsZero() || at.Before(j.AttackAt) {
 		j.AttackAt = at

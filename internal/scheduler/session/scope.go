@@ -14,7 +14,7 @@ type Scope struct {
 	full map[leafShape]bool
 }
 
-// ForgetFull forgets which leaves had no node, because resources were freed.
+// ForgetFull drops the record of leaves that had no node. It is called when resources were freed.
 func (sc *Scope) ForgetFull() {
 	if sc != nil {
 		sc.full = nil

@@ -1,10 +1,11 @@
-// Package session holds the state of one scheduling cycle that policies see: the overlay, the ledger, the rules that
-// they registered, and the search for nodes by all rules.
+// Package session holds the state of one scheduling cycle that policies can access: the overlay, the ledger, the
+// rules that policies registered, and the search for nodes by all rules.
 //
 //	In:   model.Cluster (read only), now, rules
 //	Out:  decision.Decisions; the node for a task, or the reason why no node fits
 //
-// Packages placement, reservation and cycle build on it, in this order, and each contains the one before.
+// Packages placement, reservation and cycle build on it, in this order. Each of them embeds the main type of the
+// previous package.
 //
 // # Invariants
 //
@@ -45,7 +46,7 @@ type Session struct {
 	Rules      framework.Rules
 	// Attacher checks the volumes and devices that pods attach; nil if they are not checked.
 	Attacher Attacher
-	// Preempts is true if an action is configured that evicts inside a queue.
+	// Preempts is true if an action is configured that evicts pods inside a queue.
 	Preempts bool
 	// WakeAll makes all parked gangs ready. A policy sets it when something outside the model changed.
 	WakeAll bool
@@ -55,8 +56,8 @@ type Session struct {
 	Kept []*framework.Job
 	// AllWaiting lists all gangs that want more than they have, including parked ones.
 	AllWaiting []*framework.Job
-	// Lapsed returns what gangs that could not start have reserved in a queue and its descendants, by resource; nil
-	// for nothing.
+	// Lapsed returns, for each resource, how much is reserved in a queue and its descendants by gangs that could not
+	// start; nil if nothing is.
 	Lapsed func(q *queue.Queue) []float64
 	// Trying is the number of victims of the plan that is being tried.
 	Trying int
@@ -118,21 +119,22 @@ func (s *Session) BeginForecast() { s.forecasts++ }
 // EndForecast ends the forecast that was begun last.
 func (s *Session) EndForecast() { s.forecasts-- }
 
-// StartTry forgets which nodes were refused in the last try of a forecast.
+// StartTry drops the record of nodes that were rejected in the last try of a forecast.
 func (s *Session) StartTry() { s.refusals.startTry() }
 
-// Attacher checks the volumes and devices that pods attach, with kube-scheduler's own rules. Package kube
-// implements it. In programs that do not link that package, such pods are placed without these checks.
+// Attacher checks the volumes and devices that pods attach, with kube-scheduler's own rules. Package kube implements
+// Attacher. Programs that do not link that package place such pods without these checks.
 type Attacher interface {
 	// Open starts a cycle. The returned rule is valid until the next cycle.
 	Open(s *Session, conf framework.Attaching) framework.NodeRule
-	// Decided returns what must be written before a task that was placed in this cycle is bound; nil for nothing.
+	// Decided returns what must be written before a task that was placed in this cycle is bound; nil if nothing must
+	// be written.
 	Decided(t *model.Task, id model.NodeID) *decision.Attach
-	// Stamp returns a value that changes when a change of volumes or devices could help pods of a shape.
+	// Stamp returns a value that changes when a change to volumes or devices could help pods of a shape.
 	Stamp(s *model.Shape) uint64
 }
 
-// ranked is a queue and a priority in it.
+// ranked identifies the gangs that have a certain priority in a queue.
 type ranked struct {
 	queue    *model.Queue
 	priority int32
@@ -145,7 +147,7 @@ type holders struct {
 	yields  map[ranked]yield
 }
 
-// yield holds the resources of gangs of a queue that a gang of some priority may preempt.
+// yield holds the resources of the gangs in a queue that a gang of a certain priority may preempt.
 type yield struct {
 	minimums resource.Request // the part for their minimums
 	all      resource.Request

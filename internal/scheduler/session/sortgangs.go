@@ -25,9 +25,9 @@ func (s *Session) SortGangs(gangs []*framework.Job) {
 	}
 }
 
-// SortQueue sorts gangs of one queue. The comparisons of policies are costly and the order changes little between
-// cycles. So the gangs are first sorted by the ranks that they got when they were last sorted: gangs that are in order
-// already need only one comparison of policies each.
+// SortQueue sorts gangs of one queue. The comparisons by policies are costly, and the order changes little between
+// cycles. Therefore, the gangs are first sorted by the ranks that they got when they were last sorted. Gangs that are
+// already in order then need only one comparison by policies each.
 func (s *Session) SortQueue(gangs []*framework.Job) {
 	slices.SortFunc(gangs, func(a, b *framework.Job) int { return cmp.Compare(a.Rank, b.Rank) })
 	ranks := make([]uint64, len(gangs))

@@ -19,8 +19,8 @@ func (s *Session) IsTooLarge(shape *model.Shape) bool {
 	return tooLarge
 }
 
-// NeverStarts returns why a gang can never start: so many of its pods are larger than every node that the rest is less
-// than its minimum.
+// NeverStarts returns why a gang can never start. This is the case if so many of its pods are larger than every node
+// that the remaining pods are fewer than its minimum.
 func (s *Session) NeverStarts(j *framework.Job) (explain.Verdict, bool) {
 	if j.Need() == 0 || len(s.View.Order) == 0 {
 		return explain.Verdict{}, false
@@ -43,8 +43,8 @@ func (s *Session) NeverStarts(j *framework.Job) (explain.Verdict, bool) {
 	return v, true
 }
 
-// lowestLimits returns the resources, by name, of which some of the tasks request more than any node has that they may
-// use. Of each resource it returns the limit of the task that may request the least.
+// lowestLimits returns the resources, by name, for which some of the tasks request more than any node that they may
+// use has. For each resource, it returns the lowest limit among these tasks.
 func (s *Session) lowestLimits(tasks []*model.Task) []explain.Limit {
 	lowest := map[string]explain.Limit{}
 	for _, t := range tasks {
@@ -58,8 +58,8 @@ func (s *Session) lowestLimits(tasks []*model.Task) []explain.Limit {
 	return slices.SortedFunc(maps.Values(lowest), func(a, b explain.Limit) int { return strings.Compare(a.Resource, b.Resource) })
 }
 
-// ExplainExceeded changes the verdict of a gang that does not fit, or exceeds its queue's share, if its minimum is more
-// than the capability of its queue or the capacity of the whole cluster.
+// ExplainExceeded changes the verdict of a gang that does not fit, or that exceeds its queue's share, if its minimum
+// is more than the capability of its queue or the capacity of the whole cluster.
 func (s *Session) ExplainExceeded(j *framework.Job, v *explain.Verdict) {
 	lacksNodes := v.Code == reason.GangDoesNotFit && v.Limit == nil
 	if !s.Rules.Gang || v.Code != reason.OverDeserved && !lacksNodes {
@@ -86,10 +86,11 @@ func (s *Session) ExplainExceeded(j *framework.Job, v *explain.Verdict) {
 	}
 }
 
-// neverByMinimum checks a gang whose pods do not exist yet by the average of minResources. This requires knowing
-// how many pods minResources is for. It is minMember only if minMember is less than the sum of the roles' minimums:
-// the PodGroup of a job whose tasks depend on others requests resources for all tasks and counts only the first
-// ones, and a Spark driver's PodGroup includes its executors.
+// neverByMinimum checks a gang whose pods do not exist yet by the average of minResources. For this, it must be known
+// for how many pods minResources is. The number is minMember only if minMember is less than the sum of the roles'
+// minimums. Otherwise, minResources may include more pods: the PodGroup of a job whose tasks depend on others
+// requests resources for all tasks but counts only the first ones, and a Spark driver's PodGroup includes its
+// executors.
 func (s *Session) neverByMinimum(j *framework.Job) (explain.Verdict, bool) {
 	if j.AllocatedTasks() == 0 && len(j.TaskRequests) > 0 {
 		return s.neverByTasks(j)
@@ -110,9 +111,9 @@ func (s *Session) neverByMinimum(j *framework.Job) (explain.Verdict, bool) {
 	return v, true
 }
 
-// neverByTasks checks a gang whose pods do not exist yet by the requests that its job states for each task. The
-// gang can never start if pods that it needs are larger than every node: the pods of a task with a minimum of its
-// own, or of all tasks.
+// neverByTasks checks a gang whose pods do not exist yet by the requests that its job states for each task. The gang
+// can never start if pods that it needs are larger than every node. It needs the pods of a task that has a minimum of
+// its own, or some of the pods of all tasks.
 func (s *Session) neverByTasks(j *framework.Job) (explain.Verdict, bool) {
 	minimums := 0
 	for _, n := range j.MinTaskMember {

@@ -5,7 +5,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// SetVerdict sets the job's reason to wait. A later verdict replaces an earlier one.
+// SetVerdict sets the reason why a job is waiting. A later verdict replaces an earlier one.
 func (s *Session) SetVerdict(j *framework.Job, v explain.Verdict) {
 	v.EvictedBy = j.EvictedBy
 	if v.Members == (explain.Members{}) { // the caller did not set it

@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
-// RunWithin runs f with only the nodes of a domain; nil for all nodes.
+// RunWithin runs f while the search for nodes is restricted to a domain; nil for no restriction.
 func (s *Session) RunWithin(d *model.Domain, f func()) {
 	before := s.Scope
 	s.Scope = nil
@@ -23,7 +23,7 @@ func (s *Session) RunWithin(d *model.Domain, f func()) {
 // expectsFreeResources reports whether ending or evicted pods will free resources.
 func (s *Session) expectsFreeResources() bool { return s.View.Releasing > 0 || s.IsEvicting() }
 
-// findWithin is like find, but only inside the scope.
+// findWithin is like FindNode, but only inside the scope.
 func (s *Session) findWithin(j *framework.Job, t *model.Task) (node model.NodeID, later, ok bool) {
 	sc := s.Scope
 	if node, ok = s.bestWithin(sc, j, t, s.InForecast()); ok {
@@ -64,7 +64,7 @@ func (s *Session) bestWithin(sc *Scope, j *framework.Job, t *model.Task, later b
 	return model.NoNode, false
 }
 
-// BestAmong returns the best of some nodes by all rules.
+// BestAmong returns the best of the given nodes by all rules.
 func (s *Session) BestAmong(among []model.NodeID, j *framework.Job, t *model.Task, later bool) (model.NodeID, bool) {
 	near, rules := s.Neighbours.ProfileFor(t), s.nodeRules(j, t)
 	var view *equivalence.View
@@ -122,7 +122,7 @@ func (s *Session) SlotsByLeaf(shape *model.Shape) []int {
 	return out
 }
 
-// FittingPods returns how many pods of a shape fit on a node by resources alone.
+// FittingPods returns how many pods of a shape fit on a node, considering only resources.
 func (s *Session) FittingPods(shape *model.Shape, id model.NodeID, later bool) int {
 	future, idle := s.View.Nodes.Row(s.View.Future, id), s.View.Nodes.Row(s.View.Idle, id)
 	n := int64(math.MaxInt32)
@@ -151,7 +151,7 @@ func onlyByDomain(rules []framework.NodeRule) bool {
 	return true
 }
 
-// findByDomain is like find, for rules that give points to HyperNodes.
+// findByDomain is like FindNode, for rules that give points to HyperNodes.
 func (s *Session) findByDomain(t *model.Task, rules []framework.NodeRule) (node model.NodeID, later, ok bool) {
 	if node, ok = s.bestByDomain(t, rules, s.InForecast()); ok || s.InForecast() {
 		return node, false, ok
@@ -188,7 +188,7 @@ func (s *Session) bestByDomain(t *model.Task, rules []framework.NodeRule, later 
 	return s.View.Order[best], true
 }
 
-// sumDomainPoints sums the points of domains over the rules.
+// sumDomainPoints adds up the points that the rules give to domains.
 func (s *Session) sumDomainPoints(i int, by []float64) {
 	if i == 0 {
 		s.scratch.points = append(s.scratch.points[:0], by...)

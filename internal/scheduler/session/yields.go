@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// MayEnqueue is Rules.MayEnqueue for a gang that may preempt others of its queue: what these hold does not count.
-// Otherwise a full queue would never admit the gang, and a gang must be admitted to preempt.
+// MayEnqueue is like Rules.MayEnqueue, but does not count what gangs hold that the given gang may preempt in its
+// queue. Otherwise, a full queue would never admit the gang, and a gang must be admitted before it can preempt.
 func (s *Session) MayEnqueue(j *framework.Job) explain.Verdict {
 	v := s.Rules.MayEnqueue(j)
 	if v.Code == "" {
@@ -28,7 +28,7 @@ func (s *Session) MayEnqueue(j *framework.Job) explain.Verdict {
 	return v
 }
 
-// PreemptibleMinimums returns what gangs of a job's own queue hold for their minimums that the job may preempt; nil if
+// PreemptibleMinimums returns what gangs in a job's queue that the job may preempt hold for their minimums; nil if
 // there is nothing, or if no action preempts.
 func (s *Session) PreemptibleMinimums(j *framework.Job) resource.Request {
 	return s.preemptibleFor(j).minimums
@@ -69,8 +69,8 @@ func (s *Session) mayPreempt(taker, victim *framework.Job) bool {
 	return true
 }
 
-// addPreemptible adds what a gang's evictable tasks hold to all, and the part for its minimum to minimums. What is
-// beyond the minimum blocks no queue.
+// addPreemptible adds what a gang's evictable tasks hold to all, and the part that belongs to its minimum to
+// minimums. Amounts beyond the minimum do not block the admission to a queue.
 func addPreemptible(minimums, all *resource.Vec, g *model.Gang) {
 	var held resource.Vec
 	for _, t := range g.Tasks {
@@ -84,7 +84,7 @@ func addPreemptible(minimums, all *resource.Vec, g *model.Gang) {
 	minimums.Add(ToRequest(held))
 }
 
-// ToRequest returns a vector without its zeros.
+// ToRequest converts a vector to a request, which omits values that are not positive.
 func ToRequest(v resource.Vec) resource.Request {
 	var r resource.Request
 	for i, amount := range v {

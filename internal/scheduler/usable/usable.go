@@ -14,20 +14,20 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Capacity computes what queues can use of the nodes, for a policy that divides the cluster among queues. A
-// node counts if a pod of any queue may run there according to taints and cordons, including pods that will be
-// created from the template of a waiting job. Resources held by pods outside of queues do not count. On other
-// nodes, only what pods of queues already hold counts.
+// Capacity computes which part of the nodes' capacity queues can use, for a policy that divides the cluster among
+// queues. A node counts if its taints and cordon permit a pod of any queue, including pods that will be created from
+// the template of a waiting job. Resources held by pods outside of queues do not count. On other nodes, only the
+// resources that pods of queues already hold count.
 type Capacity struct {
 	nodes nodecache.Table[usableNode]
 }
 
-// usableNode holds what queues can have of a node: left excludes what pods outside of queues hold there, own is
-// held by pods of queues.
+// usableNode holds what queues can use of a node. left is the node's capacity without what pods outside of queues
+// hold there; own is what pods of queues hold.
 type usableNode struct{ left, own resource.Vec }
 
 // DivideUsable computes what queues can use of the nodes, at most the nodes' capacity, and calls divide, which sets
-// what each queue deserves and may have. A simulation calls divide again if it lets pods use other nodes.
+// what each queue deserves and may have. A simulation that lets pods use other nodes calls divide again.
 func (u *Capacity) DivideUsable(s *session.Session, divide func()) {
 	divideUsable := func(more []*model.Shape) {
 		s.Ledger.Usable = u.sumUsable(s, s.Ledger.Usable, more)
@@ -37,7 +37,8 @@ func (u *Capacity) DivideUsable(s *session.Session, divide func()) {
 	s.Rules.Divisions = append(s.Rules.Divisions, framework.Division{Divide: divideUsable})
 }
 
-// sumUsable returns the resources that queues can use if pods of more shapes wait in queues. It reuses buffer.
+// sumUsable returns the resources that queues can use if pods of the additional shapes are also waiting in queues. It
+// reuses buffer.
 func (u *Capacity) sumUsable(s *session.Session, buffer []float64, more []*model.Shape) []float64 {
 	nodes := &s.Cluster.Nodes
 	u.nodes.Update(s.Cluster, func(id model.NodeID) usableNode { return usableOf(nodes, id) }, nil)
@@ -86,7 +87,7 @@ type openNodes struct {
 	shapes []*model.Shape
 	// more holds shapes of simulated pods in queues.
 	more []*model.Shape
-	// all is true if a gang waits for admission whose pods are unknown, so that it may use any node.
+	// all is true if a gang with unknown pods is waiting for admission, because these pods may use any node.
 	all   bool
 	known []tainted
 }

@@ -1,13 +1,13 @@
 // Package directive parses the #SBATCH lines of a batch script.
 //
 //	In:   the text of a script
-//	Out:  a Script with the words of its directives and their lines, by component; lines that need a warning
+//	Out:  a Script: the words of the directives with their line numbers, by component; the lines that need a warning
 //
 // Package getopt parses the words with the option table of sbatch.
 //
 // # Invariants
 //
-//   - All functions are pure. The script is not changed: directives are comments for its interpreter.
+//   - All functions are pure. They do not change the script, because its interpreter treats directives as comments.
 package directive
 
 import (
@@ -161,7 +161,7 @@ func splitWords(text string, line int) ([]Word, error) {
 	return words, nil
 }
 
-// FormatDirective formats words as a directive. Read splits the directive into the same words.
+// FormatDirective formats words as a directive. SplitDirective splits the text of the directive into the same words.
 func FormatDirective(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -177,5 +177,5 @@ func quoteWord(word string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(word) + `"`
 }
 
-// String returns the word with its line.
+// String returns the word with its line number.
 func (w Word) String() string { return fmt.Sprintf("%s (line %d)", w.Text, w.Line) }

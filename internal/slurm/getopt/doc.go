@@ -3,7 +3,7 @@
 // option.
 //
 //	In:   a Table, which lists the options of a command; the arguments
-//	Out:  Parsed: the specified options in order; the help text of the table
+//	Out:  the specified options in order (Parsed), the help text of the table
 //
 // # Invariants
 //

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Error is the error for an invalid command line. Its text is that of getopt_long, without the name of the program.
+// Error is the error for an invalid command line. Its text is the message that getopt_long prints, without the name of
+// the program.
 type Error struct{ Text string }
 
 func (e *Error) Error() string { return e.Text }
@@ -17,7 +18,7 @@ func newError(format string, args ...any) *Error { return &Error{Text: fmt.Sprin
 type Given struct {
 	// Name is the option's full long name, independent of the form on the command line.
 	Name string
-	// Value is the option's value; HasValue distinguishes an empty value from a missing one.
+	// Value is the option's value. HasValue distinguishes an empty value from a missing one.
 	Value    string
 	HasValue bool
 	// As is the option as written on the command line, without its value: --part, -p.
@@ -40,7 +41,7 @@ func (p *Parsed) Has(name string) bool { return p.CountOf(name) > 0 }
 // CountOf returns how often an option was specified.
 func (p *Parsed) CountOf(name string) int { return len(p.AllValues(name)) }
 
-// LastValue returns the last value of an option; ok is false if the option was not specified.
+// LastValue returns the last value of an option. ok is false if the option was not specified.
 func (p *Parsed) LastValue(name string) (value string, ok bool) {
 	all := p.AllValues(name)
 	if len(all) == 0 {
@@ -133,8 +134,8 @@ func (t *Table) findOption(word, name string) (*Option, error) {
 	return nil, newError("option '%s' is ambiguous; possibilities:%s", word, possible.String())
 }
 
-// isSameOption reports whether all found options are names for the same option. An abbreviation of them is then not
-// ambiguous.
+// isSameOption reports whether all found options are names for the same option. If they are, an abbreviation that
+// matches all of them is not ambiguous.
 func isSameOption(found []*Option) bool {
 	return len(found) > 0 && !slices.ContainsFunc(found, func(o *Option) bool { return o.canonicalName() != found[0].canonicalName() })
 }

@@ -2,8 +2,8 @@ package getopt
 
 import "strings"
 
-// IsSwitchedOn reports whether the value of an environment variable turns on a switch: it does if it is empty, yes, or
-// a number other than 0.
+// IsSwitchedOn reports whether the value of an environment variable turns on a switch. The switch is on if the value is
+// empty, yes, or a number other than 0.
 func IsSwitchedOn(text string) bool {
 	if text == "" || strings.EqualFold(text, "yes") {
 		return true

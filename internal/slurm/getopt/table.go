@@ -28,15 +28,16 @@ type Option struct {
 	Arg Argument
 	// Value is the placeholder of the value in help texts.
 	Value string
-	// Help is one line of text; Group is the heading of the option in the help text.
+	// Help is one line of text. Group is the heading under which the help text lists the option.
 	Help, Group string
-	// NoEffect options are accepted and ignored; Help says so.
+	// NoEffect marks options that are accepted and ignored. Their help texts explain this.
 	NoEffect bool
-	// Exact options do not exist in Slurm. They cannot be abbreviated and never make an abbreviation ambiguous.
+	// Exact marks options that do not exist in Slurm. They cannot be abbreviated and never make an abbreviation
+	// ambiguous.
 	Exact bool
 	// StepOnly marks options of srun that affect only a step, and not the allocation in which it runs.
 	StepOnly bool
-	// Hidden options do not appear in help texts.
+	// Hidden marks options that do not appear in help texts.
 	Hidden bool
 	// Alias is the long name of another option, if this option is only another name for it. Parsed then contains
 	// Alias.

@@ -5,7 +5,7 @@
 //
 // # Invariants
 //
-//   - Expand(Compress(names)) returns the same names in the same order, including leading zeros.
+//   - ExpandList(CompressNames(names)) returns the same names in the same order, including leading zeros.
 //   - The result of ExpandList has at most MaxHosts names, no matter how short the text is.
 package hostlist
 
@@ -20,7 +20,7 @@ import (
 // MaxHosts is the maximum number of names in a list.
 const MaxHosts = 65_536
 
-// maxDigits is the maximum number of digits in a number. Further digits in front belong to the name.
+// maxDigits is the maximum number of digits in a number. Digits before these belong to the name.
 const maxDigits = 15
 
 // ExpandList returns the names of a list, in order and with repetitions. An empty text has no names.
@@ -60,7 +60,7 @@ func splitAtCommas(text string) []string {
 	return append(parts, text[start:])
 }
 
-// expandName expands a name with any number of brackets; the last bracket varies fastest.
+// expandName expands a name with any number of brackets. The numbers in the last bracket vary fastest.
 func expandName(part string) ([]string, error) {
 	open := strings.IndexByte(part, '[')
 	if open < 0 {
@@ -187,7 +187,7 @@ func formatRanges(names []string, from int) string {
 	return strings.Join(parts, ",")
 }
 
-// cutTrailingNumber splits a name before its trailing number; digits is empty if there is no such number.
+// cutTrailingNumber splits a name before its trailing number. digits is empty if the name has no such number.
 func cutTrailingNumber(name string) (prefix, digits string) {
 	at := len(name)
 	for at > 0 && name[at-1] >= '0' && name[at-1] <= '9' {

@@ -15,7 +15,7 @@ import (
 // job's number are added to it, as in PyTorch Lightning.
 const masterPortBase = 15000
 
-// MasterPort returns the default port at which the processes of a job meet.
+// MasterPort returns the default port at which the processes of the job with the given number meet.
 func MasterPort(id string) int {
 	n, err := strconv.Atoi(id)
 	if err != nil {
@@ -27,7 +27,7 @@ func MasterPort(id string) int {
 // unlimitedSeconds is the assumed duration of a job without a time limit. As in Slurm, it is one year.
 const unlimitedSeconds = 365 * 24 * 60 * 60
 
-// User is the user who runs a job's processes. Home and Shell are empty if the pod's system does not list the user.
+// User is the user who runs a job's processes. Home and Shell are empty if the pod's system has no entry for the user.
 type User struct {
 	UID, GID    int
 	Home, Shell string
@@ -47,8 +47,8 @@ func IdentityVariables(u User) []string {
 	return []string{"SLURM_JOB_UID=" + strconv.Itoa(u.UID), "SLURM_JOB_GID=" + strconv.Itoa(u.GID)}
 }
 
-// GPUVariables returns the variable that lists the accelerators that programs may use: all of the pod's accelerators.
-// It returns nil for a job without accelerators.
+// GPUVariables returns the variable that lists the accelerators that programs may use, which are all of the pod's
+// accelerators. It returns nil for a job without accelerators.
 func GPUVariables(s *Spec) []string {
 	if s.GPUsOnNode == 0 {
 		return nil
@@ -177,9 +177,9 @@ func (v *variables) addArray(s *Spec, p *Pod) {
 // RshName is the name of the program that MPI libraries start instead of ssh.
 const RshName = "vc-rsh"
 
-// MPIVariables returns variables that configure MPI libraries. Without them, the libraries would detect Slurm by
-// SLURM_JOB_ID and start their daemons with srun. Instead, they start their daemons with agent, a replacement for ssh,
-// on the hosts in hostfile. asRoot is true if the processes run as root, which is usual in a pod.
+// MPIVariables returns variables that configure MPI libraries. Without these variables, the libraries would detect
+// Slurm by SLURM_JOB_ID and start their daemons with srun. With them, they start their daemons on the hosts in hostfile
+// by means of agent, a replacement for ssh. asRoot is true if the processes run as root, which is usual in a pod.
 func MPIVariables(hostfile, agent string, asRoot bool) []string {
 	var v variables
 	for _, name := range []string{"OMPI_MCA_plm", "OMPI_MCA_ras", "PRTE_MCA_plm", "PRTE_MCA_ras"} {

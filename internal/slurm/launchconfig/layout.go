@@ -7,7 +7,7 @@ import (
 )
 
 // SpreadTasks returns the number of tasks for each node. If perNode is positive, each node gets perNode tasks until no
-// tasks are left. Otherwise, the tasks are spread evenly, and the first nodes get one more if necessary.
+// tasks are left. Otherwise, the tasks are spread evenly, and the first nodes get one task more if necessary.
 func SpreadTasks(tasks, nodes, perNode int) []int {
 	counts := make([]int, nodes)
 	for i := range counts {

@@ -103,7 +103,8 @@ func (n Names) expandLetter(c byte) (string, error) {
 	return "", fmt.Errorf("%%%c is unknown; the patterns are %%%% %%A %%a %%b %%J %%j %%N %%n %%r %%S %%s %%t %%u %%x", c)
 }
 
-// PatternScope reports whether a pattern results in a different file for each task or for each node.
+// PatternScope reports whether a pattern results in a different file for each task, and whether it results in a
+// different file for each node.
 func PatternScope(pattern string) (task, node bool) {
 	if strings.HasPrefix(pattern, `\`) {
 		return false, false

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Environment variables of the pod, set through the downward API or by the job controller.
+// Environment variables of the pod, which are set through the downward API or by the job controller.
 const (
 	EnvPod      = "VC_POD_NAME"
 	EnvJob      = "VC_JOB_NAME"
@@ -22,10 +22,10 @@ const (
 	EnvAddress = "VC_POD_IP"
 )
 
-// Pod describes the pod in which the program runs.
+// Pod describes the pod in which this program is running.
 type Pod struct {
 	Name, Job, Task string
-	// JobID and ElementID are numbers; they are "" if the cluster assigns none.
+	// JobID and ElementID are numbers. They are empty if the cluster does not assign numbers.
 	JobID, ElementID string
 	// ArrayIndex is -1 if the job is not an array.
 	ArrayIndex int
@@ -80,8 +80,8 @@ func (p *Pod) DisplayID() string {
 	return p.SlurmJobID()
 }
 
-// HasID reports whether id identifies this pod's job: by SLURM_JOB_ID, by its number (with the index, for an element of
-// an array), or by its name.
+// HasID reports whether id identifies this pod's job. It accepts the value of SLURM_JOB_ID, the number of the job (with
+// the index, for an element of an array), and the name of the job.
 func (p *Pod) HasID(id string) bool {
 	number := p.JobID
 	if p.ArrayIndex >= 0 {
@@ -100,13 +100,13 @@ func (p *Pod) arrayIDOrName() string {
 
 // Place is the position of a pod among the nodes of its allocation.
 type Place struct {
-	// NodeID is the index of the pod in Hosts; it is 0 for the head.
+	// NodeID is the index of the pod in Hosts. It is 0 for the head.
 	NodeID int
 	// Hosts lists the host names of all nodes, starting with the head.
 	Hosts []string
 }
 
-// IsHead reports whether this pod runs the script.
+// IsHead reports whether this pod is the head, which runs the script.
 func (p Place) IsHead() bool { return p.NodeID == 0 }
 
 // OwnHost returns the pod's own host name.
@@ -126,9 +126,9 @@ func (p *Pod) setElement(a *Array, n int) error {
 	return nil
 }
 
-// FindPlace returns the place of a pod in its allocation. The nodes of an array element are the pods of one partition;
-// otherwise, the nodes are the pods of the tasks head and node. If the job controller did not set the array index,
-// FindPlace derives the index from the pod's own number and sets it in p.
+// FindPlace returns the place of a pod in its allocation. For an array element, the nodes of the allocation are the
+// pods of one partition. Otherwise, they are the pods of the tasks head and node. If the job controller did not set the
+// array index, FindPlace derives the index from the pod's own number and sets it in p.
 func FindPlace(s *Spec, p *Pod) (Place, error) {
 	index, err := strconv.Atoi(strings.TrimPrefix(p.Name, p.Job+"-"+p.Task+"-"))
 	if err != nil || index < 0 {

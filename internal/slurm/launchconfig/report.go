@@ -16,7 +16,7 @@ type Report struct {
 	// Code and Signal describe how the script ended.
 	Code   int `json:"code"`
 	Signal int `json:"signal,omitempty"`
-	// Usage is the resource usage of the whole head pod; its fields are 0 if they could not be read.
+	// Usage is the resource usage of the whole head pod. Its fields are 0 if the usage could not be read.
 	Usage
 	// Steps lists the latest steps, oldest first. Forgotten is the number of steps before them.
 	Steps     []Step `json:"steps,omitempty"`
@@ -41,7 +41,7 @@ type Step struct {
 	Nodes string `json:"nodes"`
 	Tasks int    `json:"tasks"`
 	CPUs  int    `json:"cpus,omitempty"`
-	// Start and End are in seconds since the epoch; End is 0 while the step runs.
+	// Start and End are in seconds since the epoch. End is 0 while the step is running.
 	Start int64 `json:"start"`
 	End   int64 `json:"end,omitempty"`
 	// Code is the highest exit code of the tasks. Signal is the first signal that ended a task.
@@ -72,7 +72,7 @@ func (r Report) EncodeText() string {
 	}
 }
 
-// ParseReport decodes a termination message; ok is false if the launcher did not write it.
+// ParseReport decodes a termination message. ok is false if the message was not written by the launcher.
 func ParseReport(message string) (r Report, ok bool) {
 	if !strings.HasPrefix(message, `{"kind":"`+ReportKind+`"`) || json.Unmarshal([]byte(message), &r) != nil {
 		return Report{}, false

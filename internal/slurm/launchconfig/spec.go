@@ -12,7 +12,7 @@ const (
 	SpecDir = "/etc/vc-slurm"
 	// SecretDir holds the job's Secret, with the keys StepKey and EnvironmentKey.
 	SecretDir = "/etc/vc-slurm-secret"
-	// ToolsDir is an emptyDir volume of the pod: bin contains programs, run contains temporary files.
+	// ToolsDir is an emptyDir volume of the pod. Its directory bin contains programs, and run contains temporary files.
 	ToolsDir = "/opt/vc"
 	// Program is the path of vc-step.
 	Program = ToolsDir + "/bin/vc-step"
@@ -46,7 +46,7 @@ const (
 )
 
 const (
-	// KillWait is how long the script and the steps may take to end when the job is stopped, as in Slurm.
+	// KillWait is the time that the script and the steps get to end when the job is stopped, as in Slurm.
 	KillWait = 30 * time.Second
 	// GraceSeconds is the termination grace period of the pod. It is longer than KillWait, so that the launcher can
 	// kill remaining processes and write the Report.
@@ -69,7 +69,7 @@ type Spec struct {
 	Cluster   string `json:"cluster,omitempty"`
 
 	// Nodes is the maximum number of pods in the allocation or, for an array, in the allocation of each element.
-	// MinNodes is the minimum number; 0 means all.
+	// MinNodes is the minimum number. 0 means all of them.
 	Nodes    int `json:"nodes"`
 	MinNodes int `json:"minNodes,omitempty"`
 	// Tasks is the number of tasks that srun starts, either specified or derived from other options. 0 means one task
@@ -82,9 +82,9 @@ type Spec struct {
 	CPUsPerTask  int  `json:"cpusPerTask,omitempty"`
 	// CPUs is the number of processors of each pod.
 	CPUs int `json:"cpus"`
-	// Exclusive is true if each pod has its own node with all its processors, of which there are at least CPUs.
+	// Exclusive is true if each pod has a node to itself and uses all its processors, of which there are at least CPUs.
 	Exclusive bool `json:"exclusive,omitempty"`
-	// MemPerNode and MemPerCPU are the requested memory in MiB; at most one of them is set.
+	// MemPerNode and MemPerCPU are the requested memory in MiB. At most one of them is set.
 	MemPerNode int64 `json:"memPerNode,omitempty"`
 	MemPerCPU  int64 `json:"memPerCPU,omitempty"`
 	MemPerGPU  int64 `json:"memPerGPU,omitempty"`
@@ -104,11 +104,11 @@ type Spec struct {
 	// Append preserves the content of existing output files (--open-mode=append), including output from before a
 	// requeue.
 	Append bool `json:"append,omitempty"`
-	// WorkDir is the working directory of the script; "" means the container's own directory.
+	// WorkDir is the working directory of the script. If it is empty, the container's own directory is used.
 	WorkDir    string `json:"workDir,omitempty"`
 	SubmitDir  string `json:"submitDir,omitempty"`
 	SubmitHost string `json:"submitHost,omitempty"`
-	// TimeLimit is in seconds; 0 means no limit.
+	// TimeLimit is in seconds. 0 means no limit.
 	TimeLimit int64   `json:"timeLimit,omitempty"`
 	Signal    *Signal `json:"signal,omitempty"`
 	Array     *Array  `json:"array,omitempty"`
@@ -117,7 +117,7 @@ type Spec struct {
 	ExportEnv    string `json:"exportEnv,omitempty"`
 	Distribution string `json:"distribution,omitempty"`
 
-	// NoRequeue disables restarts of the job (--no-requeue).
+	// NoRequeue prevents the job from being restarted (--no-requeue).
 	NoRequeue bool `json:"noRequeue,omitempty"`
 	// Command is the absolute path of the script on the submitting machine. It is "" if the script is the command
 	// line of --wrap or was read from standard input.
@@ -137,7 +137,7 @@ type Spec struct {
 type Signal struct {
 	Number  int   `json:"number"`
 	Seconds int64 `json:"seconds"`
-	// Batch sends the signal only to the script; otherwise, it is sent to the steps.
+	// Batch sends the signal only to the script. Otherwise, the signal is sent to the steps.
 	Batch bool `json:"batch,omitempty"`
 }
 

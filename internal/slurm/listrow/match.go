@@ -7,9 +7,9 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
-// MatchReference reports whether a reference refers to a job, and returns the elements that it refers to; nil stands
-// for the whole job. The number of an element is the number of the array plus the position of the element. The number
-// of the array itself stands for the whole array.
+// MatchReference reports whether a reference refers to a job, and returns the elements to which it refers. If elements
+// is nil, the reference refers to the whole job. The number of an element is the number of the array plus the position
+// of the element, and the number of the array itself refers to the whole array.
 func MatchReference(ref optionvalue.Job, job *batchv1alpha1.Job) (elements batchv1alpha1.Indices, ok bool) {
 	if ref.ID == 0 {
 		return ref.Elements, ref.Name == job.Name
@@ -40,7 +40,7 @@ func (r *Row) MatchesReference(ref optionvalue.Job) bool {
 	return r.IsArray() && r.Elements.Minus(elements).Count() < r.Elements.Count()
 }
 
-// NarrowElements reduces a folded row to the elements that the references refer to. It keeps all elements if there are
+// NarrowElements reduces a folded row to the elements to which the references refer. It keeps all elements if there are
 // no references, or if one of them refers to the whole array.
 func (r *Row) NarrowElements(refs []optionvalue.Job) {
 	if !r.Folded || len(refs) == 0 {
@@ -61,7 +61,7 @@ func (r *Row) NarrowElements(refs []optionvalue.Job) {
 	}
 }
 
-// CompareByPlace compares rows by their places in their queues. Rows without a place come last.
+// CompareByPlace compares rows by their places in their queues. Rows whose place is unknown come last.
 func CompareByPlace(a, b *Row) int {
 	one, other := a.QueuePlace(), b.QueuePlace()
 	if (one == 0) != (other == 0) {

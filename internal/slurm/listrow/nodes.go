@@ -15,8 +15,8 @@ import (
 // headTask is the task whose pod runs the batch script.
 const headTask = "head"
 
-// recordedNodes returns the nodes of the row's pods that are stored in the job's status. It returns nil unless the row
-// has ended, because its pods are not deleted before that.
+// recordedNodes returns the nodes of the row's pods that are stored in the job's status. It returns nil if the row has
+// not ended, because the pods are not deleted before then.
 func (r *Row) recordedNodes() map[batchv1alpha1.PodPlace]string {
 	if !r.State.Code.HasEnded() || len(r.Job.Status.Nodes) == 0 {
 		return nil
@@ -34,7 +34,8 @@ func (r *Row) podNameAt(p batchv1alpha1.PodPlace) string {
 	return fmt.Sprintf("%s-%s-%d", r.Job.Name, p.Task, p.Index)
 }
 
-// nodesByPod returns the nodes of the row's pods by pod name, from existing pods and from the job's status.
+// nodesByPod returns the nodes of the row's pods by pod name. It takes them from the existing pods and the job's
+// status.
 func (r *Row) nodesByPod() map[string]string {
 	nodes := map[string]string{}
 	for place, node := range r.recordedNodes() {
@@ -48,7 +49,7 @@ func (r *Row) nodesByPod() map[string]string {
 	return nodes
 }
 
-// NodeNames returns the sorted names of the Kubernetes nodes on which the row's pods run or ran.
+// NodeNames returns the sorted names of the Kubernetes nodes on which the row's pods are running or were running.
 func (r *Row) NodeNames() []string {
 	kept := r.recordedNodes()
 	switch {
@@ -76,7 +77,7 @@ func (r *Row) NodesForPods(pods []string) []string {
 	return of
 }
 
-// BatchHost returns the node that runs the batch script; "" if the node is unknown or has not been assigned.
+// BatchHost returns the node that runs the batch script, or "" if the node is unknown or has not been assigned.
 func (r *Row) BatchHost() string {
 	if head := r.HeadPod(); head != nil && head.Spec.NodeName != "" {
 		return head.Spec.NodeName
@@ -105,7 +106,8 @@ func compareHead(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// HeadPod returns the pod of the batch script, or nil if it does not exist.
+// HeadPod returns the pod that runs the batch script or, if there is none, the first pod of the row. It returns nil if
+// the row has no pods.
 func (r *Row) HeadPod() *corev1.Pod {
 	for _, pod := range r.Mine {
 		if pod.Labels[keys.TaskSpec] == headTask {

@@ -6,7 +6,7 @@ import (
 )
 
 // RecordedReport returns the launcher's report from the job's status. It is needed for rows that have ended and whose
-// head pod was deleted. ok is false if there is no report.
+// head pod has been deleted. ok is false if there is no report.
 func (r *Row) RecordedReport() (report launchconfig.Report, ok bool) {
 	if kept := r.findPodReport(); kept != nil {
 		return launchconfig.ParseReport(kept.Message)

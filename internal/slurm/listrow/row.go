@@ -36,10 +36,10 @@ type Source struct {
 type Row struct {
 	*Source
 	Asked submission.Options
-	// Elements lists the elements of the row; nil if the job is not an array.
+	// Elements lists the elements of the row. It is nil if the job is not an array.
 	Elements batchv1alpha1.Indices
-	// Folded is true if the row represents all pending elements of an array. They are printed in brackets, even if
-	// there is only one.
+	// Folded is true if the row represents all elements of an array that are in the same pending or suspended state.
+	// They are printed in brackets, even if there is only one element.
 	Folded bool
 	// Position is the position of the first of Elements in the array.
 	Position int
@@ -48,7 +48,7 @@ type Row struct {
 	Times    state.Times
 	// Mine lists the pods of the row.
 	Mine []*corev1.Pod
-	// Sum summarizes the pods; it is nil if the pods were not read.
+	// Sum summarizes the pods. It is nil if the pods were not read.
 	Sum *state.Pods
 }
 
@@ -56,7 +56,8 @@ func (s *Source) stateFacts(pods *state.Pods) state.Facts {
 	return state.Facts{Job: s.Job, Group: s.Group, Queue: s.Queue, QueueMissing: s.QueueMissing, Pods: pods, Now: s.Now}
 }
 
-// RowsOf returns the rows of a job. It folds pending elements into a single row unless each is true.
+// RowsOf returns the rows of a job. Unless each is true, it folds the pending or suspended elements of an array into
+// one row per state.
 func RowsOf(s *Source, each bool) []Row {
 	var sum *state.Pods
 	if s.PodsRead {
@@ -76,8 +77,8 @@ func RowsOf(s *Source, each bool) []Row {
 	return s.elementRows(options, facts, parts, each)
 }
 
-// setExitFromState sets the exit code of a failed row if there is no data about its pods. It is the code that the
-// controller recorded or, if none exists, Slurm's default code.
+// setExitFromState sets the exit code of a failed row if there is no data about its pods. The exit code is the code
+// that the controller recorded or, if there is none, Slurm's default code.
 func (r *Row) setExitFromState() {
 	if r.State.Code == state.OutOfMemory {
 		r.Exit = state.NoMemory
@@ -123,8 +124,8 @@ func (s *Source) elementRows(options submission.Options, facts state.Facts, part
 	return rows
 }
 
-// foldIdleRows merges pending or suspended rows into one row per state. Elements that have pods without nodes are
-// closest to their start, so the merged row has their reason.
+// foldIdleRows merges pending or suspended rows into one row per state. The merged row has the reason of the elements
+// that already have pods, because these elements are closest to their start.
 func foldIdleRows(idle []Row, all batchv1alpha1.Indices) []Row {
 	var rows []Row
 	for _, one := range idle {
@@ -150,8 +151,8 @@ func foldIdleRows(idle []Row, all batchv1alpha1.Indices) []Row {
 	return rows
 }
 
-// setElementState sets the state, exit and times of the row of an element, using the element's pods and its recorded
-// times.
+// setElementState sets the state, the exit code and the times of an element's row, using the element's pods and
+// recorded times.
 func (r *Row) setElementState(pods []*corev1.Pod, known map[int32]state.Times, whole state.Times) {
 	element := r.Elements[0].First
 	if times, ok := known[element]; ok {
@@ -225,8 +226,8 @@ func (r *Row) IsArray() bool { return r.Elements != nil }
 // defaultBits is the default maximum length of the list of elements in brackets.
 const defaultBits = 64
 
-// DisplayID returns the ID of the row: 42, 42_7, or 42_[5-15%4] for pending elements. bits is the maximum length of the
-// list of elements; 0 means Slurm's default, and a negative value means no limit.
+// DisplayID returns the ID of the row: 42, 42_7, or 42_[5-15%4] for a folded row. bits is the maximum length of the
+// list of elements. 0 means Slurm's default, and a negative value means no limit.
 func (r *Row) DisplayID(bits int) string {
 	if !r.IsArray() {
 		return r.NumberOrName()
@@ -234,7 +235,7 @@ func (r *Row) DisplayID(bits int) string {
 	return r.NumberOrName() + "_" + r.ElementText(bits)
 }
 
-// ElementText returns the element, or the list of elements in brackets together with the limit of the array.
+// ElementText returns the element or, for a folded row, the list of elements in brackets with the limit of the array.
 func (r *Row) ElementText(bits int) string {
 	if !r.IsArray() {
 		return "N/A"
@@ -255,7 +256,7 @@ func (r *Row) ElementText(bits int) string {
 	return "[" + text + "]"
 }
 
-// RawID returns the row's own number: for an element, the number of the job plus the position of the element.
+// RawID returns the row's own number. For an element, this is the number of the job plus the position of the element.
 func (r *Row) RawID() string {
 	id, ok := batchv1alpha1.JobID(r.Job)
 	if !ok {

@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// Nobody is the user of a job whose user is unknown.
+// Nobody is the user name for a job whose user is unknown.
 const Nobody = "nobody"
 
 // JobTitle returns the name that the user has given to the job.
@@ -31,20 +31,21 @@ func (s *Source) UserName() string { return cmp.Or(jobstatus.SubmittingUser(s.Jo
 // QueueName returns the name of the job's queue.
 func (s *Source) QueueName() string { return cmp.Or(s.Job.Spec.Queue, keys.DefaultQueue) }
 
-// PartitionName returns the site's name for the queue if the job was submitted with that name; otherwise, it returns
-// the queue.
+// PartitionName returns the site's name for the queue if the job was submitted with that name. Otherwise, it returns
+// the name of the queue.
 func (r *Row) PartitionName() string { return cmp.Or(r.Asked.Partition, r.QueueName()) }
 
-// AccountName returns the account that was requested or, without one, the namespace, whose quota the job uses.
+// AccountName returns the requested account or, if none was requested, the namespace, whose quota the job uses.
 func (r *Row) AccountName() string { return cmp.Or(r.Asked.Account, r.Job.Namespace) }
 
-// QOSName returns the QOS that was requested or, without one, the priority class. Without either, it returns "normal".
+// QOSName returns the requested QOS or, if none was requested, the priority class. If there is neither, it returns
+// "normal".
 func (r *Row) QOSName() string { return cmp.Or(r.Asked.QOS, r.Job.Spec.PriorityClassName, "normal") }
 
-// NodeList returns the nodes in Slurm's notation.
+// NodeList returns the names of the nodes in Slurm's notation.
 func (r *Row) NodeList() string { return hostlist.CompressNames(slices.Clone(r.NodeNames())) }
 
-// CancelledBy returns the user who cancelled the row; "" if that was not recorded.
+// CancelledBy returns the user who cancelled the row, or "" if the user was not recorded.
 func (r *Row) CancelledBy() string {
 	if r.IsArray() {
 		return state.ElementCancelledBy(r.Job, r.Elements[0].First)
@@ -52,8 +53,8 @@ func (r *Row) CancelledBy() string {
 	return state.CancelledBy(r.Job)
 }
 
-// NominatedNodes returns, in Slurm's notation, the nodes on which the scheduler makes room for the row. It is empty if
-// the row does not wait for specific nodes.
+// NominatedNodes returns, in Slurm's notation, the nodes on which the scheduler is freeing resources for the row. The
+// result is empty if the row is not waiting for specific nodes.
 func (r *Row) NominatedNodes() string {
 	var nodes []string
 	for _, pod := range r.Mine {
@@ -65,7 +66,7 @@ func (r *Row) NominatedNodes() string {
 	return hostlist.CompressNames(slices.Compact(nodes))
 }
 
-// NodeListOrReason returns the reason in parentheses if the row is pending or suspended, or failed by itself.
+// NodeListOrReason returns the reason in parentheses if the row is pending or suspended, or if it failed by itself.
 // Otherwise, it returns the nodes of the row.
 func (r *Row) NodeListOrReason() string {
 	switch r.State.Code {
@@ -75,7 +76,8 @@ func (r *Row) NodeListOrReason() string {
 	return r.NodeList()
 }
 
-// NodeCount returns the number of pods that the row has or had. For a pending row, it is the minimum number.
+// NodeCount returns the number of pods that the row has or had. For a pending or suspended row, it returns the minimum
+// number.
 func (r *Row) NodeCount() int {
 	if _, size, ok := batchv1alpha1.ElementsOf(r.Job); ok && r.IsArray() {
 		return int(size)
@@ -90,15 +92,15 @@ func (r *Row) NodeCount() int {
 	return max(int(nodes), len(r.recordedNodes())) // most pods of an ended job have been deleted
 }
 
-// Ask holds the resources that pods of a job request.
+// Ask holds the resources that the pods of a job request.
 type Ask struct {
 	CPUs   int
 	Memory int64 // bytes
-	// Devices are amounts by resource name.
+	// Devices contains amounts by resource name.
 	Devices map[string]int64
 }
 
-// LargestRequest returns, for each resource, the largest request of any pod of the job.
+// LargestRequest returns, for each resource, the largest amount that any pod of the job requests.
 func (r *Row) LargestRequest() Ask {
 	var most Ask
 	for i := range r.Job.Spec.Tasks {
@@ -114,8 +116,8 @@ func (r *Row) LargestRequest() Ask {
 	return most
 }
 
-// MinimumCPUs returns the number of processors that a node must have for the row, which is the number of processors for
-// the tasks that were requested per node.
+// MinimumCPUs returns the number of processors that a node must have for the row. If a number of tasks was requested,
+// this is the number of processors for the tasks on one node.
 func (r *Row) MinimumCPUs() int {
 	if r.Asked.Tasks == 0 {
 		return r.LargestRequest().CPUs
@@ -123,7 +125,7 @@ func (r *Row) MinimumCPUs() int {
 	return max(r.Asked.TasksPerNode, 1) * max(r.Asked.CPUsPerTask, 1)
 }
 
-// TotalRequest returns the sum of the requests of all pods of the row.
+// TotalRequest returns the sum of the resources that all pods of the row request.
 func (r *Row) TotalRequest() Ask {
 	total := Ask{Devices: map[string]int64{}}
 	left := r.NodeCount()
@@ -212,7 +214,7 @@ func GresName(resource string) string {
 	return name
 }
 
-// GresText lists devices, such as gres/gpu:2, or returns N/A without devices.
+// GresText returns the requested devices, such as gres/gpu:2, or N/A if there are none.
 func (r *Row) GresText() string {
 	if r.Asked.Gres != "" {
 		return "gres/" + r.Asked.Gres
@@ -255,7 +257,7 @@ func (r *Row) TaskCount() int {
 	return r.NodeCount()
 }
 
-// UsedTime returns how long the row has been running.
+// UsedTime returns how long the row has been running, or how long it ran.
 func (r *Row) UsedTime() time.Duration { return r.Times.ElapsedTime(r.Now) }
 
 // TimeLimit returns the time limit, or 0 if there is no limit.
@@ -266,8 +268,8 @@ func (r *Row) TimeLimit() time.Duration {
 	return state.TimeLimit(r.Job)
 }
 
-// StartAndEnd returns the time when the row started or is expected to start, and the time when it ended or will end.
-// Unknown times are zero.
+// StartAndEnd returns the time when the row started or is expected to start, and the time when it ended or will reach
+// its time limit. Unknown times are zero.
 func (r *Row) StartAndEnd() (start, end time.Time) {
 	start, end = r.Times.Start, r.Times.End
 	if start.IsZero() && r.State.Code.BaseCode() == state.Pending {
@@ -280,7 +282,7 @@ func (r *Row) StartAndEnd() (start, end time.Time) {
 	return start, end
 }
 
-// estimateStart returns the time when a pending row is expected to start; zero if it is unknown.
+// estimateStart returns the time when a pending row is expected to start, or the zero time if it is unknown.
 func (r *Row) estimateStart() time.Time {
 	if r.Group != nil {
 		if e := r.Group.Status.Explanation; e != nil && e.EstimatedStart != nil {
@@ -293,7 +295,8 @@ func (r *Row) estimateStart() time.Time {
 	return time.Time{}
 }
 
-// QueuePlace returns the row's place among the pending jobs of its queue, starting at 1; 0 if the place is unknown.
+// QueuePlace returns the row's place among the pending jobs in its queue, starting at 1. It returns 0 if the place is
+// unknown.
 func (r *Row) QueuePlace() int {
 	if r.Group == nil || r.Group.Status.Explanation == nil || r.Group.Status.Explanation.Queue == nil {
 		return 0
@@ -301,8 +304,8 @@ func (r *Row) QueuePlace() int {
 	return int(r.Group.Status.Explanation.Queue.Position)
 }
 
-// OpenDependency returns the conditions that are not met yet or will never be met. It is empty if all conditions are
-// met.
+// OpenDependency returns the conditions of the dependency that are not met yet or will never be met. The result is
+// empty if all conditions are met.
 func (r *Row) OpenDependency() string {
 	if phase := r.Job.Status.State.Phase; phase != "" && !batchv1alpha1.AtGate(r.Job) {
 		return "" // the dependency was met
@@ -334,8 +337,8 @@ func (r *Row) OpenDependency() string {
 // noUser is the number that Slurm prints for an unknown user.
 const noUser = "4294967294"
 
-// UserID returns the numeric ID of the user who runs the row's processes if the job specifies it; otherwise, it is
-// the ID of the user who submitted the job.
+// UserID returns the numeric ID of the user who runs the row's processes if the job specifies one. Otherwise, it
+// returns the ID of the user who submitted the job.
 func (r *Row) UserID() string {
 	for i := range r.Job.Spec.Tasks {
 		if s := r.Job.Spec.Tasks[i].Template.Spec.SecurityContext; s != nil && s.RunAsUser != nil {
@@ -345,7 +348,7 @@ func (r *Row) UserID() string {
 	return cmp.Or(r.Asked.UID, noUser)
 }
 
-// headPodName returns the name of the pod that runs the script. It is also the pod's host name, which %N stands for.
+// headPodName returns the name of the pod that runs the script. It is also the pod's host name, which replaces %N.
 func (r *Row) headPodName() string {
 	index := 0
 	if r.IsArray() {
@@ -357,7 +360,7 @@ func (r *Row) headPodName() string {
 	return r.Job.Name + "-" + launchconfig.HeadTask + "-" + strconv.Itoa(index)
 }
 
-// ExpandFile returns the file name for a pattern. It returns the pattern itself for a folded row or if the pattern is
+// ExpandFile expands a pattern to a file name. It returns the pattern itself if the row is folded or the pattern is
 // invalid.
 func (r *Row) ExpandFile(pattern string) string {
 	if r.Folded || pattern == "" {

@@ -11,11 +11,11 @@ import (
 // Array holds the elements of a job array, and the number of elements that may run at the same time.
 type Array struct {
 	Elements batchv1alpha1.Indices
-	// Limit is the maximum number of elements that may run at the same time; 0 means no limit.
+	// Limit is the maximum number of elements that may run at the same time. 0 means no limit.
 	Limit int32
 }
 
-// MaxArraySize is the limit for indices; all indices are less than it.
+// MaxArraySize is the limit for indices. All indices must be less than this number.
 const MaxArraySize = batchv1alpha1.MaxElements
 
 // String returns the array in the format that ParseArray accepts.
@@ -26,7 +26,7 @@ func (a Array) String() string {
 	return a.Elements.String() + "%" + strconv.Itoa(int(a.Limit))
 }
 
-// ParseArray parses 0-15, 1,3,5-7 or 0-15:4, optionally followed by %n and optionally in brackets.
+// ParseArray parses a list of indices such as 0-15, 1,3,5-7 or 0-15:4, which may be followed by %n and be in brackets.
 func ParseArray(text string) (Array, error) {
 	const hint = "separate indices and ranges with commas, for example 0-15, 1,3,5-7 or 0-15:4; append %4 to run at most four at the same time"
 	if inner, opened := strings.CutPrefix(text, "["); opened {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Features is a condition on the features of a node: the node must have all the features in at least one of the
-// lists. It represents the value of --constraint in disjunctive normal form.
+// Features is a condition on the features of a node. The node must have all the features in at least one of the lists.
+// Features represents the value of --constraint in disjunctive normal form.
 type Features [][]string
 
-// maxTerms limits the number of alternatives of a condition.
+// maxTerms is the maximum number of alternatives in a condition.
 const maxTerms = 64
 
 // String returns the condition in the format that ParseFeatures accepts.
@@ -43,12 +43,12 @@ func ParseFeatures(text string) (Features, error) {
 
 const featureHint = "join features with & (and) or | (or), for example a100&nvlink; use parentheses if needed"
 
-// maxDepth limits the nesting of parentheses.
+// maxDepth is the maximum nesting depth of parentheses.
 const maxDepth = 32
 
 type featureReader struct{ rest string }
 
-// parseExpression parses up to the end of the text or the closing parenthesis.
+// parseExpression parses the text up to its end or up to the closing parenthesis.
 func (r *featureReader) parseExpression(depth int) (Features, error) {
 	left, err := r.parseOperand(depth)
 	for err == nil && r.rest != "" && r.rest[0] != ')' {

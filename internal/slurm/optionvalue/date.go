@@ -21,7 +21,7 @@ type Tense int
 
 // The tenses.
 const (
-	// Coming selects the next such time, for example for the begin of a job.
+	// Coming selects the next such time, for example for the start of a job.
 	Coming Tense = iota
 	// Past selects the last such time, for example for the first day in a list of jobs.
 	Past
@@ -50,7 +50,7 @@ func ParseDate(text string, now time.Time, tense Tense) (time.Time, error) {
 
 var twelveHours = regexp.MustCompile(`(\d)\s*(am|pm)\b`)
 
-// splitDateWords splits a text at blanks, and at the T or - between date and time. AM and PM remain attached to their
+// splitDateWords splits a text at blanks and at the T or - between date and time. AM and PM remain attached to the
 // time.
 func splitDateWords(lower string) []string {
 	lower = twelveHours.ReplaceAllString(lower, "$1$2")
@@ -85,7 +85,7 @@ func parseFromNow(rest string, now time.Time) (time.Time, error) {
 	return now.Add(time.Duration(sign*n) * unit), nil
 }
 
-// dateParts holds the parts of a date that were parsed so far.
+// dateParts holds the parts of a date that have been parsed so far.
 type dateParts struct {
 	year, month, day int
 	hasDay, hasYear  bool
@@ -93,7 +93,7 @@ type dateParts struct {
 	hasClock         bool
 }
 
-// readWord parses one word. It returns false for a second date or a second time.
+// readWord parses one word. It returns false if the word is invalid, or if it is a second date or a second time.
 func (d *dateParts) readWord(word string, now time.Time) bool {
 	if at, named := clocks[word]; named && !d.hasClock {
 		d.clock, d.hasClock = at, true
@@ -164,7 +164,7 @@ func (d *dateParts) readDay(word string) bool {
 	return false
 }
 
-// toTime combines the parts to a time. Missing parts are determined by the tense.
+// toTime combines the parts into a time. The tense determines missing parts.
 func (d *dateParts) toTime(now time.Time, tense Tense) (time.Time, error) {
 	at := func(year int, month time.Month, day int) time.Time {
 		return time.Date(year, month, day, 0, 0, int(d.clock/time.Second), 0, now.Location())

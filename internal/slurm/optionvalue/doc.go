@@ -2,7 +2,7 @@
 // resources, dates, signals, job numbers, features.
 //
 //	In:   the text of one value
-//	Out:  the value; or *Bad, with a hint if there is one
+//	Out:  the value, or *Bad with an optional hint
 //
 // # Invariants
 //
@@ -12,7 +12,7 @@ package optionvalue
 
 // Bad is the error for an invalid value. The caller adds the name of the option and Slurm's message.
 type Bad struct {
-	// Hint explains what to write instead; it may be empty.
+	// Hint explains what to write instead. It may be empty.
 	Hint string
 }
 

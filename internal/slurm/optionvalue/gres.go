@@ -23,7 +23,7 @@ func (g Gres) String() string {
 
 var gresWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-// ParseGres parses a list of name[[:type]:count]; the default count is 1. The word none stands for an empty list.
+// ParseGres parses a list of name[[:type]:count]. The default count is 1. The word none stands for an empty list.
 func ParseGres(text string) ([]Gres, error) {
 	if strings.EqualFold(text, "none") || text == "" {
 		return nil, nil

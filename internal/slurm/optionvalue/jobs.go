@@ -9,15 +9,15 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// Job is a reference to a job on the command line. It consists of a number or a name, optionally with elements of an
-// array or with a step.
+// Job is a reference to a job on the command line. It consists of a number or a name, and may also specify elements of
+// an array or a step.
 type Job struct {
-	// ID is the number of the job; 0 means that Name identifies the job.
+	// ID is the number of the job. If it is 0, Name identifies the job.
 	ID   int64
 	Name string
-	// Elements lists elements of an array; if it is empty, the reference refers to the whole job.
+	// Elements lists elements of an array. If it is empty, the reference refers to the whole job.
 	Elements batchv1alpha1.Indices
-	// Step is the part after the dot, such as 0 or batch; it is empty for the whole job.
+	// Step is the part after the dot, such as 0 or batch. It is empty if the reference refers to the whole job.
 	Step string
 }
 
@@ -39,7 +39,7 @@ func (j Job) String() string {
 	return text
 }
 
-// ParseJob parses 42, 42_7, 42_[1-3,9], 42.0, 42_7.batch, or a name instead of the number.
+// ParseJob parses a reference such as 42, 42_7, 42_[1-3,9], 42.0 or 42_7.batch. A name may replace the number.
 func ParseJob(text string) (Job, error) {
 	const hint = "specify a job number such as 42; for elements of an array append _7 or _[1-3,9]"
 	var j Job
@@ -95,7 +95,7 @@ func (j Job) parseSuffix(rest, hint string) (Job, error) {
 	return j, nil
 }
 
-// ParseJobs parses a comma-separated list of jobs; commas within brackets belong to the list of elements.
+// ParseJobs parses a comma-separated list of jobs. Commas within brackets belong to the list of elements.
 func ParseJobs(text string) ([]Job, error) {
 	var all []Job
 	depth, start := 0, 0

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// MiB is an amount of memory in mebibytes; 0 stands for all the memory of a node.
+// MiB is an amount of memory in mebibytes. As a requested amount, 0 means all the memory of a node.
 type MiB int64
 
 // ToBytes returns the amount in bytes.
@@ -67,8 +67,8 @@ var (
 	fractionSize   = regexp.MustCompile(`^(\d{1,6})\.(\d{1,3})([kKmMgGtT])[bB]?$`)
 )
 
-// memoryHint returns the hint for an invalid amount, especially for amounts in Kubernetes' notation or with a
-// fraction.
+// memoryHint returns the hint for an invalid amount. It has special hints for amounts in Kubernetes' notation and
+// amounts with a fraction.
 func memoryHint(text string) string {
 	if m := kubernetesSize.FindStringSubmatch(text); m != nil {
 		return fmt.Sprintf("%q is Kubernetes notation; use %s%s (in Slurm, %s means %s)", text, m[1], m[2], m[2],

@@ -30,7 +30,7 @@ func ParseScaled(text string) (int64, error) {
 	return multiplyChecked(n, factor)
 }
 
-// Count is a number of nodes or a range of numbers.
+// Count is a number of nodes, or a range of such numbers.
 type Count struct{ Min, Max int64 }
 
 // String returns the count in the format that ParseCount accepts.
@@ -41,7 +41,7 @@ func (c Count) String() string {
 	return fmt.Sprintf("%d-%d", c.Min, c.Max)
 }
 
-// ParseCount parses a number of nodes: n or min-max, with the suffixes k and m. In contrast to Slurm, it rejects
+// ParseCount parses a number of nodes: n or min-max, optionally with the suffixes k and m. Unlike Slurm, it rejects
 // lists of sizes.
 func ParseCount(text string) (Count, error) {
 	if strings.ContainsAny(text, ",:") {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Signal is the value of --signal: a signal that is sent some time before the end of the job.
+// Signal is the value of --signal, which requests a signal some time before the end of the job.
 type Signal struct {
 	// Number and Name identify the signal, for example 10 and USR1.
 	Number int
@@ -24,7 +24,7 @@ var signals = map[int]string{
 	17: "CHLD", 18: "CONT", 19: "STOP", 20: "TSTP", 21: "TTIN", 22: "TTOU", 23: "URG", 24: "XCPU", 25: "XFSZ",
 }
 
-// defaultBefore is the default number of seconds before the end.
+// defaultBefore is the default time between the signal and the end of the job, in seconds.
 const defaultBefore = 60
 
 // String returns the signal in the format that ParseSignal accepts.
@@ -36,7 +36,7 @@ func (s Signal) String() string {
 	return text
 }
 
-// SignalNumber returns the number of a signal, which is given by its name, with or without SIG, or by its number.
+// SignalNumber returns the number of a signal that is specified by number or by name, with or without SIG.
 func SignalNumber(text string) (int, error) {
 	if n, ok := parseDigitsOnly(text); ok && n >= 1 && n <= 64 {
 		return int(n), nil

@@ -2,10 +2,10 @@ package optionvalue
 
 import "strings"
 
-// Switches is the maximum number of leaf switches for a job, and how long the job may wait for nodes that satisfy it.
+// Switches is the maximum number of leaf switches for a job, and the time that the job may wait for suitable nodes.
 type Switches struct {
 	Count int64
-	// Wait is how long to wait for so few switches; Unlimited means forever.
+	// Wait is the maximum time to wait for nodes that are connected by so few switches. Unlimited means forever.
 	Wait Minutes
 }
 

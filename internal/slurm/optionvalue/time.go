@@ -25,7 +25,7 @@ func (m Minutes) ToDuration() time.Duration {
 	return time.Duration(max(m, 0)) * time.Minute
 }
 
-// String returns the limit in Slurm's format: [D-]HH:MM:SS without leading zeros of the hours, or UNLIMITED.
+// String returns the limit in Slurm's format: [D-]HH:MM:SS, in which the hours have no leading zeros, or UNLIMITED.
 func (m Minutes) String() string {
 	if m < 0 {
 		return "UNLIMITED"
@@ -67,8 +67,8 @@ func ParseTime(text string) (Minutes, error) {
 	return minutes, nil
 }
 
-// sumSeconds returns the sum of the parts in seconds. After days, the first part is hours. Otherwise, a single part is
-// minutes, and two parts are minutes and seconds.
+// sumSeconds returns the sum of the parts in seconds. If hasDays is true, the first part contains hours. Otherwise, a
+// single part contains minutes, and two parts contain minutes and seconds. It returns false if the sum is too large.
 func sumSeconds(days int64, parts []int64, hasDays bool) (int64, bool) {
 	units := map[int][]int64{1: {60}, 2: {60, 1}, 3: {3600, 60, 1}}[len(parts)]
 	if hasDays {
@@ -85,8 +85,8 @@ func sumSeconds(days int64, parts []int64, hasDays bool) (int64, bool) {
 
 var goLike = regexp.MustCompile(`^(?i)(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m(?:in)?)?(?:(\d{1,6})s)?$`)
 
-// timeHint returns the hint for an invalid time, especially for times in the notation of other programs, such as 2h,
-// 90s, 1d12h.
+// timeHint returns the hint for an invalid time. It has special hints for times in the notation of other programs, such
+// as 2h, 90s or 1d12h.
 func timeHint(text string) string {
 	m := goLike.FindStringSubmatch(text)
 	if m == nil || text == "" {

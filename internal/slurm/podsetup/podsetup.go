@@ -6,10 +6,10 @@
 //
 // # Invariants
 //
-//   - All functions are pure, and do the same for head, nodes and array elements: each pod determines its role when
+//   - All functions are pure and treat head, nodes and array elements alike, because each pod determines its role when
 //     it starts.
-//   - The pod gets no additional permissions. Commands in a script that affect the script's own job use the exit
-//     code of the container.
+//   - The pod gets no additional permissions. It needs none, because commands in a script that affect the script's own
+//     job use the exit code of the container.
 package podsetup
 
 import (
@@ -26,8 +26,8 @@ type Options struct {
 	// ToolsImage is the image that contains vc-step in /usr/local/bin. On a process node, that file exists without an
 	// image.
 	ToolsImage string
-	// Secret reports whether the job has a Secret. A job that has a single pod and no exported variables does not
-	// need one.
+	// Secret is true if the job has a Secret. A job with a single pod and without exported variables does not need a
+	// Secret.
 	Secret bool
 }
 
@@ -60,7 +60,7 @@ func PreparePod(pod *corev1.PodSpec, o Options) {
 	}})
 }
 
-// launcherVariables returns the launcher's variables, which are set from the downward API. The job controller adds
+// launcherVariables returns the launcher's variables that are set through the downward API. The job controller adds
 // other variables, such as VC_ARRAY_INDEX.
 func launcherVariables() []corev1.EnvVar {
 	field := func(name, path string) corev1.EnvVar {

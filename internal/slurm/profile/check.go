@@ -112,7 +112,7 @@ func (c *checker) checkVolumes(all []Volume) {
 	}
 }
 
-// checkLabels checks node labels. A value may be a comma-separated list of alternatives.
+// checkLabels checks node labels. The value of a label may be a comma-separated list of alternatives.
 func (c *checker) checkLabels(at string, labels map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if problems := validation.IsQualifiedName(key); len(problems) > 0 {

@@ -1,9 +1,10 @@
 // Package profile reads a site's settings for Slurm's commands, which correspond to slurm.conf and the shared file
-// system of a Slurm cluster. They are stored in the ConfigMap slurm-profile, under the key profile.yaml, in the job's
-// namespace or, if it does not exist there, in the system's namespace. Every field is optional.
+// system of a Slurm cluster. The settings are stored in the ConfigMap slurm-profile, under the key profile.yaml. The
+// ConfigMap is in the job's namespace or, if it does not exist there, in the system's namespace. Every field is
+// optional.
 //
 //	In:   the text of the profile
-//	Out:  *Profile with validated amounts and times; or all errors with their paths
+//	Out:  *Profile with validated amounts and times, or all errors with their paths
 package profile
 
 import (
@@ -30,24 +31,24 @@ const (
 type Profile struct {
 	// DefaultImage is the image for jobs that do not specify one.
 	DefaultImage string `json:"defaultImage,omitempty"`
-	// ToolsImage is an image that contains the program vc-step, which is copied into every pod. On a process node,
-	// the program is available without an image.
+	// ToolsImage is an image that contains the program vc-step, which is copied into every pod. On a process node, the
+	// program is available without an image.
 	ToolsImage string `json:"toolsImage,omitempty"`
-	// ClusterName is the value of SLURM_CLUSTER_NAME; the default is the name of the context.
+	// ClusterName is the value of SLURM_CLUSTER_NAME. The default is the name of the context.
 	ClusterName string `json:"clusterName,omitempty"`
 	// Volumes are mounted into every pod. They correspond to the shared file system of a Slurm cluster.
 	Volumes []Volume `json:"volumes,omitempty"`
-	// Partitions maps names to partitions. A name that is not listed stands for the queue with that name.
+	// Partitions maps names to partitions. A name that is not listed refers to the queue with that name.
 	Partitions map[string]Partition `json:"partitions,omitempty"`
 	// DefaultPartition is the partition for jobs that do not specify one.
 	DefaultPartition string `json:"defaultPartition,omitempty"`
-	// QOS maps QOS names to priority classes. A name that is not listed stands for the class with that name.
+	// QOS maps QOS names to priority classes. A name that is not listed refers to the class with that name.
 	QOS map[string]string `json:"qos,omitempty"`
-	// Accounts maps names to accounts. If it is not empty, other accounts are rejected.
+	// Accounts maps names to accounts. If it is not empty, accounts that are not listed are rejected.
 	Accounts map[string]Account `json:"accounts,omitempty"`
-	// Gres maps names to generic resources. gpu stands for nvidia.com/gpu unless it is listed here.
+	// Gres maps names to generic resources. gpu refers to nvidia.com/gpu unless gpu is listed here.
 	Gres map[string]Gres `json:"gres,omitempty"`
-	// NodeSelector contains labels that all nodes for jobs have. A value may be a comma-separated list of
+	// NodeSelector contains the labels that all nodes for jobs must have. A value may be a comma-separated list of
 	// alternatives.
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 	// Features maps features to node labels.
@@ -59,23 +60,23 @@ type Profile struct {
 	// DefaultTime is the time limit for jobs that do not specify one. MaxTime is the maximum time limit.
 	DefaultTime string `json:"defaultTime,omitempty"`
 	MaxTime     string `json:"maxTime,omitempty"`
-	// Export is the default of --export: NONE, ALL or a list.
+	// Export is the default value of --export: NONE, ALL or a list.
 	Export string `json:"export,omitempty"`
-	// KeepSeconds is how long ended jobs are kept; 0 means seven days.
+	// KeepSeconds is the time for which ended jobs are kept, in seconds. 0 means seven days.
 	KeepSeconds int32 `json:"keepSeconds,omitempty"`
 	// MaxRequeue is the maximum number of restarts of a job.
 	MaxRequeue *int32 `json:"maxRequeue,omitempty"`
-	// ClusterDomain is the domain of the cluster; the default is cluster.local.
+	// ClusterDomain is the domain of the cluster. The default is cluster.local.
 	ClusterDomain string `json:"clusterDomain,omitempty"`
 	// NumaHints makes the options --hint=nomultithread and --mem-bind=local request a single NUMA node.
 	NumaHints bool `json:"numaHints,omitempty"`
-	// MailNotifier is the name of the program that sends mail as the jobs' annotations request. Without it,
-	// --mail-type has no effect.
+	// MailNotifier is the name of the program that sends the mail that users request in the jobs' annotations. Without
+	// it, --mail-type has no effect.
 	MailNotifier string `json:"mailNotifier,omitempty"`
-	// ServiceAccount is the service account of the jobs' pods, in namespaces that have it. Its permissions allow
-	// commands such as sbatch to work inside jobs.
+	// ServiceAccount is the service account for the jobs' pods. It is used only in namespaces that contain it. Its
+	// permissions allow commands such as sbatch to work inside jobs.
 	ServiceAccount string `json:"serviceAccount,omitempty"`
-	// Ignore lists rejected options for which only a warning is printed, such as [reservation, network].
+	// Ignore lists rejected options that only cause a warning, such as [reservation, network].
 	Ignore []string `json:"ignore,omitempty"`
 }
 
@@ -84,7 +85,7 @@ type Volume struct {
 	Name string `json:"name"`
 	// MountPath is the path of the volume in the pod.
 	MountPath string `json:"mountPath"`
-	// Paths lists the corresponding directories on the submitting machine; the default is MountPath.
+	// Paths lists the corresponding directories on the submitting machine. The default is MountPath.
 	Paths []string `json:"paths,omitempty"`
 	// ReadOnly volumes cannot contain output files.
 	ReadOnly            bool `json:"readOnly,omitempty"`
@@ -93,7 +94,7 @@ type Volume struct {
 
 // Partition holds the settings of a partition.
 type Partition struct {
-	// Queue is the queue of the partition; the default is the queue with the same name.
+	// Queue is the queue of the partition. The default is the queue with the same name.
 	Queue       string `json:"queue,omitempty"`
 	DefaultTime string `json:"defaultTime,omitempty"`
 	MaxTime     string `json:"maxTime,omitempty"`
@@ -125,7 +126,7 @@ var builtin = map[string]Gres{
 	"npu":   {Resource: "huawei.com/Ascend910"},
 }
 
-// FindGres returns the settings of a generic resource; ok is false if it is unknown.
+// FindGres returns the settings of a generic resource. ok is false if the resource is unknown.
 func (p *Profile) FindGres(name string) (g Gres, ok bool) {
 	if g, ok = p.Gres[name]; ok {
 		return g, true
@@ -181,7 +182,7 @@ func isUnder(file, directory string) bool {
 	return file == directory || strings.HasPrefix(file, directory+"/")
 }
 
-// ParseProfile parses a profile. The error lists all mistakes with their paths.
+// ParseProfile parses a profile. The error lists all errors in the profile with their paths.
 func ParseProfile(text []byte) (*Profile, error) {
 	p := &Profile{}
 	if err := yaml.UnmarshalStrict(text, p); err != nil {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// DeviceTypes returns the site's names for the types of devices, such as a100 for nvidia.com/gpu, of a node with the
-// given labels. The result is a map from resources to names. If several names match, the alphabetically first one is
-// used.
+// DeviceTypes returns the site's names for the device types on a node with the given labels, such as a100 for the
+// resource nvidia.com/gpu. The result is a map from resources to names. If several names match, the alphabetically
+// first one is used.
 func (p *Profile) DeviceTypes(labels map[string]string) map[string]string {
 	types := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(p.Gres)) {
@@ -22,8 +22,8 @@ func (p *Profile) DeviceTypes(labels map[string]string) map[string]string {
 	return types
 }
 
-// MatchesLabels reports whether the labels match all wanted keys. Each wanted value is a comma-separated list of
-// alternatives.
+// MatchesLabels reports whether the labels contain all wanted keys with wanted values. Each wanted value is a
+// comma-separated list of alternatives.
 func MatchesLabels(labels, wanted map[string]string) bool {
 	for key, values := range wanted {
 		if value, ok := labels[key]; !ok || !slices.Contains(strings.Split(values, ","), value) {

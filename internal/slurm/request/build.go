@@ -25,7 +25,8 @@ type Input struct {
 	Now  time.Time
 }
 
-// BuildRequest creates a request, which does not depend on the site. The error joins one usererror.Error per mistake.
+// BuildRequest creates a request. The request does not depend on the site. The error joins one usererror.Error per
+// mistake.
 func BuildRequest(in Input) (*Request, error) {
 	settings, err := collectSettings(in)
 	if err != nil {
@@ -49,7 +50,7 @@ func BuildRequest(in Input) (*Request, error) {
 	return r, errors.Join(problems...)
 }
 
-// withDirectiveCode sets the exit code of an error that occurred in a directive.
+// withDirectiveCode sets the exit code for directive errors if the error occurred in a directive.
 func withDirectiveCode(err error, from Source) error {
 	f := usererror.FromError(err)
 	if from.Line == 0 {
@@ -101,7 +102,8 @@ func (s Setting) precedenceLevel() int {
 	return 2
 }
 
-// exclusive lists groups of mutually exclusive options. overrule removes the value of one option of the group.
+// exclusive lists groups of mutually exclusive options. overrule contains, for each option, a function that removes the
+// option's value from a request.
 var exclusive = []struct {
 	names    []string
 	overrule map[string]func(*Request)
@@ -125,8 +127,8 @@ var exclusive = []struct {
 	}, "--switches and --segment are mutually exclusive.", "use only one of them"},
 }
 
-// resolveConflicts removes mutually exclusive options that have a lower precedence. It returns errors if several
-// options remain.
+// resolveConflicts removes each option that is overridden by a mutually exclusive option with a higher precedence. It
+// returns an error for each group in which several options remain.
 func (r *Request) resolveConflicts() []error {
 	var problems []error
 	for _, group := range exclusive {
@@ -156,8 +158,8 @@ func (r *Request) resolveConflicts() []error {
 
 // CheckSupport checks which of the specified options a site supports. ignore lists rejected options for which only a
 // warning is printed. effective lists options that have an effect although their class is Ignored or Refused. The
-// warnings are lines without the program's name; those about options without effect are also in NoEffect, and are
-// returned only with --verbose. The error joins one usererror.Error per rejected option.
+// warnings are lines without the program's name. Warnings about options of class Ignored are also stored in NoEffect,
+// and are returned only with --verbose. The error joins one usererror.Error per rejected option.
 func (r *Request) CheckSupport(ignore, effective []string) (warnings []string, err error) {
 	var refusals []error
 	for i := range Options {

@@ -76,7 +76,7 @@ func setKillOnInvalid(r *Request, text string, _ bool) error {
 	return nil
 }
 
-// storeRequeue returns the setter for --requeue or --no-requeue, of which the later one takes precedence.
+// storeRequeue returns the setter for --requeue or --no-requeue. If both are specified, the later one takes precedence.
 func storeRequeue(again bool) func(*Request, string, bool) error {
 	return func(r *Request, _ string, _ bool) error {
 		delete(r.Given, map[bool]string{true: "no-requeue", false: "requeue"}[again])
@@ -118,7 +118,7 @@ func setBegin(r *Request, text string, _ bool) error {
 	return nil
 }
 
-// immediately is how long --immediate waits by default. It is not zero, because a pod needs some seconds to start.
+// immediately is the default time that --immediate waits. It is not zero, because a pod needs some seconds to start.
 const immediately = 10 * time.Second
 
 func setImmediate(r *Request, text string, given bool) error {

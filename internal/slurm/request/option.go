@@ -20,7 +20,7 @@ const (
 	Refused
 )
 
-// Command is a command that accepts an option. Commands can be combined as bits.
+// Command is a command that accepts an option. Several commands can be combined as bits.
 type Command int
 
 // The commands.
@@ -46,7 +46,7 @@ type Option struct {
 	Why string
 	// Env is the environment variable of the option, without the command's prefix.
 	Env string
-	// On lists the commands that accept the option; 0 means all.
+	// On lists the commands that accept the option. 0 means all of them.
 	On Command
 	// set stores the value in the request.
 	set func(r *Request, text string, given bool) error
@@ -57,7 +57,7 @@ func (o *Option) belongsTo(c Command) bool { return o.On == 0 || o.On&c != 0 }
 // Options lists all options by group.
 var Options = slices.Concat(jobOptions, sizeOptions, placeOptions, deviceOptions, timeOptions, fileOptions, environmentOptions, containerOptions, commandOptions, otherOptions)
 
-// FindOption returns the option with the given name; nil if the command does not have it.
+// FindOption returns the option with the given name, or nil if the command does not have such an option.
 func FindOption(c Command, name string) *Option {
 	for i := range Options {
 		if Options[i].Long == name && Options[i].belongsTo(c) {
@@ -100,8 +100,8 @@ func groupRank(group string) int {
 	return 0
 }
 
-// newRequired, newOptional and newFlag create options with a required value, with an optional value and without a
-// value.
+// newRequired, newOptional and newFlag create options that have a required value, an optional value and no value,
+// respectively.
 func newRequired(long string, short byte, value, help string) getopt.Option {
 	return getopt.Option{Long: long, Short: short, Arg: getopt.Required, Value: value, Help: help}
 }
@@ -114,7 +114,7 @@ func newFlag(long string, short byte, help string) getopt.Option {
 	return getopt.Option{Long: long, Short: short, Help: help}
 }
 
-// newIgnored and newRefused create options without effect.
+// newIgnored and newRefused create options that are ignored and options that are rejected, respectively.
 func newIgnored(option getopt.Option, env, instead string) Option {
 	return Option{Option: option, Class: Ignored, Env: env, Why: instead}
 }
@@ -128,7 +128,7 @@ func newAlias(long, of string, kind getopt.Argument) Option {
 	return Option{Option: getopt.Option{Long: long, Arg: kind, Value: "VALUE", Hidden: true, Alias: of}}
 }
 
-// setGroup sets the group of options.
+// setGroup sets the group of the options and returns them.
 func setGroup(group string, options ...Option) []Option {
 	for i := range options {
 		options[i].Group = group

@@ -30,7 +30,7 @@ func storeHosts(option string, field func(*Request) *[]string) func(*Request, st
 	}
 }
 
-// setNodelist and setNodefile set the nodes in two ways; the later option takes precedence.
+// setNodelist and setNodefile both set the nodes. If both options are specified, the later one takes precedence.
 func setNodelist(r *Request, text string, _ bool) error {
 	delete(r.Given, "nodefile")
 	r.Nodelist, r.Nodefile = nil, ""

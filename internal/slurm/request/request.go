@@ -45,7 +45,7 @@ type Request struct {
 	SpreadJob bool
 
 	Time *optionvalue.Minutes
-	// Immediate limits how long the command waits for an allocation; 0 means no limit.
+	// Immediate is the maximum time that the command waits for an allocation. 0 means no limit.
 	Immediate time.Duration
 
 	Output, Error, Input string
@@ -74,7 +74,7 @@ func (r *Request) HasOption(option string) bool {
 	return given
 }
 
-// OptionText returns an option as it was specified, such as --nodes=4; "" if it was not specified.
+// OptionText returns an option as it was specified, such as --nodes=4, or "" if it was not specified.
 func (r *Request) OptionText(option string) string {
 	setting, given := r.Given[option]
 	if !given {

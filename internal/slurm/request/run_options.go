@@ -47,7 +47,7 @@ var commandOptions = setGroup("Command",
 // acceptDefault is the setter for options that request the default behavior.
 func acceptDefault(*Request, string, bool) error { return nil }
 
-// setMountHome sets --no-container-mount-home or its opposite; the later one takes precedence.
+// setMountHome sets --no-container-mount-home or its opposite. If both are specified, the later one takes precedence.
 func (r *Request) setMountHome(without bool) {
 	r.NoHome = without
 	if without {

@@ -101,7 +101,7 @@ func setTRES(r *Request, text string, _ bool) error {
 	return nil
 }
 
-// invalidValueError returns Slurm's error for an invalid value. Slurm's commands exit with 255 in that case.
+// invalidValueError returns Slurm's error for an invalid value. Its exit code is 255, as in Slurm.
 func invalidValueError(option string, err error) error {
 	return usererror.Errorf(valueHint(err), "Invalid --%s specification", option).WithCode(slurmerror.CodeDirective)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
-// named lists, by command and option, the variables whose names do not consist of the command's prefix and the
-// option's Env. If several variables are set, the last one takes precedence.
+// named lists, by command and option, the environment variables whose names do not consist of the command's prefix and
+// the option's Env. If several of an option's variables are set, the last one takes precedence.
 var named = map[Command]map[string][]string{
 	Sbatch: {
 		"clusters": {"SLURM_CLUSTERS", "SBATCH_CLUSTERS"},
@@ -35,7 +35,8 @@ var named = map[Command]map[string][]string{
 	},
 }
 
-// waitVariable is the variable for how long --switches waits, if the option itself does not specify a time.
+// waitVariable is the name, without prefix, of the variable that specifies how long --switches waits if the option
+// itself does not specify a time.
 const waitVariable = "WAIT4SWITCH"
 
 // VariableNames returns the environment variables for an option of a command. Later variables take precedence.
@@ -101,7 +102,8 @@ func (o *Option) settingsFromVariable(name, text string) []Setting {
 // maxVerbose is the highest level of verbosity.
 const maxVerbose = 3
 
-// setSwitchesWait sets how long --switches may delay the job, using the option's environment variable.
+// setSwitchesWait sets how long --switches may delay the job to the value of the environment variable, if it is set and
+// the option does not specify a time.
 func (r *Request) setSwitchesWait(environ []string) error {
 	name := prefix[r.Command] + waitVariable
 	text := environmentMap(environ)[name]

@@ -21,10 +21,10 @@ const (
 	Verbose = "jobid,jobidraw,jobname,partition,account,user,qos,state,exitcode,derivedexitcode,submit,eligible,start,end,elapsed,planned,timelimit,nnodes,ntasks,ncpus,alloccpus,reqmem,alloctres,maxrss,avecpu,totalcpu,nodelist,reason,restarts,comment"
 )
 
-// Style is the format of values.
+// Style is the format in which values are printed.
 type Style struct {
 	Time timeformat.Style
-	// Units is the unit of memory: K, M, G, T or P; 0 selects a suitable unit.
+	// Units is the unit of memory: K, M, G, T or P. 0 selects a suitable unit.
 	Units byte
 	// Cluster is the name of the cluster.
 	Cluster string
@@ -213,7 +213,7 @@ func sortTRES(list string) string {
 	return strings.Join(parts, ",")
 }
 
-// measuredText returns a measured value of a step that has ended; "" for a job.
+// measuredText returns text if the line is a step and the value was measured, and "" otherwise.
 func measuredText(l *Line, measured int64, text string) string {
 	if l.IsJob() || measured == 0 {
 		return ""
@@ -225,7 +225,7 @@ func averageCPUText(l *Line) string {
 	return state.LongClock(time.Duration(l.Usage.CPUMillis/int64(max(l.Tasks, 1))) * time.Millisecond)
 }
 
-// formatTotalCPU formats CPU time as sacct does: MM:SS.mmm, or [D-]HH:MM:SS from one hour upwards.
+// formatTotalCPU formats CPU time as sacct does: MM:SS.mmm, or [D-]HH:MM:SS for one hour or more.
 func formatTotalCPU(u launchconfig.Usage) string {
 	d := time.Duration(u.CPUMillis) * time.Millisecond
 	if d == 0 {
@@ -237,8 +237,8 @@ func formatTotalCPU(u launchconfig.Usage) string {
 	return state.LongClock(d)
 }
 
-// formatSize formats bytes in the requested unit, with up to two decimals. By default, it uses kibibytes unless the
-// value is a multiple of a mebibyte.
+// formatSize formats bytes in the requested unit, with up to two decimals. By default, it prints multiples of a
+// mebibyte in mebibytes or a larger unit, and all other values in kibibytes.
 func (s Style) formatSize(bytes int64) string {
 	shift := map[byte]int{'K': 10, 'M': 20, 'G': 30, 'T': 40, 'P': 50}
 	if n := shift[s.Units]; n > 0 {

@@ -47,7 +47,7 @@ type Step struct {
 	Time     Time     `json:"time"`
 }
 
-// Time holds times in seconds since the epoch; unknown times are 0. Elapsed is a duration in seconds.
+// Time holds times in seconds since the epoch. Unknown times are 0. Elapsed is a duration in seconds.
 type Time struct {
 	Submission int64 `json:"submission,omitempty"`
 	Eligible   int64 `json:"eligible,omitempty"`

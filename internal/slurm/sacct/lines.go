@@ -1,7 +1,7 @@
-// Package sacct implements the output of sacct: the lines for jobs, batch scripts and steps, the columns, and the
-// selection of jobs by time.
+// Package sacct implements the output of sacct. It determines the lines for jobs, batch scripts and steps, defines the
+// columns, and selects jobs by time and size.
 //
-//	In:   rows, reports of launchers, filters
+//	In:   rows, launchers' reports, filters
 //	Out:  lines
 package sacct
 
@@ -23,7 +23,7 @@ import (
 // Line is a job, its batch script or one of its steps.
 type Line struct {
 	*listrow.Row
-	// Step is the part of the ID after the dot, such as batch or 0; it is empty for the whole job.
+	// Step is the part of the ID after the dot, such as batch or 0. It is empty for a line about the whole job.
 	Step string
 	// Label is the name of the line: the name of the job, "batch", or the command of the step.
 	Label string
@@ -32,7 +32,7 @@ type Line struct {
 	Start time.Time
 	End   time.Time
 	Nodes string
-	// CPUs, Tasks and Pods are the numbers of CPUs, tasks and pods.
+	// CPUs, Tasks and Pods are the numbers of CPUs, tasks and pods that belong to the line.
 	CPUs, Tasks, Pods int
 	Usage             launchconfig.Usage
 	// Highest is the highest exit code of all steps.
@@ -83,16 +83,16 @@ func LinesOf(r *listrow.Row, jobsOnly bool) []Line {
 	return lines
 }
 
-// terminated is the exit of a batch script that was cancelled or exceeded its time limit.
+// terminated is the Exit of a batch script that was cancelled or exceeded its time limit.
 var terminated = state.Exit{Signal: int(syscall.SIGTERM)}
 
-// scriptExit returns how the script ended according to its launcher.
+// scriptExit returns how the script ended according to its launcher's report.
 func scriptExit(report launchconfig.Report) state.Exit {
 	return state.Exit{Code: report.Code, Signal: report.Signal}
 }
 
-// newRecordedLine returns the line for the batch script of an ended job whose pods were deleted, provided that the
-// script's node is known.
+// newRecordedLine returns the line for the batch script of an ended job whose pods have been deleted. It returns nil if
+// the script's node is unknown.
 func newRecordedLine(job Line, report launchconfig.Report, reported bool) []Line {
 	host := job.BatchHost()
 	if host == "" || !job.Code.HasEnded() {
@@ -196,8 +196,8 @@ func (l *Line) IsJob() bool { return l.Step == "" }
 // Window is a period of time.
 type Window struct{ From, To time.Time }
 
-// IncludesRow reports whether a row existed during the window. If states are given, it reports whether the row was in
-// one of these states during the window.
+// IncludesRow reports whether the row existed during the window. If states are given, it instead reports whether the
+// row was in one of these states during the window.
 func (w Window) IncludesRow(r *listrow.Row, states []state.Code) bool {
 	t := r.Times
 	there := func(from, to time.Time) bool {

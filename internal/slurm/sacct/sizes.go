@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 )
 
-// Range is a range of values; a nil bound means no limit.
+// Range is a range of values. A bound that is nil means no limit.
 type Range[T cmp.Ordered] struct{ Min, Max *T }
 
 func (r Range[T]) isOpen() bool { return r.Min == nil && r.Max == nil }
@@ -19,16 +19,16 @@ func (r Range[T]) containsValue(v T) bool {
 	return !isTooSmall && !isTooLarge
 }
 
-// Sizes selects jobs by size, time limit, reason and constraints; an empty field selects all jobs.
+// Sizes selects jobs by size, time limit, reason and constraints. An empty field selects all jobs.
 type Sizes struct {
 	Nodes, CPUs Range[int64]
-	// Limit has an effect only if Min is set: as in Slurm, a maximum alone is ignored.
+	// Limit has an effect only if Min is set, because Slurm also ignores a maximum without a minimum.
 	Limit                Range[time.Duration]
 	Reasons, Constraints []string
 }
 
-// MatchesRow reports whether a row is selected. Only jobs that have started have a size. A job without a time limit is
-// not in any range of limits.
+// MatchesRow reports whether Sizes selects a row. Only jobs that have started have a size. A job without a time limit
+// is not in any range of limits.
 func (s Sizes) MatchesRow(r *listrow.Row) bool {
 	ran := !r.Times.Start.IsZero()
 	switch {

@@ -1,8 +1,8 @@
 // Package scontrol implements the output of scontrol, which describes jobs, nodes and partitions in the format of
-// Slurm's manual, and parses update commands.
+// Slurm's manual. It also parses the arguments of update commands.
 //
 //	In:   rows, nodes, partitions; NAME=value words
-//	Out:  text; requested changes
+//	Out:  descriptions as text; requested changes
 package scontrol
 
 import (
@@ -31,8 +31,8 @@ func textOrDefault(text, other string) string {
 }
 
 // joinLines joins the lines about an object with indented line breaks or, for output on one line, with blanks. It
-// replaces line breaks in names and comments: these come from users, and a line break in them would look like a new
-// line of scontrol.
+// replaces line breaks within lines, because users can put them into names and comments, and the rest of the text would
+// look like a new line of scontrol's output.
 func joinLines(lines []string, oneLine bool) string {
 	for i := range lines {
 		lines[i] = printable.EscapeLine(lines[i])
@@ -106,7 +106,7 @@ func JobText(r *listrow.Row, form Form) string {
 	return joinLines(lines, form.OneLine)
 }
 
-// eligibleTime returns the time from which the job was able to start; zero while it is held.
+// eligibleTime returns the time from which the job was able to start, or the zero time while the job is held.
 func eligibleTime(r *listrow.Row) time.Time {
 	if strings.HasPrefix(r.State.Reason, "JobHeld") {
 		return time.Time{}
@@ -114,7 +114,7 @@ func eligibleTime(r *listrow.Row) time.Time {
 	return r.Times.Eligible
 }
 
-// exitOfJob returns how the job ended. A job that was cancelled while it ran was ended by SIGTERM.
+// exitOfJob returns how the job ended. For a job that was cancelled after it had started, it returns SIGTERM.
 func exitOfJob(r *listrow.Row) state.Exit {
 	if r.State.Code == state.Cancelled && !r.Times.Start.IsZero() {
 		return state.Exit{Signal: int(syscall.SIGTERM)}
@@ -190,7 +190,8 @@ var nodeStates = map[string]string{
 	"plnd": "IDLE+PLANNED", "mix-": "MIXED+PLANNED", "alloc-": "ALLOCATED+PLANNED",
 }
 
-// NodeText returns the description of a node. partitions contains the names of the partitions that it belongs to.
+// NodeText returns the description of a node. partitions contains the names of the partitions to which the node
+// belongs.
 func NodeText(n *sinfo.Node, partitions []string, now time.Time, style timeformat.Style, oneLine bool) string {
 	used, all := n.CountCPUs()
 	info := n.Node.Status.NodeInfo

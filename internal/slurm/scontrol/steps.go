@@ -10,8 +10,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// nodeDetails returns lines about each node of a running job. Processors and devices are numbered from 0, as in the
-// job's pods.
+// nodeDetails returns a line with the devices of a job and, if the job is running, a line about each of its nodes.
+// Processors and devices are numbered from 0, as they are in the job's pods.
 func nodeDetails(r *listrow.Row) []string {
 	lines := []string{"JOB_GRES=" + gresText(r.TotalRequest().Devices, false)}
 	if r.State.Code.BaseCode() != state.Running {

@@ -1,8 +1,8 @@
-// Package scrontab parses the tables of scrontab, which contain entries with five time fields and a command, options
-// in #SCRON lines before the entries, and variables.
+// Package scrontab parses the tables of scrontab. A table contains entries, which consist of five time fields and a
+// command, options in #SCRON lines before the entries, and variables.
 //
 //	In:   the text of a table
-//	Out:  entries, each with its schedule, script and options; errors with their lines
+//	Out:  entries, each with its schedule, script and options; errors with line numbers
 //
 // # Invariants
 //
@@ -24,8 +24,8 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// Label is the label of the CronJobs of a table, and of the ConfigMap that stores the table's text. Its value is the
-// user.
+// Label is the label of a table's CronJobs, and of the ConfigMap that stores the table's text. The value of the label
+// is derived from the user's name.
 const Label = "vc-batch.dev/scrontab"
 
 // TextKey is the key of the table in its ConfigMap.
@@ -46,7 +46,7 @@ type Entry struct {
 	Suffix string
 }
 
-// macros maps names that cron does not have to schedules.
+// macros maps schedule names that cron does not support to schedules.
 var macros = map[string]string{
 	"@midnight": "0 0 * * *", "@noon": "0 12 * * *", "@elevenses": "0 11 * * *", "@fika": "0 15 * * *", "@teatime": "0 16 * * *",
 }
@@ -142,7 +142,7 @@ func cutField(line string) (word, rest string, found bool) {
 	return line[:end], rest, rest != ""
 }
 
-// hashSuffix returns a hash of the entry's content and of the number of identical entries before it.
+// hashSuffix returns a hash of the entry's content and of the entry's number among identical entries.
 func (p *parser) hashSuffix(e *Entry) string {
 	text := strings.Join(append([]string{p.user, e.Schedule, e.BatchScript()}, directive.WordTexts(e.Options)...), "\x00")
 	p.seen[text]++
@@ -166,8 +166,8 @@ func (e *Entry) DefaultTitle() string {
 	return filepath.Base(strings.Fields(e.Command)[0])
 }
 
-// ObjectName converts a user name to a valid part of an object name and a valid label value. If this changes the
-// name, part of a hash is appended to keep names distinct.
+// ObjectName converts a user name to a valid part of an object name and a valid label value. If the result differs from
+// the user name, part of a hash is appended so that different users have different names.
 func ObjectName(user string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(user) {

@@ -1,12 +1,13 @@
-// Package sdiag implements the output of sdiag: numbers of jobs and, if they are known, of the scheduler's cycles.
+// Package sdiag implements the output of sdiag: job counts and, if they are known, statistics about the scheduler's
+// cycles.
 //
-//	In:   rows of jobs, metrics of the scheduler
+//	In:   rows of jobs, the scheduler's metrics
 //	Out:  a page in Slurm's format, a document for programs
 //
 // # Invariants
 //
-//   - All functions are pure. An unknown value is printed as N/A on the page and omitted from the document; values
-//     are never invented.
+//   - All functions are pure. An unknown value is printed as N/A on the page and omitted from the document, and is
+//     never invented.
 package sdiag
 
 import (
@@ -21,7 +22,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// Jobs holds the numbers of existing jobs. Each element of an array counts as a job.
+// Jobs holds the numbers of existing jobs by state. Each element of an array counts as a job.
 type Jobs struct {
 	Submitted int `json:"jobs_submitted"`
 	Started   int `json:"jobs_started"`
@@ -30,7 +31,7 @@ type Jobs struct {
 	Failed    int `json:"jobs_failed"`
 	Pending   int `json:"jobs_pending"`
 	Running   int `json:"jobs_running"`
-	// Since is the time when the oldest of these jobs was submitted; zero if there are no jobs.
+	// Since is the time when the oldest of these jobs was submitted. It is zero if there are no jobs.
 	Since time.Time `json:"-"`
 }
 
@@ -79,8 +80,8 @@ const (
 	waiting    = "volcano_unschedule_job_count"
 )
 
-// AddMetrics adds the metrics of a scheduler, given in Prometheus' text format. It reports whether they contain cycles:
-// of several replicas, only one schedules.
+// AddMetrics adds a scheduler's metrics, which are in Prometheus' text format. It reports whether they contain cycles,
+// because only one of several scheduler replicas schedules.
 func (c *Cycles) AddMetrics(metrics string) bool {
 	found := false
 	millis := 0.0

@@ -24,7 +24,8 @@ const (
 	memoryUnit     = 1 << 20
 )
 
-// Row is a line of output: a partition, and those of its nodes that have equal values in the printed columns.
+// Row is a line of output. It consists of a partition, and of those of its nodes that have equal values in the printed
+// columns.
 type Row struct {
 	Partition *Partition
 	Nodes     []*Node
@@ -143,7 +144,7 @@ func internalAddress(n *Node) string {
 	return n.Name
 }
 
-// nodeFeatures returns the node's group, GPU product and instance type from its labels.
+// nodeFeatures returns the node's group, GPU product and instance type, which it reads from the node's labels.
 func nodeFeatures(n *Node) string {
 	var all []string
 	for _, key := range []string{"volcano.sh/nodegroup-name", "nvidia.com/gpu.product", "node.kubernetes.io/instance-type"} {
@@ -170,7 +171,7 @@ func (r *Row) nodeList() string {
 	return hostlist.CompressNames(names)
 }
 
-// countByState returns the numbers of nodes that are in use, idle and in other states.
+// countByState returns the number of nodes in use, the number of idle nodes, and the number of nodes in other states.
 func (r *Row) countByState() (c [3]int) {
 	for _, n := range r.Nodes {
 		switch n.State {
@@ -200,7 +201,7 @@ func (r *Row) cpusText() string {
 	return fmt.Sprintf("%d/%d/%d/%d", used, idle, other, all)
 }
 
-// smallestText returns the smallest amount, followed by + if any node has more.
+// smallestText returns the smallest amount of any node, followed by + if another node has more.
 func (r *Row) smallestText(of func(*Node) int64) string {
 	if len(r.Nodes) == 0 {
 		return "0"

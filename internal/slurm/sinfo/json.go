@@ -10,7 +10,7 @@ type Document struct {
 	Warnings []string    `json:"warnings"`
 }
 
-// Entry is a line.
+// Entry is a line of sinfo's output.
 type Entry struct {
 	Partition struct {
 		Name  string `json:"name"`
@@ -32,8 +32,8 @@ type Entry struct {
 	Reason string `json:"reason"`
 }
 
-// Memory describes the memory of the nodes in a line, in MiB: the minimum, the maximum, the free memory, and the
-// memory requested by pods.
+// Memory describes the memory of the nodes in a line, in MiB: the smallest and the largest amount on a node, the memory
+// requested by pods, and the smallest and the largest amount of free memory on a node.
 type Memory struct {
 	Minimum   int64 `json:"minimum"`
 	Maximum   int64 `json:"maximum"`

@@ -1,5 +1,5 @@
-// Package sinfo describes the cluster in Slurm's terms: nodes with their states, queues as partitions, and the output
-// of sinfo and scontrol about them.
+// Package sinfo describes the cluster in Slurm's terms, with states for nodes and with queues as partitions. It
+// implements the output of sinfo, and provides the data about nodes and partitions for scontrol.
 //
 //	In:   nodes, pods, queues, the site's profile
 //	Out:  nodes, partitions, lines
@@ -28,30 +28,31 @@ import (
 // Node is a Kubernetes node.
 type Node struct {
 	*corev1.Node
-	// State is Slurm's short name for the state, including flags: idle, mix, alloc, drng, drain, maint, down*. If the
-	// scheduler reserves resources of the node for a pending job, the state is plnd, or mix- or alloc- while jobs
-	// still run on the node.
+	// State is Slurm's short name for the state, including flags: idle, mix, alloc, drng, drain, maint, down*. While
+	// the scheduler is reserving resources on the node for a pending job, an idle node has the state plnd, and a node
+	// that is still running jobs has the state mix- or alloc-.
 	State string
-	// Has is the node's allocatable amounts. Used is the amounts that pods request.
+	// Has contains the node's allocatable amounts, and Used contains the amounts that pods request.
 	Has, Used nodecapacity.Amounts
-	// Reason is the reason why the node was drained. By and At are the user who drained it and the time. If the node
-	// has no such record, By and At are Unknown, and Reason is empty unless the node is cordoned or not ready.
+	// Reason is the reason why the node was drained. By is the user who drained it, and At is the time when this
+	// happened. If the node has no such record, By and At are Unknown, and Reason is empty unless the node is cordoned
+	// or not ready.
 	Reason, By, At string
-	// types maps resources to the site's names for the types of devices on the node.
+	// types maps resources to the site's names for the device types on the node.
 	types map[string]string
 }
 
 // Partition is a queue that accepts jobs.
 type Partition struct {
 	Name string
-	// Default marks the partition for jobs that do not specify one.
+	// Default is true for the partition of jobs that do not specify one.
 	Default bool
 	// Avail is up, drain, inact or down.
 	Avail string
 	// MaxTime is the maximum time limit, or "infinite". DefaultTime is the time limit for jobs that do not specify
 	// one.
 	MaxTime, DefaultTime string
-	// MaxNodes is the maximum number of nodes per job; 0 means no limit.
+	// MaxNodes is the maximum number of nodes per job. 0 means no limit.
 	MaxNodes int64
 	Nodes    []*Node
 	Queue    *schedulingv1beta1.Queue
@@ -61,21 +62,21 @@ type Partition struct {
 var states = map[string]string{"idle": "idle", "mix": "mixed", "alloc": "allocated", "drng": "draining", "drain": "drained", "maint": "maint", "down*": "down*", "unk": "unknown",
 	"plnd": "planned", "mix-": "mixed-", "alloc-": "allocated-"}
 
-// planned maps states to the states of nodes with resources that are reserved for a pending job.
+// planned maps the state of a node to the state that is shown if resources on the node are reserved for a pending job.
 var planned = map[string]string{"idle": "plnd", "mix": "mix-", "alloc": "alloc-"}
 
 // LongState returns the long name of the state.
 func (n *Node) LongState() string { return states[n.State] }
 
-// order is the order of states in sinfo: unusable nodes first, then by usage.
+// order lists the states in the order in which sinfo sorts them: unusable nodes first, then by usage.
 var order = []string{"down*", "maint", "drain", "drng", "mix", "mix-", "alloc", "alloc-", "idle", "plnd", "unk"}
 
-// CountCPUs returns the number of CPUs in use and in total.
+// CountCPUs returns the number of CPUs in use and the total number of CPUs.
 func (n *Node) CountCPUs() (used, all int) {
 	return int((n.Used.MilliCPU + 999) / 1000), int(n.Has.MilliCPU / 1000)
 }
 
-// GresText lists the node's devices with the site's names of their types, as in --gres: gpu:a100:8.
+// GresText lists the node's devices with the site's names for their types, in the format of --gres: gpu:a100:8.
 func (n *Node) GresText() string {
 	var parts []string
 	for name, count := range n.Has.Devices {
@@ -112,12 +113,12 @@ func TRESText(a nodecapacity.Amounts) string {
 	return strings.Join(append(parts, devices...), ",")
 }
 
-// maintenance is part of the key of a taint that keeps pods away from a node during its maintenance.
+// maintenance is part of the key of a taint that keeps pods off a node during maintenance.
 const maintenance = "maintenance"
 
-// NodesOf returns the nodes, sorted by name. A node is busy if it runs pods of jobs; the requests of all pods count as
-// used. A node is planned if pending pods wait for resources that the scheduler is freeing on it. Times are formatted
-// in the time zone of now.
+// NodesOf returns the nodes, sorted by name. A node is busy if pods of jobs are running on it, but the requests of all
+// pods count as used. A node is planned if pending pods are waiting for resources that the scheduler is freeing on it.
+// Times are formatted in the time zone of now.
 func NodesOf(list []corev1.Node, pods []corev1.Pod, site *profile.Profile, now time.Time) []*Node {
 	held, busy, kept := map[string]*nodecapacity.Amounts{}, map[string]bool{}, map[string]bool{}
 	for i := range pods {
@@ -159,7 +160,7 @@ func newNode(node *corev1.Node, held *nodecapacity.Amounts, busy bool, now time.
 		}
 	}
 	if n.State == "down" {
-		n.State = "down*" // * means that it does not respond
+		n.State = "down*" // * means that the node does not respond
 	}
 	n.Reason = node.Annotations[keys.DrainReason]
 	switch {
@@ -175,8 +176,8 @@ func newNode(node *corev1.Node, held *nodecapacity.Amounts, busy bool, now time.
 	return n
 }
 
-// PartitionsOf returns the partitions in the site's profile and a partition for each other queue that accepts jobs,
-// sorted by name.
+// PartitionsOf returns the partitions in the site's profile, and a partition for each other queue that accepts jobs.
+// The partitions are sorted by name.
 func PartitionsOf(queues []*schedulingv1beta1.Queue, nodes []*Node, site *profile.Profile) []*Partition {
 	takesJobs := map[string]*schedulingv1beta1.Queue{}
 	for _, q := range queues {
@@ -223,7 +224,7 @@ func (p *Partition) MaximumNodes(unlimited string) string {
 	return strconv.FormatInt(p.MaxNodes, 10)
 }
 
-// formatLimit formats a time limit from the profile as sinfo does.
+// formatLimit formats a time limit in the profile as sinfo does. It returns none if there is no limit.
 func formatLimit(text, none string) string {
 	limit, err := optionvalue.ParseTime(text)
 	if err != nil || limit == optionvalue.Unlimited {

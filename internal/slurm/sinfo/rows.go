@@ -10,13 +10,13 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// Filter selects nodes and partitions; an empty list selects all.
+// Filter selects nodes and partitions. An empty list selects all of them.
 type Filter struct {
 	Partitions, Nodes []string
 	// States are states of nodes, with short or long names in any case.
 	States []string
-	// Dead selects only nodes that do not respond, Responding only the other nodes, and Reasoned only nodes with a
-	// reason.
+	// Dead selects only nodes that do not respond, Responding selects only nodes that respond, and Reasoned selects
+	// only nodes with a reason.
 	Dead, Responding, Reasoned bool
 }
 
@@ -24,7 +24,7 @@ type Filter struct {
 var flags = map[string][]string{
 	"down": {"down*"}, "drain": {"drain", "drng"}, "mixed": {"mix", "mix-"}, "allocated": {"alloc", "alloc-"}, "alloc": {"alloc", "alloc-"}, "drained": {"drain"}, "draining": {"drng"}, "fail": {}, "idle": {"idle", "plnd"}, "mix": {"mix", "mix-"},
 	"drng": {"drng"}, "maint": {"maint"}, "unk": {"unk"}, "unknown": {"unk"}, "comp": {}, "completing": {}, "resv": {}, "reserved": {}, "plnd": {"plnd", "mix-", "alloc-"}, "planned": {"plnd", "mix-", "alloc-"}, "no_respond": {"down*"}, "down*": {"down*"},
-	// States that nodes never have here: selecting them is valid, but finds nothing.
+	// Nodes never have these states here, so selecting the states is valid but finds nothing.
 	"blank": {}, "boot": {}, "booting": {}, "cloud": {}, "failing": {}, "future": {}, "inval": {}, "perfctrs": {}, "power_down": {}, "power_off": {}, "power_up": {}, "powered_down": {},
 	"powering_down": {}, "powering_up": {}, "reboot": {}, "reboot^": {}, "reboot_issued": {}, "reboot_requested": {},
 }
@@ -42,7 +42,7 @@ func CheckStates(words []string) error {
 	return nil
 }
 
-// selectsAllNodes reports whether the filter has no rule about nodes.
+// selectsAllNodes reports whether the filter does not restrict the nodes.
 func (f *Filter) selectsAllNodes() bool {
 	hasFlag := f.Dead || f.Responding || f.Reasoned
 	return !hasFlag && len(f.Nodes)+len(f.States) == 0
@@ -63,11 +63,11 @@ func (f *Filter) selectsNode(n *Node) bool {
 	})
 }
 
-// together lists the letters of the columns by which nodes are grouped into lines. exactly lists additional letters
-// that are used for exact lines.
+// together lists the letters of the columns by which nodes are grouped into lines. exactly lists the letters of the
+// columns that are also used for grouping if the user requests exact lines.
 const together, exactly = "abtTEuUHGfovP", "cmdeYz"
 
-// GroupRows groups the nodes of partitions into lines. If each is true, every node has its own line.
+// GroupRows groups the nodes of partitions into lines. If each is true, every node has a line of its own.
 func GroupRows(partitions []*Partition, columns tableformat.Columns[*Row], f Filter, each, exact bool, cluster string) []*Row {
 	letters := ""
 	for _, c := range columns {

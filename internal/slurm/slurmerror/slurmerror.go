@@ -12,8 +12,8 @@ import (
 // CodeDirective is the exit code for an error in a directive of a script.
 const CodeDirective = 255
 
-// usage is the cause of the error for an invalid command line. Such an error is printed without the word "error", as
-// getopt_long does.
+// usage is the cause of the error for an invalid command line. FormatText formats such an error without the word
+// "error", as getopt_long does.
 type usage struct{ error }
 
 // NewUsageError returns the error for an invalid command line.
@@ -21,7 +21,7 @@ func NewUsageError(program string, err error) *usererror.Error {
 	return &usererror.Error{What: err.Error() + "\n" + fmt.Sprintf("Try %q for more information", program+" --help"), Err: usage{err}}
 }
 
-// FormatText returns an error as the program prints it: `sbatch: error: What` for each line of the text and, if there
+// FormatText formats an error as the program prints it: `sbatch: error: What` for each line of the text and, if there
 // is a hint, `sbatch: hint: Hint`.
 func FormatText(program string, e *usererror.Error) string {
 	var invalid usage

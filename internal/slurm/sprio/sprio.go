@@ -3,9 +3,9 @@
 //	In:   rows of pending jobs
 //	Out:  columns
 //
-// Slurm combines weighted factors into a single number. Here, the share of a queue determines when it is served, and
-// the jobs of a queue are ordered by priority and then by the policies. sprio therefore prints these values and the
-// resulting place in the queue.
+// Slurm combines weighted factors into a single number. Here, the share of a queue determines when the queue is served,
+// and the jobs in a queue are ordered by priority and then by the policies. Therefore, sprio prints these values and
+// the resulting place in the queue.
 package sprio
 
 import (
@@ -42,7 +42,7 @@ func ColumnFields() []tableformat.Field[*listrow.Row] {
 	}
 }
 
-// shareText returns the percentage of its deserved resources that the row's queue uses. The queue with the lowest share
+// shareText returns the percentage of the queue's deserved resources that are in use. The queue with the lowest share
 // is served next.
 func shareText(r *listrow.Row) string {
 	if r.Queue == nil {

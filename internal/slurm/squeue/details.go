@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// Details holds JSON fields of a job: its requests, its resources and its owner.
+// Details holds the JSON fields about a job's requests, resources and owner.
 type Details struct {
 	BatchFlag     bool      `json:"batch_flag"`
 	BatchHost     string    `json:"batch_host"`
@@ -24,7 +24,7 @@ type Details struct {
 	UserID        int64     `json:"user_id"`
 }
 
-// Resources are the resources of a job that has started.
+// Resources holds the resources that are allocated to a job that has started.
 type Resources struct {
 	Nodes ResourceNodes `json:"nodes"`
 	CPUs  int           `json:"cpus"`
@@ -37,7 +37,7 @@ type ResourceNodes struct {
 	Allocation []Allocation `json:"allocation"`
 }
 
-// Allocation holds the resources of a job on one node.
+// Allocation holds the resources that a job has on one node.
 type Allocation struct {
 	Name string `json:"name"`
 	CPUs struct {
@@ -75,13 +75,13 @@ func newDetails(r *listrow.Row) Details {
 	return d
 }
 
-// optionalNumber returns a number that is unset if it is 0.
+// optionalNumber returns a Number that is unset if n is 0.
 func optionalNumber(n int64) Number { return Number{Set: n > 0, Number: n} }
 
 // noID is Slurm's number for an unknown user or group.
 const noID = "4294967294"
 
-// parseID parses the number of a user or group; it returns 0 for an invalid number.
+// parseID parses the number of a user or group. It returns 0 if the number is invalid.
 func parseID(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package squeue implements the output of squeue: its columns, the order and selection of its rows, and its JSON.
+// Package squeue implements the output of squeue: its columns, its JSON format, and the order and selection of its
+// rows.
 //
 //	In:   rows, a format, an order, filters
 //	Out:  lines
@@ -23,22 +24,22 @@ const (
 	Steps   = "%.15i %.8j %.9P %.8u %.9M %N"
 )
 
-// Style is the format of values.
+// Style is the format in which values are printed.
 type Style struct {
 	// Time formats times.
 	Time timeformat.Style
-	// Bits is the maximum length of a list of elements; see listrow.Row.DisplayID.
+	// Bits is the maximum length of a list of elements. See listrow.Row.DisplayID.
 	Bits int
 }
 
 type field = tableformat.Field[*listrow.Row]
 
-// newColumn creates a field; the words of -O are separated by |.
+// newColumn creates a field. The words for -O are separated by |.
 func newColumn(letter byte, words, title string, value func(*listrow.Row) string) field {
 	return tableformat.NewField(letter, words, title, 0, value)
 }
 
-// none is the text of a column that does not apply.
+// none is the text of a column that does not apply to a row.
 const none = "N/A"
 
 // noValue is printed for a missing text, as Slurm does.
@@ -136,7 +137,7 @@ func (s Style) ColumnFields() []field {
 	}
 }
 
-// meaningless lists columns of -O that have no meaning here.
+// meaningless lists the columns of -O that have no meaning here.
 var meaningless = []string{
 	"AdminComment", "AllocNodes", "AllocSID", "AssocID", "BatchFlag", "BoardsPerNode", "BurstBuffer", "BurstBufferState", "ClusterFeature", "Container",
 	"ContainerID", "Cores", "CPUFreq", "CronJob", "cpus-per-tres", "Deadline", "DelayBoot", "DerivedEC", "Features", "HetJobId", "HetJobIdSet", "HetJobOffset", "LastSchedEval", "LicensesAlloc",

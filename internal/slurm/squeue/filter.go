@@ -10,17 +10,18 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// Filter selects rows; an empty list selects all rows.
+// Filter selects rows. An empty list selects all rows.
 type Filter struct {
 	Jobs                                                   []optionvalue.Job
 	Users, Partitions, Accounts, QOS, Names, Nodes, WCKeys []string
-	// States lists the selected states; nil selects the states of jobs that have not ended.
+	// States lists the selected states. If it is nil, the states of jobs that have not ended are selected.
 	States []state.Code
 	// All selects all states.
 	All bool
 }
 
-// ParseStates parses the value of -t: comma-separated short and long names in any case, or all.
+// ParseStates parses the value of -t, which is either all or a comma-separated list of short and long names in any
+// case.
 func ParseStates(text string) (codes []state.Code, all bool, err error) {
 	for word := range strings.SplitSeq(text, ",") {
 		word = strings.TrimSpace(word)

@@ -48,7 +48,7 @@ func (s Style) ParseOrder(text string) (compare, error) {
 	}, nil
 }
 
-// comparisonFor returns the comparison for a column. Numbers and times are compared as such, and all other values as
+// comparisonFor returns the comparison for a column. It compares numbers and times by value, and all other values as
 // text.
 func (s Style) comparisonFor(letter byte) (compare, bool) {
 	type row = *listrow.Row
@@ -86,7 +86,7 @@ func (s Style) comparisonFor(letter byte) (compare, bool) {
 	return nil, false
 }
 
-// limitOrForever returns the row's time limit, or a value greater than all limits if none exists.
+// limitOrForever returns the row's time limit or, if there is none, a value that is greater than all limits.
 func limitOrForever(r *listrow.Row) time.Duration {
 	if limit := r.TimeLimit(); limit > 0 {
 		return limit
@@ -94,7 +94,8 @@ func limitOrForever(r *listrow.Row) time.Duration {
 	return 1 << 62
 }
 
-// compareTimes compares rows by their start or end time. Rows whose time is unknown come last.
+// compareTimes compares rows by their start times or, if end is true, by their end times. Rows whose time is unknown
+// come last.
 func compareTimes(a, b *listrow.Row, end bool) int {
 	one, other := startOrEnd(a, end), startOrEnd(b, end)
 	if one.IsZero() != other.IsZero() {
@@ -114,7 +115,7 @@ func startOrEnd(r *listrow.Row, end bool) time.Time {
 	return start
 }
 
-// stateRank returns the position of the row's state: pending, running, suspended, ended.
+// stateRank returns the position of the row's state in the sort order: pending, running, suspended, ended.
 func stateRank(r *listrow.Row) int {
 	return slices.Index([]state.Code{
 		state.Pending, state.Requeued, state.Configuring, state.Running, state.Completing, state.Suspended, state.Completed, state.Cancelled, state.Failed,

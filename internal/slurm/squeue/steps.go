@@ -4,8 +4,9 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 )
 
-// StepColumns returns the columns for -s. They are the columns of the job, except that the ID and the name are those
-// of the step. From outside a job, only its batch step is visible, while it runs.
+// StepColumns returns the columns for -s. They are the same as the columns for jobs, except that the ID and the name
+// belong to the step. Each running job has only its batch step, because no other steps are visible from outside the
+// job.
 func StepColumns(fields []field) []field {
 	steps := make([]field, len(fields))
 	for i, f := range fields {

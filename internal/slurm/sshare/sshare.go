@@ -20,22 +20,22 @@ const (
 	Verbose = "Account,User,RawShares,NormShares,RawUsage,NormUsage,EffectvUsage,FairShare,LevelFS"
 )
 
-// Line is a queue, or the account of a user.
+// Line is a queue, or an account of a user.
 type Line struct {
 	Name string
-	// User is the user of the account; it is empty for a queue.
+	// User is the user of the account. It is empty for a queue.
 	User  string
 	Depth int
 	// Weight is the weight of the queue. Norm is the queue's fraction of the cluster, from 0 to 1.
 	Weight int32
 	Norm   float64
-	// Usage is the number of CPUs that the queue uses. Effective is the queue's fraction of the usage of all queues.
+	// Usage is the number of CPUs that the queue uses. Effective is the queue's fraction of the total usage.
 	Usage, Effective float64
 	Cluster          string
 }
 
-// FairShare returns 1 for a queue without usage, and 0.5 for a queue that uses exactly its fraction. It approaches 0
-// for higher usage.
+// FairShare returns 1 for a queue that uses nothing, 0.5 for a queue that uses exactly its fraction of the cluster, and
+// values that approach 0 for higher usage.
 func (l *Line) FairShare() float64 {
 	if l.Norm == 0 {
 		return 0
@@ -75,7 +75,7 @@ func LinesOf(queues []*schedulingv1beta1.Queue, cluster string) []*Line {
 				l.Effective = l.Usage / total
 			}
 			lines = append(lines, l)
-			if l.Depth < 64 { // deeper levels can only be part of a cycle
+			if l.Depth < 64 { // deeper levels exist only if the queues form a cycle
 				below(l)
 			}
 		}
@@ -84,7 +84,8 @@ func LinesOf(queues []*schedulingv1beta1.Queue, cluster string) []*Line {
 	return lines
 }
 
-// LinesOfUsers returns the lines for the accounts of users. Only queues have shares; users have none of their own.
+// LinesOfUsers returns the lines for the accounts of users. These lines contain no shares, because only queues have
+// shares.
 func LinesOfUsers(users, accounts []string, cluster string) []*Line {
 	var lines []*Line
 	for _, user := range users {

@@ -12,20 +12,20 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// Part is a set of elements of an array in the same state.
+// Part is a set of array elements that are in the same state.
 type Part struct {
 	Elements batchv1alpha1.Indices
 	State    State
-	// Exit is how each of the elements ended; Known is false if this was not recorded.
+	// Exit describes how each of the elements ended. Known is false if this was not recorded.
 	Exit  Exit
 	Known bool
-	// HasPods is true if the elements have started and not ended: the controller has created their pods, which may
-	// not have nodes yet.
+	// HasPods is true if the elements have started and have not ended. The controller has then created their pods, but
+	// the pods may not have nodes yet.
 	HasPods bool
 }
 
-// ElementParts returns the parts of an array: first pending elements, then running ones, then ended ones. ok is false
-// if the job is not an array.
+// ElementParts returns the parts of an array: first the pending elements, then the running ones, then the ended ones.
+// ok is false if the job is not an array.
 func ElementParts(f Facts) (parts []Part, ok bool) {
 	all, _, ok := batchv1alpha1.ElementsOf(f.Job)
 	if !ok {
@@ -100,7 +100,8 @@ func waitingIndices(all batchv1alpha1.Indices, s *batchv1alpha1.ArrayStatus) bat
 	return all
 }
 
-// waitingState returns the state of elements that have not started. If the array has ended, they never will start.
+// waitingState returns the state of elements that have not started. If the array has ended, these elements will never
+// start, so they count as cancelled.
 func waitingState(f Facts, s *batchv1alpha1.ArrayStatus) State {
 	switch phase := phaseOf(f.Job); phase {
 	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated, batchv1alpha1.Completing, batchv1alpha1.Terminating:
@@ -145,8 +146,8 @@ func runningState(f Facts) State {
 	return State{Running, None}
 }
 
-// ElementTimes returns the start and end times of the ended elements of an array. It returns nil until the job itself
-// has ended.
+// ElementTimes returns the times of the array elements that have ended, as recorded in the job's status. It returns nil
+// if no times are recorded.
 func ElementTimes(job *batchv1alpha1.Job) map[int32]Times {
 	s := job.Status.Array
 	if s == nil || s.Times == "" {

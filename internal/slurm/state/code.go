@@ -33,7 +33,7 @@ var names = []struct {
 	{NodeFail, "NODE_FAIL"}, {Preempted, "PREEMPTED"}, {BootFail, "BOOT_FAIL"}, {Failed, "FAILED"},
 }
 
-// foreign lists Slurm's states that jobs never have here: selecting them is valid, but finds nothing.
+// foreign lists Slurm's states that jobs never have here, so selecting the states is valid but finds nothing.
 var foreign = map[string]Code{
 	"DEADLINE": "DL", "RESV_DEL_HOLD": "RD", "REQUEUE_FED": "RF", "REQUEUE_HOLD": "RH", "RESIZING": "RS", "REVOKED": "RV", "SIGNALING": "SI",
 	"SPECIAL_EXIT": "SE", "STAGE_OUT": "SO", "STOPPED": "ST", "POWER_UP_NODE": "PU", "LAUNCH_FAILED": "LF", "RECONFIG_FAIL": "RC", "UPDATE_DB": "UD",
@@ -63,7 +63,7 @@ func AllCodes() []Code {
 	return codes
 }
 
-// HasEnded reports whether a job in this state has ended. A suspended job may continue.
+// HasEnded reports whether a job in this state has ended. A suspended job has not ended, because it may continue.
 func (c Code) HasEnded() bool {
 	switch c {
 	case Pending, Configuring, Running, Requeued, Completing, Suspended:
@@ -81,10 +81,11 @@ func (c Code) IsListedByDefault() bool {
 	return false
 }
 
-// IsIdle reports whether a job in this state is pending or suspended. Array elements in such a state share a row.
+// IsIdle reports whether a job in this state is pending or suspended. Array elements in the same idle state are shown
+// in one row.
 func (c Code) IsIdle() bool { return c == Pending || c == Suspended }
 
-// BaseCode returns the state without flags: a requeued job is pending.
+// BaseCode returns the state without flags. For a requeued job, the state without flags is pending.
 func (c Code) BaseCode() Code {
 	if c == Requeued {
 		return Pending
@@ -92,8 +93,8 @@ func (c Code) BaseCode() Code {
 	return c
 }
 
-// AccountingCode returns the state as sacct shows it: configuring and completing jobs are running, and a requeued job
-// is pending. Programs that call sacct treat every other state as the end of the job.
+// AccountingCode returns the state as sacct shows it, because programs that call sacct treat every other state as the
+// end of the job. Configuring and completing jobs are shown as running, and requeued jobs are shown as pending.
 func (c Code) AccountingCode() Code {
 	switch c {
 	case Configuring, Completing:

@@ -18,9 +18,9 @@ func (e Exit) String() string { return strconv.Itoa(e.Code) + ":" + strconv.Itoa
 // NoMemory describes the end of a job that used too much memory, for which Slurm reports signal 125.
 var NoMemory = Exit{Signal: 125}
 
-// NewExit converts a container's exit code. As in shells, an exit code of 128 plus a signal number stands for that
-// signal, if the signal ends programs. A script can also exit with such a code itself; only the launcher's Report
-// distinguishes the two cases.
+// NewExit converts a container's exit code. If the code is 128 plus the number of a signal that ends programs, NewExit
+// interprets it as that signal, as shells do. A script can also exit with such a code by itself. Only the launcher's
+// Report distinguishes the two cases.
 func NewExit(code int32) Exit {
 	if number := int(code) - 128; isTerminating(number) {
 		return Exit{Signal: number}
@@ -28,11 +28,11 @@ func NewExit(code int32) Exit {
 	return Exit{Code: int(code)}
 }
 
-// lastSignal is the highest signal number on Linux; 32 and 33 are reserved for the C library.
+// lastSignal is the highest signal number on Linux. The numbers 32 and 33 are reserved for the C library.
 const lastSignal = 64
 
-// isTerminating reports whether a signal ends a program by default. If it does not, an exit code that stands for the
-// signal must be the program's own.
+// isTerminating reports whether a signal ends a program by default. If it does not, an exit code that corresponds to
+// the signal must have been chosen by the program itself.
 func isTerminating(number int) bool {
 	switch syscall.Signal(number) {
 	case syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH, // ignored by default
@@ -62,7 +62,7 @@ func podExit(pod *corev1.Pod) Exit {
 	return Exit{}
 }
 
-// shellStatus returns the exit code as a shell would report it. It is used to compare exits.
+// shellStatus returns the exit code as a shell would report it. It is used to compare values of Exit.
 func (e Exit) shellStatus() int {
 	if e.Signal > 0 {
 		return 128 + e.Signal

@@ -18,13 +18,13 @@ import (
 // Facts holds the data about a job.
 type Facts struct {
 	Job *batchv1alpha1.Job
-	// Group is the job's PodGroup; nil if it does not exist or was not read.
+	// Group is the job's PodGroup. It is nil if the PodGroup does not exist or was not read.
 	Group *schedulingv1beta1.PodGroup
-	// Queue is the job's queue; nil if it was not read.
+	// Queue is the job's queue. It is nil if the queue was not read.
 	Queue *schedulingv1beta1.Queue
 	// QueueMissing is true if the queue does not exist.
 	QueueMissing bool
-	// Pods summarizes the job's pods; nil if they were not read.
+	// Pods summarizes the job's pods. It is nil if the pods were not read.
 	Pods *Pods
 	// Now is the current time.
 	Now time.Time
@@ -33,14 +33,15 @@ type Facts struct {
 // State is the state of a job or of part of an array.
 type State struct {
 	Code Code
-	// Reason is a single word, as printed by squeue's %r: why the job waits or how it ended, or None.
+	// Reason is a single word, as printed for squeue's %r. It explains why the job is waiting or how it ended, or is
+	// None.
 	Reason string
 }
 
 // None is the reason for jobs without a specific reason.
 const None = "None"
 
-// Of returns the state of a job. For an array it is the state of the whole job; see ElementParts.
+// Of returns the state of a job. For an array, this is the state of the whole job. See ElementParts for the elements.
 func Of(f Facts) State {
 	code := currentCode(f)
 	return State{Code: code, Reason: currentReason(f, code)}
@@ -77,7 +78,7 @@ func currentCode(f Facts) Code {
 	return finalCode(f)
 }
 
-// isBound reports whether the minimum number of pods have nodes, even if not all of these have started.
+// isBound reports whether the minimum number of pods have nodes, even if not all of these pods have started.
 func isBound(f Facts) bool {
 	if f.Pods != nil && f.Pods.Live > 0 {
 		return f.Pods.Bound > 0 && int32(f.Pods.Bound+f.Pods.Ended) >= jobstatus.MinimumPods(f.Job)
@@ -85,8 +86,8 @@ func isBound(f Facts) bool {
 	return f.Group != nil && f.Group.Status.Phase == schedulingv1beta1.PodGroupRunning
 }
 
-// finalCode returns the final state of a job that ended without completing. The job's own reason takes precedence; if a
-// policy handled a failure, this is the policy's action. Then follow the failure that the controller recorded, and
+// finalCode returns the final state of a job that ended without completing. The job's own reason takes precedence. If a
+// policy handled a failure, this reason is the policy's action. Next come the failure that the controller recorded and
 // the remaining pods.
 func finalCode(f Facts) Code {
 	if wasCancelled(f.Job) || wasNeverReleased(f.Job) {
@@ -111,8 +112,8 @@ func finalCode(f Facts) Code {
 	return Failed
 }
 
-// commanded is the start of the state message if a user requested the state by a Command. If the Command has a
-// message of its own, this text follows the message in parentheses.
+// commanded begins the state message if a user requested the state with a Command. If the Command has a message of its
+// own, this text follows that message, in parentheses.
 const commanded = "command "
 
 // wasCancelled reports whether a user ended the job.
@@ -127,7 +128,7 @@ func wasCancelled(job *batchv1alpha1.Job) bool {
 }
 
 // wasNeverReleased reports whether the job was ended because its dependency could never be met. Such a job has the
-// option that requests this, and has never run.
+// option that requests this behavior, and has never run.
 func wasNeverReleased(job *batchv1alpha1.Job) bool {
 	s := &job.Status
 	if job.Annotations[keys.KillOnInvalidDependency] != "true" || s.State.Reason != string(busv1alpha1.TerminateJobAction) {
@@ -137,10 +138,11 @@ func wasNeverReleased(job *batchv1alpha1.Job) bool {
 	return !ran && s.Succeeded+s.Failed == 0
 }
 
-// CancelledBy returns the user who cancelled the job; "" if that was not recorded.
+// CancelledBy returns the user who cancelled the job, or "" if the user was not recorded.
 func CancelledBy(job *batchv1alpha1.Job) string { return job.Annotations[keys.CancelledBy] }
 
-// ElementCancelledBy returns the user who cancelled an array element or the whole array; "" if that was not recorded.
+// ElementCancelledBy returns the user who cancelled an array element or the whole array, or "" if the user was not
+// recorded.
 func ElementCancelledBy(job *batchv1alpha1.Job, element int32) string {
 	by := batchv1alpha1.ArrayCancelledBy(job)
 	for _, user := range slices.Sorted(maps.Keys(by)) {
@@ -151,7 +153,7 @@ func ElementCancelledBy(job *batchv1alpha1.Job, element int32) string {
 	return CancelledBy(job)
 }
 
-// codeOfReason returns the final state for the reason of a failure; "" for an ordinary failure.
+// codeOfReason returns the final state for the reason of a failure, or "" for an ordinary failure.
 func codeOfReason(cause reason.Code) Code {
 	if end := Code(reason.Get(cause).SlurmState); end != Failed {
 		return end
@@ -159,7 +161,7 @@ func codeOfReason(cause reason.Code) Code {
 	return ""
 }
 
-// FinalState returns the state with a final code and the corresponding reason.
+// FinalState returns the State for a final code, with the corresponding reason.
 func FinalState(code Code) State {
 	if cause, bad := ended[code]; bad {
 		return State{code, slurmReason(cause)}

@@ -19,13 +19,14 @@ type Pods struct {
 	Live, Bound, Started, Ended int
 	// CannotStart is true if an image cannot be pulled or a container cannot be created.
 	CannotStart bool
-	// End is the final state of the first failed pod; "" if no pod has failed.
+	// End is the final state of the first failed pod. It is empty if no pod has failed.
 	End Code
-	// Exit is the exit of the head's pod or, if none exists, of the first pod that failed.
+	// Exit is the Exit of the head pod or, if the head pod has not ended, of the first failed pod.
 	Exit Exit
-	// Highest is the highest exit of all pods.
+	// Highest is the highest Exit of all pods.
 	Highest Exit
-	// Begin is the time when the first pod started, and Finish the time when the last pod ended; zero if no pod has.
+	// Begin is the time when the first pod started, or zero if none has started. Finish is the time when the last pod
+	// ended, or zero if none has ended.
 	Begin, Finish time.Time
 }
 
@@ -34,7 +35,7 @@ func (p *Pods) isStarting() bool {
 	return p.Live > 0 && p.Bound > 0 && p.Started+p.Ended == 0
 }
 
-// SummarizePods returns a summary of pods. Pods that are being deleted count with their current status.
+// SummarizePods returns a summary of pods. Pods that are being deleted are counted according to their current status.
 func SummarizePods(pods []*corev1.Pod) *Pods {
 	s := &Pods{}
 	var head *corev1.Pod
@@ -52,7 +53,7 @@ func SummarizePods(pods []*corev1.Pod) *Pods {
 	return s
 }
 
-// NominatedNode returns the node on which the scheduler makes room for a pending pod; "" if none exists.
+// NominatedNode returns the node on which the scheduler is freeing resources for a pending pod, or "" if there is none.
 func NominatedNode(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != "" {
 		return ""
@@ -132,7 +133,7 @@ func failureCode(pod *corev1.Pod) Code {
 	return Failed
 }
 
-// failedTermination returns the state of the first container that failed.
+// failedTermination returns the termination state of the first container that failed, or nil if none failed.
 func failedTermination(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
@@ -144,7 +145,8 @@ func failedTermination(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	return nil
 }
 
-// stuck lists the reasons for which a container cannot start unless something is changed.
+// stuck lists the reasons why a container is waiting if it cannot start unless a user or an administrator changes
+// something.
 var stuck = []string{"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 
 func isUnableToStart(pod *corev1.Pod) bool {
@@ -189,8 +191,8 @@ func podFinishTime(pod *corev1.Pod) time.Time {
 	return last
 }
 
-// hasCancelledItself reports whether a batch script cancelled its own job or array element. The launcher then exits
-// with ExitCancelled. Only jobs with a number have a launcher.
+// hasCancelledItself reports whether a batch script cancelled its own job or array element. In that case, the launcher
+// exits with ExitCancelled. Only jobs with a number have a launcher.
 func hasCancelledItself(labels map[string]string, exitCode int32) bool {
 	return exitCode == launchconfig.ExitCancelled && labels[keys.JobID] != ""
 }

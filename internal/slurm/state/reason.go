@@ -11,7 +11,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Slurm's words for the reasons that the state of a queue, a pod or the nodes gives, from the table of reasons.
+// Slurm's words for reasons that follow from the state of a queue, a pod or the nodes. They come from the table of
+// reasons.
 var (
 	partitionDown     = slurmReason(reason.QueueMissing)
 	partitionInactive = slurmReason(reason.QueueClosed)
@@ -21,7 +22,7 @@ var (
 	notAvailable      = slurmReason(reason.NodeNotReady)
 )
 
-// slurmReason returns Slurm's word for a reason; "" for a reason that is not in the table.
+// slurmReason returns Slurm's word for a reason, or "" if the reason is not in the table.
 func slurmReason(code reason.Code) string { return reason.Get(code).Slurm }
 
 // ended maps final states to the reasons of jobs that did not complete.
@@ -48,8 +49,8 @@ func currentReason(f Facts, code Code) string {
 	return None
 }
 
-// waitingReason returns the reason why a job waits. The job's own conditions take precedence over its queue, and the
-// queue over the scheduler's result.
+// waitingReason returns the reason why a job is waiting. The job's own conditions take precedence over the state of its
+// queue, and the state of the queue takes precedence over the scheduler's result.
 func waitingReason(f Facts) string {
 	if word := gateReason(f); word != "" {
 		return word
@@ -66,8 +67,8 @@ func waitingReason(f Facts) string {
 	return schedulerReason(f.Group)
 }
 
-// gateReason returns the reason if a hold, a begin time or a dependency delays the job. If the controller has not
-// processed the job yet, the reason is derived from the job's annotations.
+// gateReason returns the reason if a hold, a begin time or a dependency delays the job, and "" otherwise. If the
+// controller has not processed the job yet, gateReason derives the reason from the job's annotations.
 func gateReason(f Facts) string {
 	if row := reason.Get(reason.Code(f.Job.Status.State.Reason)); row.Has(reason.DelaysJob) {
 		return row.Slurm
@@ -90,7 +91,7 @@ func gateReason(f Facts) string {
 	return ""
 }
 
-// queueReason returns the problem of the queue; "" if none exists.
+// queueReason returns the reason if the state of the queue prevents the job from starting, and "" otherwise.
 func queueReason(f Facts) string {
 	switch {
 	case f.QueueMissing:
@@ -105,7 +106,7 @@ func queueReason(f Facts) string {
 	return ""
 }
 
-// schedulerReason returns the scheduler's reason for a gang.
+// schedulerReason returns the scheduler's reason why a gang is waiting.
 func schedulerReason(group *schedulingv1beta1.PodGroup) string {
 	e := group.Status.Explanation
 	if e == nil || e.Reason == "" {
@@ -126,8 +127,8 @@ func schedulerReason(group *schedulingv1beta1.PodGroup) string {
 	return entry.SlurmFor(exceededResource(e))
 }
 
-// nodesReason distinguishes a lack of free resources from nodes that would be too small even if all their resources
-// were free.
+// nodesReason returns the reason why no nodes are suitable. It distinguishes a lack of free resources from nodes that
+// would be unsuitable even if all their resources were free, and from nodes that are not available.
 func nodesReason(e *schedulingv1beta1.Explanation) string {
 	var hopeless, absent int32
 	for _, n := range e.Nodes {
@@ -148,7 +149,8 @@ func nodesReason(e *schedulingv1beta1.Explanation) string {
 	return resources
 }
 
-// exceededResource returns the resource for which a limit of a queue or namespace is exceeded.
+// exceededResource returns the resource for which a limit of a queue or namespace is exceeded. If there is none, it
+// returns the first resource that is short.
 func exceededResource(e *schedulingv1beta1.Explanation) string {
 	for _, s := range e.Short {
 		if s.Scope == "queue" || s.Scope == "quota" {

@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
 )
 
-// Times are the times of a job or of an array element. Unknown times are zero.
+// Times holds the times of a job or of an array element. Unknown times are zero.
 type Times struct {
 	Submit, Eligible, Start, End time.Time
 }
@@ -57,7 +57,8 @@ func (t Times) ElapsedTime(now time.Time) time.Duration {
 	return max(0, end.Sub(t.Start)).Truncate(time.Second)
 }
 
-// TimeLimit returns the time limit of a job, which is the shortest limit of its tasks' pods; 0 if there is no limit.
+// TimeLimit returns the time limit of a job, which is the shortest limit of its tasks' pods. It returns 0 if there is
+// no limit.
 func TimeLimit(job *batchv1alpha1.Job) time.Duration {
 	var least time.Duration
 	for i := range job.Spec.Tasks {
@@ -70,7 +71,7 @@ func TimeLimit(job *batchv1alpha1.Job) time.Duration {
 	return least
 }
 
-// CountRestarts returns how often the job was restarted, by policies and by users.
+// CountRestarts returns how often the job has been restarted, by policies and by users.
 func CountRestarts(job *batchv1alpha1.Job) int {
 	restarts, _ := job.PolicyRestarts()
 	return int(restarts + job.Status.UserRestarts)
@@ -79,7 +80,7 @@ func CountRestarts(job *batchv1alpha1.Job) int {
 // Unlimited is the text that is printed for a job without a time limit.
 const Unlimited = "UNLIMITED"
 
-// ShortClock formats a duration as squeue does: [D-][HH:]MM:SS without leading zeros, such as 0:07, 1:02:03,
+// ShortClock formats a duration as squeue does: [D-][HH:]MM:SS without leading zeros. Examples are 0:07, 1:02:03 and
 // 2-00:00:00.
 func ShortClock(d time.Duration) string {
 	return timeformat.ShortDuration(d)
@@ -98,7 +99,7 @@ func LimitClock(limit time.Duration) string {
 	return ShortClock(limit)
 }
 
-// LeftClock formats the remaining time until a time limit as squeue does.
+// LeftClock formats the time that remains until a time limit as squeue does.
 func LeftClock(limit, used time.Duration) string {
 	switch {
 	case limit == 0:

@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/srun"
 )
 
-// commands maps the names of commands to the functions that run them and return the exit code.
+// commands maps the names of commands to functions that run the commands and return the exit code.
 var commands = map[string]func(context.Context, []string) int{
 	"launch": launcher.Run, "session": RunSession, "enter": RunInEnvironment, "signal": reporting(podcommands.RunSignal),
 	"notify": reporting(podcommands.RunNotify), "limit": reporting(podcommands.RunLimit), "install": reporting(InstallPrograms),
@@ -27,15 +27,15 @@ var commands = map[string]func(context.Context, []string) int{
 	"scancel": podcommands.RunScancel, "sbcast": podcommands.RunSbcast, "sgather": podcommands.RunSgather, "sattach": podcommands.RunSattach,
 }
 
-// reporting returns a function that prints the error of run and returns the exit code.
+// reporting returns a function that calls run, prints its error, and returns the exit code.
 func reporting(run func(context.Context, []string) error) func(context.Context, []string) int {
 	return func(ctx context.Context, args []string) int {
 		return cmdutil.ReportError("vc-step", run(ctx, args))
 	}
 }
 
-// Main runs the command with the name under which the program was called or, if that is vc-step, the command named by
-// the first argument. It returns the exit code.
+// Main runs the command with the name under which the program was called. If that name is vc-step, it runs the command
+// that the first argument names. It returns the exit code.
 func Main(ctx context.Context, args []string) int {
 	name := filepath.Base(args[0])
 	rest := args[1:]
@@ -59,10 +59,10 @@ func Main(ctx context.Context, args []string) int {
 	return 1
 }
 
-// CommandNames lists the commands that a script can call. They are links to this program.
+// CommandNames lists the commands that a script can call. They are installed as links to this program.
 var CommandNames = append([]string{"srun", "scontrol", "squeue", "scancel", "sbcast", "sgather", "sattach", launchconfig.RshName}, podcommands.ClusterCommands...)
 
-// InstallPrograms copies this program to a directory and creates links to it for all commands.
+// InstallPrograms copies this program to a directory and creates a link to it for each command.
 func InstallPrograms(_ context.Context, args []string) error {
 	if len(args) != 1 {
 		return errors.New("install requires exactly one directory")

@@ -16,7 +16,7 @@ import (
 )
 
 // RunSession runs a program, or srun, for the user of an interactive allocation. When the program ends, the allocation
-// ends with the program's exit code.
+// ends with the program's exit code. RunSession returns this code.
 func RunSession(ctx context.Context, args []string) int {
 	client, err := jobclient.New()
 	if err != nil {
@@ -37,8 +37,8 @@ func RunSession(ctx context.Context, args []string) int {
 	return code
 }
 
-// RunInEnvironment runs a program, or srun, with the environment of the job's script. It does not affect other
-// processes of the job.
+// RunInEnvironment runs a program, or srun, with the environment of the job's script, and returns the exit code. It
+// does not affect other processes of the job.
 func RunInEnvironment(ctx context.Context, args []string) int {
 	client, err := jobclient.New()
 	if err != nil {

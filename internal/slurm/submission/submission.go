@@ -1,5 +1,5 @@
-// Package submission stores the Slurm options of a batch job that its Job object cannot represent. squeue, sacct and
-// scontrol read them from an annotation of the Job.
+// Package submission stores those Slurm options of a batch job that cannot be represented in its Job object. squeue,
+// sacct and scontrol read the options from an annotation of the Job.
 //
 //	In:   options
 //	Out:  an annotation; the options that it contains
@@ -52,17 +52,17 @@ type Options struct {
 	// does not share.
 	Requeue   bool `json:"requeue,omitempty"`
 	Exclusive bool `json:"exclusive,omitempty"`
-	// TimeLimit is a time limit in seconds that was set while the job was running; 0 means none. It applies only as
-	// long as the job's number of restarts equals TimeLimitRestarts.
+	// TimeLimit is a time limit in seconds that was set while the job was running. 0 means that none was set. The limit
+	// applies only as long as the job's number of restarts equals TimeLimitRestarts.
 	TimeLimit         int64 `json:"timeLimit,omitempty"`
 	TimeLimitRestarts int   `json:"timeLimitRestarts,omitempty"`
-	// MailUser and MailType are read by a mail notifier.
+	// MailUser and MailType are intended for a mail notifier.
 	MailUser string `json:"mailUser,omitempty"`
 	MailType string `json:"mailType,omitempty"`
 }
 
-// OptionsOf returns the options of a job. They are empty if the job was not created by a Slurm command, or if the
-// annotation is invalid.
+// OptionsOf returns the options of a job. The options are empty if the job was not created by a Slurm command, or if
+// the annotation is invalid.
 func OptionsOf(job *batchv1alpha1.Job) Options {
 	var o Options
 	if text := job.Annotations[keys.Slurm]; text != "" {
@@ -80,7 +80,7 @@ func IsFromSlurm(job *batchv1alpha1.Job) bool { return job.Annotations[keys.Slur
 func StoreOptions(job *batchv1alpha1.Job, o Options) {
 	text, err := json.Marshal(o)
 	if err != nil {
-		return // cannot happen: a struct of strings and numbers can always be encoded
+		return // cannot happen, because a struct of strings and numbers can always be encoded
 	}
 	if job.Annotations == nil {
 		job.Annotations = map[string]string{}

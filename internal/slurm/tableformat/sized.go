@@ -8,7 +8,7 @@ import (
 )
 
 // findAbbreviated returns the field with the given name. If there is none, it returns the alphabetically first field
-// whose name starts with word. As in Slurm, time stands for Timelimit.
+// whose name starts with word. As in Slurm, time is therefore an abbreviation of Timelimit.
 func findAbbreviated[T any](word string, fields []Field[T]) (Field[T], bool) {
 	if f, ok := FindField(word, fields); ok || word == "" {
 		return f, ok
@@ -27,8 +27,8 @@ func findAbbreviated[T any](word string, fields []Field[T]) (Field[T], bool) {
 	return best, first != ""
 }
 
-// ParseSized parses a comma-separated list of words, which may be abbreviated and may be followed by a width, such as
-// %20 or %-20. A negative width, which may also be a field's default, aligns the column to the left.
+// ParseSized parses a comma-separated list of words. Each word may be abbreviated and may be followed by a width, such
+// as %20 or %-20. A negative width, which may also be a field's default, aligns the column to the left.
 func ParseSized[T any](text string, fields []Field[T]) (Columns[T], error) {
 	var columns Columns[T]
 	for word := range strings.SplitSeq(text, ",") {

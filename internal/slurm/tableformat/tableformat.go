@@ -1,5 +1,5 @@
-// Package tableformat formats the tables of Slurm's listing commands. Columns are selected by letters (%.18i), by
-// words (JobID:10) or by sacct's words (State%20), and are cut to their widths.
+// Package tableformat formats the tables of Slurm's listing commands. Columns are selected by letters (%.18i), by words
+// (JobID:10) or by sacct's words (State%20), and their texts are cut to the widths of the columns.
 //
 //	In:   a format from the user, the available fields
 //	Out:  columns; a heading and lines
@@ -16,13 +16,13 @@ import (
 
 // Field is an available column.
 type Field[T any] struct {
-	// Letter selects the field in a short format; 0 means that there is no letter. Names select the field in a long
-	// format; the first name is capitalized as in the manual.
+	// Letter selects the field in a short format. 0 means that there is no letter. Names select the field in a long
+	// format. The first name is capitalized as in the manual.
 	Letter byte
 	Names  []string
 	// Title is the heading.
 	Title string
-	// Width is the default width; 0 means the default of the format.
+	// Width is the default width. 0 means the default width of the format.
 	Width int
 	// Value returns the text of the column for a row.
 	Value func(T) string
@@ -40,20 +40,20 @@ func NewField[T any](letter byte, words, title string, width int, value func(T) 
 // Column is a field with the requested width.
 type Column[T any] struct {
 	Field Field[T]
-	// Width 0 means the width of each text. Fit means the width of the longest text in the column.
+	// If Width is 0, each text has its own width. Fit widens the column to the longest text in it.
 	Width      int
 	Right, Fit bool
 	// Before and After are literal texts around the column.
 	Before, After string
-	// Mark is appended to texts that are cut, as in sacct; it may be empty.
+	// Mark is appended to texts that are cut, as in sacct. It may be empty.
 	Mark string
 }
 
 // Columns lists the columns of a table in order.
 type Columns[T any] []Column[T]
 
-// ParseLetters parses a format of letters: %[[.]size]letter, with any text between the columns. %all stands for all fields
-// that have a letter, separated by |. As in Slurm, a letter without a field is literal text; unknown lists these
+// ParseLetters parses a format of letters: %[[.]size]letter, with any text between the columns. %all selects all fields
+// that have a letter, separated by |. As in Slurm, a letter without a field is literal text. unknown lists these
 // letters.
 func ParseLetters[T any](format string, fields []Field[T]) (columns Columns[T], unknown []string, err error) {
 	literal := ""
@@ -134,7 +134,7 @@ func readLetter(format string) (letterSpec, error) {
 	return spec, nil
 }
 
-// readWidth parses the digits at the beginning of a text.
+// readWidth parses the digits at the beginning of a text, and returns the rest of the text.
 func readWidth(text string) (width int, rest string, err error) {
 	rest = strings.TrimLeft(text, "0123456789")
 	digits := text[:len(text)-len(rest)]
@@ -173,8 +173,9 @@ func FindField[T any](name string, fields []Field[T]) (Field[T], bool) {
 	return Field[T]{}, false
 }
 
-// ParseWords parses a comma-separated list of words. Name has the given width, Name:[.]size[suffix] has the width size,
-// and Name:[.][suffix] has the width of its text. Words without a field are omitted; unknown lists them.
+// ParseWords parses a comma-separated list of words. A word of the form Name has the given width, Name:[.]size[suffix]
+// has the width size, and Name:[.][suffix] has the width of its text. Words without a field are omitted and listed in
+// unknown.
 func ParseWords[T any](format string, fields []Field[T], width int) (columns Columns[T], unknown []string, err error) {
 	for word := range strings.SplitSeq(format, ",") {
 		name, size, sized := strings.Cut(strings.TrimLeft(word, " \t\n"), ":")
@@ -197,7 +198,7 @@ func ParseWords[T any](format string, fields []Field[T], width int) (columns Col
 	return columns.appendText(""), unknown, nil
 }
 
-// HeadingLine returns the line of titles.
+// HeadingLine returns the line with the titles of the columns.
 func (c Columns[T]) HeadingLine() string {
 	return c.joinColumns(func(one *Column[T]) string { return one.Field.Title })
 }
@@ -217,8 +218,8 @@ func (c Columns[T]) joinColumns(text func(*Column[T]) string) string {
 	return b.String()
 }
 
-// cellText returns the column's text for a row. Line breaks are replaced, because names and comments come from users,
-// and a line break would look like a new row.
+// cellText returns the column's text for a row. It replaces line breaks, because users can put them into names and
+// comments, and the text after a line break would look like a new row.
 func (c *Column[T]) cellText(row T) string { return printable.EscapeLine(c.Field.Value(row)) }
 
 // fitToWidth cuts or pads a text to the width of the column.
@@ -241,7 +242,7 @@ func (c *Column[T]) fitToWidth(text string) string {
 	return text + fill
 }
 
-// WidenToFit sets the width of all columns with Fit to the width of their longest text.
+// WidenToFit sets the width of each column with Fit to the width of the column's longest text.
 func (c Columns[T]) WidenToFit(rows []T, heading bool) {
 	for i := range c {
 		if !c[i].Fit {

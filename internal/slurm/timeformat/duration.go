@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// ShortDuration formats a duration as squeue does: [D-][HH:]MM:SS without leading zeros, such as 0:07, 1:02:03,
+// ShortDuration formats a duration as squeue does: [D-][HH:]MM:SS without leading zeros. Examples are 0:07, 1:02:03 and
 // 2-00:00:00.
 func ShortDuration(d time.Duration) string { return ShortClock(int64(max(d, 0) / time.Second)) }
 
-// ShortClock formats seconds like ShortDuration. A time limit can be longer than a time.Duration.
+// ShortClock formats seconds like ShortDuration. It exists because a time limit can be longer than a time.Duration.
 func ShortClock(s int64) string {
 	days, hours, minutes, seconds := s/86400, s/3600%24, s/60%60, s%60
 	switch {

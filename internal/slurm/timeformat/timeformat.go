@@ -1,4 +1,4 @@
-// Package timeformat formats times as Slurm's commands do, depending on the variable SLURM_TIME_FORMAT.
+// Package timeformat formats times as Slurm's commands do, depending on the environment variable SLURM_TIME_FORMAT.
 //
 //	In:   a time, the current time, the format
 //	Out:  text
@@ -39,8 +39,8 @@ func (s Style) FormatTime(t, now time.Time) string {
 	return t.Format(Standard)
 }
 
-// formatRelative describes days that are near by words: 22:18:00 for today, Tomorr 22:18, Ystday 22:18, or the weekday
-// for the days after that. Other days have the form 23 Nov 22:18 or, in other years, only the date.
+// formatRelative describes near days in words: 22:18:00 for today, Tomorr 22:18, Ystday 22:18, or the weekday for the
+// days after tomorrow. Other days have the form 23 Nov 22:18 or, in other years, only the date.
 func formatRelative(t, now time.Time) string {
 	days := func(t time.Time) int {
 		return int(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).Unix() / 86400)

@@ -12,13 +12,13 @@ import (
 // maxEnvironment is the maximum size of the exported variables in bytes.
 const maxEnvironment = 128 << 10
 
-// A * at the end of a pattern matches any suffix.
+// In these patterns, a * at the end matches any suffix.
 var (
 	// ofTheSubmission lists variables that --export=ALL never exports, because they are specific to the submitting
 	// shell or machine, or because the job sets its own values.
 	ofTheSubmission = []string{"SLURM_*", "SBATCH_*", "CUDA_VISIBLE_DEVICES", "KUBE*", "PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "HOSTNAME"}
 	// ofTheMachine lists variables that would break programs in a container. They are exported only if jobs run the
-	// machine's own programs.
+	// programs of the submitting machine.
 	ofTheMachine = []string{"PATH", "LD_*", "HOME", "SHELL", "PYTHON*", "CONDA*", "XDG_*", "SSH_*", "DBUS_*", "TERM", "BASH_FUNC_*"}
 )
 
@@ -67,11 +67,11 @@ func (b *topic) setEnvironment() {
 	}
 }
 
-// nothingExported is the text of the note NothingExported.
+// nothingExported is the text of the note whose kind is NothingExported.
 const nothingExported = "your environment variables are not passed to the job, because it runs in a container; use --export=ALL or --export=NAME,NAME to pass them"
 
-// defaultExport returns the value of --export if neither the user nor the profile sets it. It is ALL, as in Slurm,
-// except for containers.
+// defaultExport returns the value of --export that is used if neither the user nor the profile sets one. As in Slurm,
+// it is ALL, except for jobs that run in containers.
 func (b *topic) defaultExport() string {
 	if b.usesLocalPrograms() {
 		return "ALL"
@@ -113,7 +113,7 @@ func (b *topic) selectVariables(what string) []string {
 }
 
 // ReplaceValues replaces each value in the value of --export, because values may be secrets and the result is visible
-// to other users. If the replacement is empty, only the names remain.
+// to other users. If instead is empty, only the names remain.
 func ReplaceValues(what, instead string) string {
 	words := splitExport(what)
 	for i, word := range words {
@@ -124,7 +124,7 @@ func ReplaceValues(what, instead string) string {
 	return strings.Join(words, ",")
 }
 
-// splitExport splits a text at commas outside of quotes and removes the quotes.
+// splitExport splits a text at commas outside quotes, and removes the quotes.
 func splitExport(text string) []string {
 	var words []string
 	var word strings.Builder

@@ -15,8 +15,8 @@ import (
 // submissionFailed is the prefix of sbatch's error messages.
 const submissionFailed = "Batch job submission failed: "
 
-// ChangeFeatures replaces the features that the pods of a translated job require from their nodes. Other requirements
-// on nodes are kept.
+// ChangeFeatures replaces the features that the pods of a translated job require from their nodes. It keeps other
+// requirements on nodes.
 func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated optionvalue.Features) error {
 	b := &topic{source: &source{p: p}}
 	if pod.Affinity == nil {
@@ -69,7 +69,7 @@ func (b *topic) selectorTerms(all []corev1.NodeSelectorRequirement, features opt
 	return terms
 }
 
-// labelRequirements returns the requirements for the labels of features.
+// labelRequirements returns requirements for the labels to which the profile maps the features.
 func (b *topic) labelRequirements(features []string) []corev1.NodeSelectorRequirement {
 	var all []corev1.NodeSelectorRequirement
 	for _, feature := range features {
@@ -92,7 +92,7 @@ func (b *topic) labelRequirements(features []string) []corev1.NodeSelectorRequir
 	return all
 }
 
-// toRequirements converts labels to requirements. A value may be a comma-separated list of alternatives.
+// toRequirements converts labels to requirements. The value of a label may be a comma-separated list of alternatives.
 func toRequirements(labels map[string]string) []corev1.NodeSelectorRequirement {
 	var all []corev1.NodeSelectorRequirement
 	for key, value := range labels {

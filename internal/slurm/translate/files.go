@@ -43,8 +43,8 @@ func (b *topic) setFiles() {
 	}
 }
 
-// workingDirectory returns the script's working directory as a path on the submitting machine. For the launcher, it
-// sets the corresponding path in the pod.
+// workingDirectory returns the script's working directory as a path on the submitting machine. It also sets the
+// corresponding path in the pod, for the launcher.
 func (b *topic) workingDirectory() string {
 	r := b.r
 	dir := b.Dir
@@ -93,8 +93,8 @@ func absolutePath(dir, file string) string {
 	return filepath.Join(dir, file)
 }
 
-// pathInPod returns the path of a file in the pod, for the launcher. If no volume contains the file, it returns "" and
-// adds a note, a warning or an error.
+// pathInPod returns the path that a file has in the pod, for the launcher. If no volume contains the file, it returns
+// "" and adds a note, a warning or an error.
 func (b *topic) pathInPod(option, dir, pattern string) string {
 	element := 0
 	if b.r.Array == nil {
@@ -133,8 +133,8 @@ func (b *topic) pathInPod(option, dir, pattern string) string {
 	return ""
 }
 
-// mountedVolumes returns the profile with the volumes that the job may mount: without the home directory's if
-// --no-container-mount-home requests this.
+// mountedVolumes returns the profile with the volumes that the job mounts. If --no-container-mount-home is specified,
+// it omits the volume of the home directory.
 func mountedVolumes(in Input) (*profile.Profile, *part) {
 	b := &part{}
 	home := launchconfig.VariableValue(in.Environ, "HOME")
@@ -173,8 +173,8 @@ func (b *topic) containerImage() string {
 	return strings.Replace(strings.TrimPrefix(image, "docker://"), "#", "/", 1)
 }
 
-// missingImageError returns the error for a job without an image. The profile may specify a default image, but the user
-// may not be allowed to read the profile; the hint takes this into account.
+// missingImageError returns the error for a job without an image. Its hint depends on whether the user is allowed to
+// read the profile, because the profile may specify a default image.
 func (b *source) missingImageError() error {
 	if where := b.Facts.HiddenProfile; where != "" {
 		return usererror.Errorf("specify --container-image, or ask an administrator for permission to get ConfigMap slurm-profile in namespace "+where,
@@ -193,8 +193,8 @@ func (b *source) toolsImage() string {
 	return defaultTools
 }
 
-// setMounts adds the profile's volumes and the mounts requested by --container-mounts, which mount directories of these
-// volumes at other paths.
+// setMounts adds the profile's volumes, and the mounts requested with --container-mounts. These mount directories in
+// the volumes at other paths.
 func (b *topic) setMounts() {
 	type extra struct{ source, target, mode string }
 	var extras []extra

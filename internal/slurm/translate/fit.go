@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// SelectableLabels returns the keys of the node labels that a request can select by: those in the profile's node
-// selector, of features, of device types and, if the request names nodes, the host name.
+// SelectableLabels returns the keys of the node labels by which a request can select nodes. These are the labels in the
+// profile's node selector, the labels of features and device types, and, if the request names nodes, the host name.
 func SelectableLabels(p *profile.Profile, r *request.Request) []string {
 	all := map[string]bool{}
 	for key := range p.NodeSelector {
@@ -39,7 +39,7 @@ func SelectableLabels(p *profile.Profile, r *request.Request) []string {
 }
 
 // fewestPods returns the smallest number of pods with which the job fits on the nodes that it may use, assuming that
-// these are empty. most is the number of pods that have a single task or GPU each. If the nodes are unknown, the
+// these nodes are empty. most is the number of pods if each pod has a single task or GPU. If the nodes are unknown, the
 // result is 1. A job that does not fit with any number of pods is rejected, because it would wait forever.
 func (b *sizing) fewestPods(most int64) int {
 	if most <= 1 {
@@ -77,9 +77,9 @@ func (b *sizing) fewestPods(most int64) int {
 	return n
 }
 
-// smallestFit returns the smallest number of pods with which the job fits, or 0 if none exists up to limit. As the
-// number grows, the size of a pod takes only a few different values, so the result of places is reused for equal
-// sizes.
+// smallestFit returns the smallest number of pods, up to limit, with which the job fits, or 0 if there is none. As the
+// number of pods grows, their size takes only a few different values. Therefore, smallestFit reuses the result of
+// countFittingPods for equal sizes.
 func (b *sizing) smallestFit(have []*Node, limit int) int {
 	var counted corev1.ResourceList
 	places := int64(0)
@@ -100,7 +100,7 @@ func (b *sizing) smallestFit(have []*Node, limit int) int {
 }
 
 // countFittingPods returns the number of pods with the given resources that fit on empty nodes. It stops counting at
-// enough. It ignores resources that no node has, because nodes that have them may be added later.
+// enough. It ignores resources that no node has, because nodes with these resources may be added later.
 func (b *sizing) countFittingPods(asked corev1.ResourceList, have []*Node, enough int64) int64 {
 	needs := map[corev1.ResourceName]int64{}
 	for name, amount := range asked {
@@ -152,8 +152,8 @@ func (b *sizing) usableNodes() []*Node {
 	return all
 }
 
-// matchesNode reports whether a node satisfies the node names, features and device types of the request. Unknown
-// features and types are rejected elsewhere.
+// matchesNode reports whether a node satisfies the request's node names, features and device types. It does not report
+// unknown features and types, because they are rejected elsewhere.
 func (b *sizing) matchesNode(n *Node, gres []optionvalue.Gres) bool {
 	if !profile.MatchesLabels(n.Labels, b.p.NodeSelector) {
 		return false

@@ -11,16 +11,16 @@ import (
 // isGPU reports whether a generic resource is a GPU.
 func isGPU(g optionvalue.Gres) bool { return g.Name == "gpu" }
 
-// sizing is the topic of the size.
+// sizing is the topic that determines the size of the job.
 type sizing struct {
 	topic
 	gpus gpuRequest
 }
 
-// gpuRequest holds the requested GPUs, reduced to three numbers, and the other generic resources.
+// gpuRequest holds the requested GPUs, in total, per node and per task, and the other generic resources.
 type gpuRequest struct {
 	total, perNode, perTask []optionvalue.Gres
-	// areFromGres reports that --gres set the number of GPUs per node.
+	// areFromGres is true if --gres set the number of GPUs per node.
 	areFromGres bool
 	otherGres   []optionvalue.Gres
 }
@@ -30,8 +30,8 @@ func (g *gpuRequest) counts() (total, perNode, perTask int64) {
 	return sumCounts(g.total, "gpu"), sumCounts(g.perNode, "gpu"), sumCounts(g.perTask, "gpu")
 }
 
-// normalizeGPUs reduces the options about GPUs to three numbers: in total, per node and per task. --gres=gpu counts per
-// node. --ntasks-per-gpu together with a number of tasks determines the total.
+// normalizeGPUs reduces the options about GPUs to three numbers: in total, per node and per task. --gres=gpu sets the
+// number per node. --ntasks-per-gpu, together with a number of tasks, sets the total.
 func (b *sizing) normalizeGPUs() {
 	r, g := b.r, &b.gpus
 	g.total, g.perNode, g.perTask = slices.Clone(r.GPUs), slices.Clone(r.GPUsPerNode), slices.Clone(r.GPUsPerTask)
@@ -53,7 +53,7 @@ func (b *sizing) normalizeGPUs() {
 	inheritType(g.perTask, g.perNode, g.total)
 }
 
-// inheritType copies the type of GPUs from another option to an entry without a type.
+// inheritType sets the GPU type of an entry without a type, if another option specifies one.
 func inheritType(to []optionvalue.Gres, from ...[]optionvalue.Gres) {
 	if len(to) != 1 || to[0].Type != "" {
 		return
@@ -66,8 +66,8 @@ func inheritType(to []optionvalue.Gres, from ...[]optionvalue.Gres) {
 	}
 }
 
-// gresPerNode returns the generic resources of each pod, combined from all options. It returns an error if a total
-// cannot be divided evenly among the pods, because all pods are identical.
+// gresPerNode returns the generic resources of each pod, as determined by all options together. Because all pods are
+// identical, it returns an error if a total cannot be divided evenly among the pods.
 func (b *sizing) gresPerNode(s *size) ([]optionvalue.Gres, error) {
 	all := slices.Clone(b.gpus.otherGres)
 	if len(b.gpus.perNode) > 0 { // tasks share the GPUs, and the total follows from the number per node
@@ -92,7 +92,7 @@ func (b *sizing) gresPerNode(s *size) ([]optionvalue.Gres, error) {
 	return all, uneven
 }
 
-// totalGPUOptions returns the options, as specified, that determine the total number of GPUs.
+// totalGPUOptions returns the options that determine the total number of GPUs, as the user specified them.
 func (b *sizing) totalGPUOptions() string {
 	if said := b.r.OptionText("gpus"); said != "" {
 		return said
@@ -111,7 +111,7 @@ func sumCounts(all []optionvalue.Gres, name string) int64 {
 	return n
 }
 
-// formatGPUs formats GPUs as in options, for example 4 or a100:4.
+// formatGPUs formats GPUs as in the value of an option, for example 4 or a100:4.
 func formatGPUs(all []optionvalue.Gres) string {
 	text := ""
 	for _, g := range all {
@@ -126,5 +126,5 @@ func formatGPUs(all []optionvalue.Gres) string {
 	return text
 }
 
-// divideRoundingUp divides and rounds up.
+// divideRoundingUp returns a divided by by, rounded up.
 func divideRoundingUp(a, by int64) int64 { return (a + by - 1) / by }

@@ -20,15 +20,15 @@ type Node struct {
 	Away bool
 }
 
-// Input holds all the data from which a job is created.
+// Input holds all data from which a job is created.
 type Input struct {
 	Request *request.Request
 	Profile *profile.Profile
 	Facts   Facts
-	// Title is the default name of the job, used unless --job-name is specified.
+	// Title is the default name of the job. It is used unless --job-name is specified.
 	Title string
-	// Script is the text to run with Args; it is empty for interactive jobs. ScriptFile is the absolute path of the
-	// script's file; it is empty for the command line of --wrap, for standard input and for interactive jobs.
+	// Script is the text to run with Args. It is empty for interactive jobs. ScriptFile is the absolute path of the
+	// script's file. It is empty for the command line of --wrap, for standard input and for interactive jobs.
 	Script      []byte
 	ScriptFile  string
 	Args        []string
@@ -36,11 +36,11 @@ type Input struct {
 	// Environ is the environment of the submitting user. ExportFile holds the variables in the file named by
 	// --export-file.
 	Environ, ExportFile []string
-	// InJob reports whether the job is submitted from inside another job.
+	// InJob is true if the job is submitted from inside another job.
 	InJob bool
 	// Program is the path of vcctl on the submitting machine.
 	Program string
-	// Suffix makes the object name unique. Key is the secret key of the job's pods, in hexadecimal.
+	// Suffix is the part that makes object names unique. Key is the secret key of the job's pods, in hexadecimal.
 	Suffix, Key string
 	// Namespace and Cluster are the destination, and User is the user of the job. Dir and Host are the directory and
 	// the host from which the job is submitted. Line is the complete command line.
@@ -54,15 +54,15 @@ type Owner struct{ UID, GID, Group string }
 
 // Facts describes a cluster.
 type Facts struct {
-	// Queues lists all queues; nil if they are unknown, in which case the server checks the queue.
+	// Queues lists all queues. It is nil if they are unknown, in which case the API server validates the queue.
 	Queues []Queue
-	// Classes lists the priority classes; nil if they are unknown.
+	// Classes lists the priority classes. It is nil if they are unknown.
 	Classes []string
-	// Nodes lists the nodes that accept pods, grouped into sets of identical nodes; nil if they are unknown.
+	// Nodes lists the nodes that accept pods, grouped into sets of identical nodes. It is nil if they are unknown.
 	Nodes []Node
-	// NodeNames lists the names of all nodes; nil if they are unknown.
+	// NodeNames lists the names of all nodes. It is nil if they are unknown.
 	NodeNames []string
-	// HiddenProfile is the namespace of a profile that the user is not allowed to read; "" if none exists.
+	// HiddenProfile is the namespace of a profile that the user is not allowed to read, or "" if there is none.
 	HiddenProfile string
 	// Helper is true if all nodes are process nodes, on which vc-step is available without an image.
 	Helper bool
@@ -74,6 +74,6 @@ type Facts struct {
 type Queue struct {
 	Name string
 	Open bool
-	// Admits reports whether jobs of the queue may run on the nodes of a group. A nil Admits permits all nodes.
+	// Admits reports whether jobs in the queue may run on the nodes of a group. If it is nil, all nodes are permitted.
 	Admits func(group string) bool
 }

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// keepSeconds is how long an ended job is kept for sacct.
+	// keepSeconds is the time for which an ended job is kept for sacct, in seconds.
 	keepSeconds = 7 * 24 * 3600
-	// maxRequeue is the maximum number of restarts of a job. Slurm has no limit.
+	// maxRequeue is the default maximum number of restarts of a job. Slurm has no limit.
 	maxRequeue = 1000
 )
 
-// setPriorityClass sets the priority class from --qos.
+// setPriorityClass sets the priority class that --qos requests.
 func (b *topic) setPriorityClass() {
 	if b.r.QOS == "" {
 		return
@@ -131,7 +131,7 @@ func (b *topic) setArrayPolicies() {
 	b.recordFields("no-requeue", "spec.tasks[0].policies")
 }
 
-// setTimeLimit sets the time limit: the one that was requested, or the default in the profile.
+// setTimeLimit sets the time limit to the requested limit or, if none was requested, to the default in the profile.
 func (b *topic) setTimeLimit() {
 	part := b.p.Partitions[b.target.partition]
 	limit := optionvalue.Unlimited
@@ -161,7 +161,7 @@ func (b *topic) setTimeLimit() {
 	b.recordFields("time", append([]string{"spec.runningEstimate"}, b.fieldPaths("activeDeadlineSeconds")...)...)
 }
 
-// parseMinutes parses a time from the profile, which has already been validated.
+// parseMinutes parses a time in the profile, which has already been validated.
 func (b *topic) parseMinutes(text string) optionvalue.Minutes {
 	m, err := optionvalue.ParseTime(text)
 	if err != nil {
@@ -170,7 +170,8 @@ func (b *topic) parseMinutes(text string) optionvalue.Minutes {
 	return m
 }
 
-// setOptions sets the requested options that are stored in an annotation, because the Job has no fields for all of them.
+// setOptions sets the requested options that are stored in an annotation, because the Job does not have fields for all
+// of them.
 func (b *topic) setOptions() {
 	r, o := b.r, &b.stored
 	o.Comment, o.WCKey, o.Extra, o.MailUser, o.MailType = r.Comment, r.WCKey, r.Extra, r.MailUser, r.MailType
@@ -199,7 +200,8 @@ func (b *topic) setOptions() {
 	}
 }
 
-// warnIneffective warns, with --verbose or --strict, that the first specified option of a list has no effect.
+// warnIneffective warns, with --verbose or --strict, that an option has no effect. It warns only about the first of the
+// options that was specified.
 func (b *topic) warnIneffective(options ...string) {
 	if b.r.Verbose == 0 && !b.r.Strict {
 		return

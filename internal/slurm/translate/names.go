@@ -11,11 +11,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// longestName is the maximum length of a title within an object name.
+// longestName is the maximum length of a title in an object name.
 const longestName = 40
 
-// objectName converts a title to the first part of an object name. It contains only lower-case letters, digits and
-// dashes, and starts with a letter because a Service has the same name.
+// objectName converts a title to the first part of an object name. The result contains only lower-case letters, digits
+// and dashes. It starts with a letter, because a Service has the same name.
 func objectName(title string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(title) {
@@ -50,11 +50,11 @@ func labelValue(text string) string {
 	return strings.Trim(kept[:min(len(kept), 63)], "-_.")
 }
 
-// longestText is the maximum number of bytes of a command line that are stored with the job. All annotations together
-// are limited to 256 KiB.
+// longestText is the maximum length, in bytes, of a command line that is stored with the job. It is limited because all
+// annotations together must not exceed 256 KiB.
 const longestText = 4 << 10
 
-// truncateText truncates a text to longestText.
+// truncateText truncates a text to longestText and marks the end of a truncated text with an ellipsis.
 func truncateText(text string) string {
 	if len(text) <= longestText {
 		return text
@@ -68,18 +68,18 @@ func keyPath(in, key string) string { return in + "[" + key + "]" }
 // taskPath returns the path of a task in the Job.
 func taskPath(i int) string { return fmt.Sprintf("spec.tasks[%d]", i) }
 
-// containerPath returns the path of a field of the first task's container.
+// containerPath returns the path of a field in the first task's container.
 func containerPath(field string) string { return taskPath(0) + ".template.spec.containers[0]." + field }
 
 func formatNumber(n int64) string { return strconv.FormatInt(n, 10) }
 
 func joinWords(words []string) string { return strings.Join(words, ", ") }
 
-// encodeSpec returns the content of the file that specifies the job for the launcher.
+// encodeSpec returns the content of the file that contains the job's specification for the launcher.
 func encodeSpec(spec *launchconfig.Spec) string {
 	text, err := json.MarshalIndent(spec, "", " ")
 	if err != nil {
-		return "{}" // cannot happen: strings and numbers can always be encoded
+		return "{}" // cannot happen, because strings and numbers can always be encoded
 	}
 	return string(text) + "\n"
 }

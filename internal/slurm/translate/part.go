@@ -12,8 +12,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/submission"
 )
 
-// part is what one topic, such as the size or the time limit, contributes to a job. Fields that the topic does not set
-// are zero. No two parts set the same field.
+// part holds the contribution of one topic, such as the size or the time limit, to a job. Fields that the topic does
+// not set are zero. No two parts set the same field.
 type part struct {
 	labels, annotations map[string]string
 	job                 batchv1alpha1.JobSpec
@@ -32,11 +32,11 @@ type part struct {
 	warnings []string
 	notes    []Note
 	needs    []Need
-	// made lists the fields that options set, by option.
+	// made lists, for each option, the fields that the option sets.
 	made map[string][]string
 }
 
-// addError records an error. Job returns all errors together.
+// addError records an error. Job returns all recorded errors together.
 func (p *part) addError(err error) { p.errs = append(p.errs, err) }
 
 // addNote adds a plain note.
@@ -59,7 +59,7 @@ func (p *part) annotate(option, key, text string) {
 	p.recordFields(option, keyPath("metadata.annotations", key))
 }
 
-// mergeParts returns the contributions of all parts together. Errors, warnings and notes are in the order of the parts.
+// mergeParts merges the contributions of all parts. Errors, warnings and notes are in the order of the parts.
 func mergeParts(parts ...*part) *part {
 	whole := &part{labels: map[string]string{}, annotations: map[string]string{}}
 	for _, p := range parts {
@@ -87,7 +87,7 @@ func mergeParts(parts ...*part) *part {
 	return whole
 }
 
-// mergeFields copies the fields that are set in from. It adds an error if a field is already set.
+// mergeFields copies the fields that are set in from. It adds an error for each field that has already been set.
 func mergeFields[T any](whole *part, to *T, from T) {
 	into, set := reflect.ValueOf(to).Elem(), reflect.ValueOf(from)
 	for i := range set.NumField() {

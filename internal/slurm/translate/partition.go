@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// chooseTarget determines the queue and the namespace of the job, as given by its partition and account.
+// chooseTarget determines the queue and the namespace of the job from its partition and account.
 func (s *source) chooseTarget() (target, *part) {
 	b := &topic{source: s}
 	account, knownAccount := b.p.Accounts[b.r.Account]
@@ -46,9 +46,9 @@ func (s *source) chooseTarget() (target, *part) {
 	return b.target, &b.part
 }
 
-// choosePartition chooses a partition for the job from a list. It returns the first partition that is open and
-// permits the job's time limit and number of nodes; if none exists, it returns the first of the list. In contrast
-// to Slurm, which tries all of them, a job is in only one queue here.
+// choosePartition chooses a partition for the job from a list. It returns the first partition that is open and permits
+// the job's time limit and number of nodes, or the first partition in the list if there is none. Slurm, in contrast,
+// tries all partitions, but here a job is in only one queue.
 func (b *topic) choosePartition(list string) string {
 	names := strings.Split(list, ",")
 	if len(names) == 1 {
@@ -84,7 +84,7 @@ func (b *source) permitsJob(partition string) bool {
 	return known.MaxNodes == 0 || b.r.Nodes == nil || b.r.Nodes.Min <= known.MaxNodes
 }
 
-// exceedsTime reports whether the job's time limit exceeds that of a partition. An empty limit permits any time.
+// exceedsTime reports whether the job's time limit exceeds the limit of a partition. An empty limit permits any time.
 func (b *source) exceedsTime(maxTime string) bool {
 	if maxTime == "" || b.r.Time == nil {
 		return false
@@ -101,14 +101,14 @@ func exceedsLimit(limit, most optionvalue.Minutes) bool {
 	return limit == optionvalue.Unlimited || limit > most
 }
 
-// checkNodeCount rejects a number of nodes that the partition does not permit.
+// checkNodeCount adds an error if the partition does not permit the number of nodes.
 func (b *topic) checkNodeCount(nodes int) {
 	if limit := b.p.Partitions[b.target.partition].MaxNodes; limit > 0 && int64(nodes) > limit {
 		b.addError(usererror.Errorf("the limit of partition "+b.target.partition+" is "+formatNumber(limit), "Batch job submission failed: Node count specification invalid"))
 	}
 }
 
-// checkQueue rejects a queue that does not exist.
+// checkQueue adds an error if the queue does not exist.
 func (b *topic) checkQueue(partition, queue string) {
 	if b.Facts.Queues == nil || slices.ContainsFunc(b.Facts.Queues, func(q Queue) bool { return q.Name == queue }) {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// setPlacement sets the node requirements and the rules between pods.
+// setPlacement sets the node requirements, the affinity rules between pods, the topology and the NUMA policy.
 func (b *topic) setPlacement() {
 	affinity := &corev1.Affinity{}
 	b.addNodeAffinity(affinity)
@@ -66,7 +66,7 @@ func (b *topic) addPreferences(affinity *corev1.Affinity) {
 	b.recordFields("prefer", b.fieldPaths("affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution")...)
 }
 
-// deviceRequirements returns the requirements for the requested device types.
+// deviceRequirements returns the node requirements for the requested device types.
 func (b *topic) deviceRequirements(required string) []corev1.NodeSelectorRequirement {
 	var all []corev1.NodeSelectorRequirement
 	for _, g := range b.size.gres {
@@ -96,7 +96,7 @@ func (b *topic) deviceRequirements(required string) []corev1.NodeSelectorRequire
 	return all
 }
 
-// addPodAffinity adds the rules about other pods on the same node.
+// addPodAffinity adds the rules about which other pods may be on the same node.
 func (b *topic) addPodAffinity(affinity *corev1.Affinity) {
 	anti := &corev1.PodAntiAffinity{}
 	ours := metav1.LabelSelectorRequirement{Key: keys.JobName, Operator: metav1.LabelSelectorOpIn, Values: []string{b.name}}
@@ -139,7 +139,7 @@ func sameNodeTerm(everywhere bool, of ...metav1.LabelSelectorRequirement) corev1
 	return term
 }
 
-// setTopology sets how close to each other the pods' nodes must be.
+// setTopology sets how close to each other in the network the pods' nodes must be.
 func (b *topic) setTopology() {
 	if s := b.r.Switches; s != nil {
 		mode := batchv1alpha1.HardNetworkTopologyMode
@@ -164,7 +164,7 @@ func (b *topic) setTopology() {
 	}
 }
 
-// setNUMAPolicy requests a single NUMA node for --hint and --mem-bind if the profile enables this.
+// setNUMAPolicy requests a single NUMA node for --hint and --mem-bind, if the profile enables this behavior.
 func (b *topic) setNUMAPolicy() {
 	if !b.p.NumaHints {
 		return
@@ -183,7 +183,7 @@ func (b *topic) setNUMAPolicy() {
 	}
 }
 
-// checkNodeNames rejects nodes that do not exist in the cluster.
+// checkNodeNames adds an error if a requested node does not exist in the cluster.
 func (b *topic) checkNodeNames() {
 	if b.Facts.NodeNames == nil {
 		return

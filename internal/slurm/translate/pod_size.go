@@ -3,7 +3,7 @@ package translate
 import "github.com/vc-batch/vc/internal/slurm/optionvalue"
 
 // sizeOnNodes returns the size of the job on a given number of nodes. It returns an error if the job cannot be spread
-// over them evenly.
+// evenly over these nodes.
 func (b *sizing) sizeOnNodes(nodes int) (size, error) {
 	r := b.r
 	s := size{nodes: nodes, least: nodes, tasks: b.totalTasks(int64(nodes)), onNode: r.TasksPerNode}

@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// podResources returns the Kubernetes resources requested by a pod of a job with the given size. It omits unknown
+// podResources returns the Kubernetes resources that each pod of a job with the given size requests. It omits unknown
 // resources.
 func (b *source) podResources(s *size) corev1.ResourceList {
 	list := corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(s.cpus, resource.DecimalSI)}
@@ -30,8 +30,8 @@ func (b *source) podResources(s *size) corev1.ResourceList {
 	return list
 }
 
-// containerResources returns the requests and limits of each pod's container. A job with exclusive nodes has no CPU
-// limit.
+// containerResources returns the requests and limits of each pod's container. The container has no CPU limit if the job
+// uses whole nodes exclusively.
 func (b *topic) containerResources() corev1.ResourceRequirements {
 	list := b.podResources(&b.size)
 	b.recordFields("tmp", containerPath("resources.requests[ephemeral-storage]"))
@@ -79,7 +79,7 @@ func (b *topic) addLicences(list corev1.ResourceList) {
 	}
 }
 
-// wholeUnits returns an amount in processors, bytes or devices, rounded down to a whole number.
+// wholeUnits returns an amount in whole processors, rounded down, or in bytes or devices.
 func wholeUnits(name corev1.ResourceName, amount resource.Quantity) int64 {
 	if name == corev1.ResourceCPU {
 		return amount.MilliValue() / 1000

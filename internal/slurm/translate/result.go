@@ -15,7 +15,7 @@ type Result struct {
 	Secret *corev1.Secret
 	// Spec specifies the job for the launcher. It is part of the ConfigMap.
 	Spec *launchconfig.Spec
-	// Needs lists the files and directories that must exist for the script to start.
+	// Needs lists the files and directories that must exist so that the script can start.
 	Needs []Need
 	// Made lists the options that were specified, with their effects.
 	Made []Made
@@ -25,7 +25,7 @@ type Result struct {
 	Notes    []Note
 }
 
-// Note is a remark about behaviour that may surprise the user. It is a line without the program's name.
+// Note is a remark about behavior that may surprise the user. It is a line without the program's name.
 type Note struct {
 	Kind NoteKind
 	Text string
@@ -36,12 +36,12 @@ type NoteKind uint8
 
 // The kinds of notes.
 const (
-	// PlainNote is a note without further meaning.
+	// PlainNote is the kind of notes that programs do not treat differently.
 	PlainNote NoteKind = iota
-	// OutputInPodLog is the note about output that no volume covers: it is in the pod log.
+	// OutputInPodLog is the kind of the note that output is in the pod log because no volume covers its file.
 	OutputInPodLog
-	// NothingExported is the note for jobs that receive no variables of the submitting machine although a Slurm job
-	// would.
+	// NothingExported is the kind of the note that a job receives no variables of the submitting machine although a job
+	// in Slurm would.
 	NothingExported
 )
 
@@ -54,10 +54,10 @@ func (r *Result) NoteTexts() []string {
 	return all
 }
 
-// Need is a file or directory on a volume that an option refers to. Path is its path on the submitting machine.
+// Need is a file or directory on a volume to which an option refers. Path is its path on the submitting machine.
 type Need struct{ Option, Path string }
 
-// Made is an option with the fields that it set.
+// Made is an option together with the fields that it set.
 type Made struct {
 	// Option is the option as specified, with its source: --nodes=4 (line 3).
 	Option string `json:"option"`

@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// maxNodes limits the number of pods of a job.
+// maxNodes is the maximum number of pods in a job.
 const maxNodes = 100_000
 
 // determineSize determines the number of pods and the resources of each pod.
@@ -46,7 +46,7 @@ func (b *sizing) setSize() {
 	b.size.least = least
 }
 
-// deriveNodeCount returns the number of pods of a job without --nodes, as determined by other options.
+// deriveNodeCount returns the number of pods in a job without --nodes, as determined by other options.
 func (b *sizing) deriveNodeCount() int {
 	r := b.r
 	total, perNode, _ := b.gpus.counts()

@@ -8,7 +8,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// setTasks sets the tasks of the job: the head, which runs the script, and the nodes, which wait for steps.
+// setTasks sets the tasks of the job. These are the head, which runs the script, and the other nodes, which wait for
+// steps.
 func (b *topic) setTasks() {
 	b.pod.RestartPolicy, b.pod.TerminationGracePeriodSeconds = corev1.RestartPolicyNever, new(launchconfig.GraceSeconds)
 	b.container = corev1.Container{Name: "main", Image: b.containerImage(), Resources: b.containerResources()}
@@ -66,7 +67,7 @@ func (b *topic) setUpArray() {
 	b.launch.Array = &launchconfig.Array{Count: int(count), Min: int(first), Max: int(last), Step: stepBetween(a.Elements), Elements: a.Elements.String()}
 }
 
-// stepBetween returns the distance between elements; 1 if it is not constant.
+// stepBetween returns the distance between elements, or 1 if the distance is not constant.
 func stepBetween(elements batchv1alpha1.Indices) int {
 	step, before := int32(0), int32(-1)
 	for n := range elements.All() {

@@ -6,7 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// checkConsistency rejects inconsistent sizes that would leave a task or GPU without a place.
+// checkConsistency adds errors for inconsistent sizes, with which a task or a GPU could not be placed.
 func (b *sizing) checkConsistency() {
 	b.checkTasks()
 	b.checkGPUs()
@@ -57,8 +57,8 @@ func (b *sizing) checkGPUs() {
 	}
 }
 
-// checkMemory reports, with --verbose, that the job requests all memory of a node but not the whole node. The pods
-// then have no memory limit and may use all free memory.
+// checkMemory adds a note, with --verbose, if the job requests all memory of a node but not the whole node. The note is
+// needed because the pods then have no memory limit and may use all free memory.
 func (b *sizing) checkMemory() {
 	r := b.r
 	if r.Exclusive == wholeNode || r.Verbose == 0 {

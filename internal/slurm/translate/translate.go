@@ -7,7 +7,7 @@
 //
 //   - All functions are pure: the same input results in identical objects. The caller provides names, keys and the
 //     current time.
-//   - No option is ignored silently: each option changes a field, causes a note, or is an error.
+//   - No option is ignored silently: each option changes a field, causes a note, or causes an error.
 package translate
 
 import (
@@ -29,8 +29,8 @@ import (
 
 // Job translates a request. The error joins one usererror.Error per mistake.
 //
-// Each topic returns its part of the job. Only three topics have results that others read: the volumes, the target and
-// the size. The order of the parts is the order of errors, warnings and notes.
+// Each topic returns its part of the job. Only three topics have results that other topics read: the volumes, the
+// target and the size. Errors, warnings and notes are in the order of the parts.
 func Job(in Input) (*Result, error) {
 	mounted, volumes := mountedVolumes(in)
 	s := &source{Input: in, r: in.Request, p: mounted, title: cmp.Or(in.Request.JobName, in.Title)}
@@ -64,7 +64,7 @@ func Job(in Input) (*Result, error) {
 	return s.createObjects(destination, whole), nil
 }
 
-// setIdentity sets the title of the job, and what the launcher must know about user and script.
+// setIdentity sets the title of the job, and what the launcher needs to run the script for the user.
 func (b *topic) setIdentity() {
 	b.annotations = map[string]string{keys.JobTitle: b.title, keys.User: b.User}
 	b.job.SchedulerName = keys.DefaultSchedulerName
@@ -126,7 +126,8 @@ func (s *source) listEffects(made map[string][]string, tasks int) []Made {
 	return all
 }
 
-// addSecondTask adds the corresponding fields of the second task, if the job has one, for all fields of the first task.
+// addSecondTask adds, for each field in the pod template of the first task, the corresponding field of the second task
+// if the job has one.
 func addSecondTask(fields []string, tasks int) []string {
 	var all []string
 	first, second := taskPath(0)+".template.", taskPath(1)+".template."

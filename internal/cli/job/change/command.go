@@ -107,7 +107,7 @@ func issueVerb(ctx context.Context, o *commandOptions) error {
 	return errors.Join(problems...)
 }
 
-// applyToJob applies the verb to a job unless there is nothing to do. It reports whether it did.
+// applyToJob applies the verb to a job unless there is nothing to do. It reports whether it applied the verb.
 func (o *commandOptions) applyToJob(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (acted bool, err error) {
 	why, already := o.verb.CheckApplicable(job)
 	if why != "" {
@@ -129,7 +129,8 @@ func (o *commandOptions) applyToJob(ctx context.Context, c client.Client, job *b
 	return true, cli.PrintSuccess(o.f, &o.out, job, o.verb.Done+o.dryRun.MessageSuffix())
 }
 
-// sendAction requests the action of the verb, by a Command or, for hold and release, by an annotation of the job.
+// sendAction requests the verb's action by creating a Command or, for hold and release, by changing an annotation of
+// the job.
 func (o *commandOptions) sendAction(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
 	switch {
 	case o.dryRun.IsClient():

@@ -140,7 +140,7 @@ func (o *deleteOptions) deleteJob(ctx context.Context, c client.Client, job *bat
 }
 
 // propagationPolicy returns the deletion propagation for the job. If the command waits, the job is deleted in the
-// foreground: it disappears only after its pods, so that the pod names can be used again.
+// foreground, which means that it disappears only after its pods. The pods' names can then be used again.
 func (o *deleteOptions) propagationPolicy() metav1.DeletionPropagation {
 	if o.wait.Wait {
 		return metav1.DeletePropagationForeground
@@ -172,8 +172,8 @@ func (o *deleteOptions) deleteFiles(ctx context.Context) error {
 	var problems []error
 	for _, object := range slices.Backward(submit.SortByDependency(objects)) {
 		if !o.dryRun.IsClient() {
-			// The command does not wait for other kinds. Foreground deletion would keep them until the garbage
-			// collector runs, which would block a user who re-creates them from the files.
+			// The command does not wait for objects of other kinds. Foreground deletion would keep them until the
+			// garbage collector runs, which would block a user who re-creates them from the files.
 			how := metav1.DeletePropagationBackground
 			if _, isJob, _ := lookup.ToTypedJob(object); isJob {
 				how = o.propagationPolicy()
@@ -197,7 +197,7 @@ func (o *deleteOptions) deleteFiles(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-// waitForFileJob waits for the deletion of a job from a file; it does not wait for other kinds.
+// waitForFileJob waits for the deletion of a job that a file specifies. It does not wait for objects of other kinds.
 func (o *deleteOptions) waitForFileJob(ctx context.Context, c client.WithWatch, object cli.FileObject) error {
 	job, isJob, err := lookup.ToTypedJob(object)
 	mustWait := o.wait.Wait && !o.dryRun.IsDryRun()

@@ -100,7 +100,7 @@ type editing struct {
 	o   *editOptions
 	c   client.Client
 	key client.ObjectKey
-	// current is the job as last read; opened is the part of the job that the editor was opened with.
+	// current is the job as last read; opened is the part of the job with which the editor was opened.
 	current, opened *unstructured.Unstructured
 	// body is the text to edit, without the comments that the editor shows above it.
 	body []byte
@@ -176,11 +176,11 @@ func (e *editing) openEditor() (changed bool, err error) {
 	return !bytes.Equal(text, shown), nil
 }
 
-// sendTries is the maximum number of attempts to send a change while others modify the job.
+// sendTries is the maximum number of attempts to send a change if others modify the job at the same time.
 const sendTries = 5
 
-// sendChange validates the change and sends it to the server. It stores errors that the user can fix by editing again
-// in problems.
+// sendChange validates the change and sends it to the server. If the user can fix the errors by editing again,
+// sendChange stores them in e.problems.
 func (e *editing) sendChange(ctx context.Context, edited *unstructured.Unstructured) (done bool, err error) {
 	for range sendTries {
 		wanted, overlap, err := e.rebaseOnCurrent(ctx, edited)
@@ -237,13 +237,13 @@ func (e *editing) rebaseOnCurrent(ctx context.Context, edited *unstructured.Unst
 	return wanted, nil, err
 }
 
-// replaceEditable returns the server's version of the job with the part that the editor showed replaced by shown.
+// replaceEditable returns the server's version of the job, in which shown replaces the part that the editor shows.
 func replaceEditable(current, shown *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	wanted, _, err := rebaseChanges(editablePart(current), shown, current)
 	return wanted, err
 }
 
-// validateChange returns the error with which the server would reject the change.
+// validateChange returns the error with which the server would reject the change, or nil.
 func (e *editing) validateChange(ctx context.Context, wanted *unstructured.Unstructured) error {
 	old, _, err := lookup.ToTypedJob(cli.FileObject{Object: e.current})
 	if err != nil {
@@ -256,7 +256,7 @@ func (e *editing) validateChange(ctx context.Context, wanted *unstructured.Unstr
 	return e.o.f.ValidateUpdate(e.o.f.ValidationContext(ctx, true), old, job, e.o.dryRun.IsClient())
 }
 
-// isContentRejected reports whether the server rejected the content, so that another edit can help.
+// isContentRejected reports whether the server rejected the content, in which case another edit can help.
 func isContentRejected(err error) bool {
 	if err == nil {
 		return false
@@ -270,7 +270,7 @@ func (e *editing) cancelEdit() error {
 	return os.Remove(e.path)
 }
 
-// saveUserText adds the location of the user's saved text to an error.
+// saveUserText saves the user's text to the editor's file, prints the name of the file, and returns err.
 func (e *editing) saveUserText(err error) error {
 	if e.path == "" {
 		return err

@@ -85,8 +85,8 @@ func parseEdited(body []byte, opened *unstructured.Unstructured) (*unstructured.
 }
 
 // rebaseChanges applies the user's changes, which are the difference between opened and edited, to now. overlap lists
-// the fields that both the user and somebody else changed, to different values; the result contains the user's values
-// for them.
+// the fields that both the user and another client changed, to different values. For these fields, the result contains
+// the user's values.
 func rebaseChanges(opened, edited, now *unstructured.Unstructured) (result *unstructured.Unstructured, overlap []string, err error) {
 	mine, err := mergePatchBetween(opened, edited)
 	if err != nil {

@@ -83,7 +83,7 @@ func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *c
 	return cmd
 }
 
-// scaleTries is the maximum number of attempts while others modify the job at the same time.
+// scaleTries is the maximum number of attempts if others modify the job at the same time.
 const scaleTries = 5
 
 func scaleJob(ctx context.Context, o *scaleOptions) error {
@@ -167,7 +167,7 @@ func (o *scaleOptions) setReplicas(job *batchv1alpha1.Job, task *batchv1alpha1.T
 	return nil
 }
 
-// checkMinimums returns an error if the task or the job needs more pods.
+// checkMinimums returns an error if the task or the job requires more pods than it would have after scaling.
 func (o *scaleOptions) checkMinimums(job *batchv1alpha1.Job, task *batchv1alpha1.TaskSpec) error {
 	total := int32(0)
 	for i := range job.Spec.Tasks {

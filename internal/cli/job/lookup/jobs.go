@@ -1,7 +1,7 @@
 // Package lookup reads the jobs that the arguments of a command name or select, and suggests a similar name if a job or a
 // task does not exist.
 //
-//	In:   names, numbers, @latest or a selector; the Jobs of the namespace
+//	In:   names, numbers, @latest or a selector; the Jobs in the namespace
 //	Out:  the Jobs, and an error for each name without a job
 package lookup
 
@@ -24,7 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// Latest is the placeholder for the newest job of the namespace.
+// Latest is the placeholder for the newest job in the namespace.
 const Latest = "@latest"
 
 // NewestName returns the name of the newest job in a namespace. Among jobs of equal age, it returns the last name.
@@ -46,7 +46,7 @@ func NewestName(ctx context.Context, c client.Client, namespace string) (string,
 	return found.Name, err
 }
 
-// readByName reads one job by its name or number. If it does not exist, the error suggests a similar name.
+// readByName reads one job by its name or number. If the job does not exist, the error suggests a similar name.
 func readByName(ctx context.Context, f *cli.Factory, c client.Client, namespace, name string) (*batchv1alpha1.Job, error) {
 	if name == Latest {
 		var err error
@@ -83,8 +83,8 @@ func notFoundError(ctx context.Context, f *cli.Factory, namespace, name string, 
 	return missing
 }
 
-// GroupsByOwner lists the PodGroups of a namespace (of all namespaces if it is "") by the UID of their owner. It
-// stores the result of keep for each PodGroup.
+// GroupsByOwner lists the PodGroups in a namespace, or in all namespaces if it is "". For each PodGroup, it stores the
+// result of keep under the UID of the PodGroup's owner.
 func GroupsByOwner(ctx context.Context, c client.Client, namespace string, keep func(*schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup) (map[types.UID]*schedulingv1beta1.PodGroup, error) {
 	groups := map[types.UID]*schedulingv1beta1.PodGroup{}
 	page := &schedulingv1beta1.PodGroupList{}

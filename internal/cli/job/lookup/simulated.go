@@ -22,8 +22,8 @@ type SimulatedPods struct {
 	Pods []*corev1.Pod
 }
 
-// Collect reports whether the pod runs on a simulated node, and collects the pod if so. If the node cannot be
-// read, collectSimulated returns false.
+// Collect reports whether the pod runs on a simulated node, and collects the pod if so. If the node cannot be read,
+// Collect returns false.
 func (s *SimulatedPods) Collect(ctx context.Context, c client.Client, pod *corev1.Pod) bool {
 	if !s.IsNodeSimulated(ctx, c, pod.Spec.NodeName) {
 		return false

@@ -65,7 +65,7 @@ func CheckTask(job *batchv1alpha1.Job, task string) error {
 	return usererror.Errorf(ExistingNamesHint("tasks", task, names), "job %q has no task %q", job.Name, task)
 }
 
-// IsPodOfTask reports whether short is TASK-INDEX of the task.
+// IsPodOfTask reports whether short has the form TASK-INDEX and TASK is the name of the task.
 func IsPodOfTask(short, task string) bool {
 	index, found := strings.CutPrefix(short, task+"-")
 	return found && index != "" && strings.Trim(index, "0123456789") == ""

@@ -120,7 +120,8 @@ func buildJob(r *recipe) (*batchv1alpha1.Job, error) {
 	return job, r.setUpArray(job)
 }
 
-// setUpArray makes the job an array with the elements in --array. --replicas is then the number of pods per element.
+// setUpArray makes the job an array with the elements that --array specifies. --replicas is then the number of pods per
+// element.
 func (r *recipe) setUpArray(job *batchv1alpha1.Job) error {
 	if r.array == "" {
 		return nil
@@ -228,8 +229,7 @@ func (r *recipe) setOptions(job *batchv1alpha1.Job) {
 }
 
 // containerResources returns the container's requests and limits as specified by --cpu, --memory and --gpus, or by the
-// old
-// --requests and --limits.
+// old flags --requests and --limits.
 func (r *recipe) containerResources() (corev1.ResourceRequirements, error) {
 	if r.old && !r.amountsGiven || r.oldRequestsOrLims {
 		requests, err := parseResourceList("--requests", r.requests)
@@ -272,8 +272,8 @@ func (r *recipe) containerResources() (corev1.ResourceRequirements, error) {
 	return all, nil
 }
 
-// raiseLimits raises limits that the user did not set to the requests, because the server rejects lower limits, and
-// devices need a limit.
+// raiseLimits adapts the default limits to the requests. It raises limits that are lower than the requests, because the
+// server rejects such limits, and adds limits for devices, because devices need a limit.
 func raiseLimits(limits, requests corev1.ResourceList) {
 	for name, asked := range requests {
 		limit, limited := limits[name]

@@ -19,7 +19,8 @@ type changes struct {
 	start                 startFlags
 }
 
-// replacing lists the flags that change jobs in files. All other flags describe a new job, which files already do.
+// replacing lists the flags that change jobs in files. All other flags describe a new job and are not needed for files,
+// which already describe jobs.
 var replacing = []string{"name", "queue", "priority-class", "labels", "after", "begin", "hold"}
 
 // hasChanges reports whether the flags change anything.
@@ -92,7 +93,7 @@ func (c *changes) changeJob(object *cli.FileObject, labels map[string]string, no
 	return nil
 }
 
-// mergeMaps returns a copy of a map, extended and overwritten by others.
+// mergeMaps returns a map with the entries of both maps. If both contain a key, it uses the value from others.
 func mergeMaps(old, others map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, old)

@@ -48,7 +48,7 @@ func (o *runOptions) waitUntilEnd(ctx context.Context, created []cli.FileObject)
 	return errors.Join(problems...)
 }
 
-// printContinuing tells a user who interrupted the wait that the jobs continue to run.
+// printContinuing prints, after the user has interrupted the wait, that the jobs continue to run.
 func (o *runOptions) printContinuing(created []cli.FileObject) {
 	for _, object := range created {
 		if object.Object.GetKind() != "Job" {

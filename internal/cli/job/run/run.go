@@ -251,7 +251,7 @@ func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 	case o.files.HasSources() && len(o.recipe.command) > 0:
 		return cli.UsageError(o.f, cmd, "a command cannot be combined with %s: the file already contains the command", o.files.FlagName())
 	}
-	if o.recipe.maxRetryGiven && o.recipe.maxRetry < 1 { // the API takes 0 as "not specified"
+	if o.recipe.maxRetryGiven && o.recipe.maxRetry < 1 { // the API interprets 0 as "not specified"
 		return usererror.Errorf("--max-retry=1 runs the job once, without a restart", "--max-retry: must be at least 1, not %d", o.recipe.maxRetry)
 	}
 	if o.files.Recursive && !o.files.HasSources() {
@@ -263,7 +263,7 @@ func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 // volcanos lists the flags of Volcano's `job run` that Volcano ignores together with a file.
 var volcanos = []string{"image", "min", "replicas", "requests", "limits", "scheduler", "name"}
 
-// renamesFileJob reports whether --name renames the job of a file. Together with flags of Volcano's vcctl, --name has
+// renamesFileJob reports whether --name renames the job in a file. Together with flags of Volcano's vcctl, --name has
 // no effect.
 func (o *runOptions) renamesFileJob(cmd *cobra.Command) bool {
 	asVolcano := func(name string) bool { return name != "name" && cmd.Flags().Lookup(name).Changed }
@@ -333,7 +333,7 @@ func (o *runOptions) submitObjects(ctx context.Context, objects []cli.FileObject
 	return o.waitUntilEnd(ctx, created)
 }
 
-// manyPods is the number of pods per job from which vcctl prints a warning.
+// manyPods is the minimum number of pods in a job for which vcctl prints a warning.
 const manyPods = 10000
 
 // warnAboutManyPods warns about jobs with so many pods that the number is probably a mistake.

@@ -102,7 +102,7 @@ func explainJobs(ctx context.Context, o *explainOptions) error {
 	return problem
 }
 
-// manyJobs is the number of jobs from which their PodGroups are read with one list request instead of one by one.
+// manyJobs is the minimum number of jobs for which the PodGroups are read with one list request instead of one by one.
 const manyJobs = 10
 
 // readAccounts reads the explanations of the jobs. With a selector or --all, it includes only waiting jobs.
@@ -229,8 +229,8 @@ func (o *explainOptions) followExplanation(ctx context.Context, c client.WithWat
 // errOver stops a watch whose purpose has been achieved.
 var errOver = errors.New("over")
 
-// printIfChanged prints the explanation if it differs from said, the text printed before. If the job no longer waits,
-// it returns errOver.
+// printIfChanged prints the explanation if it differs from said, the text printed before. If the job is no longer
+// waiting, it returns errOver.
 func (o *explainOptions) printIfChanged(ctx context.Context, c client.Client, job *batchv1alpha1.Job, said string) (string, error) {
 	a, err := readAccount(ctx, c, job)
 	if err != nil {

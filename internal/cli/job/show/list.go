@@ -238,14 +238,14 @@ func dashIfZero(n int64) string {
 }
 
 func runtimeText(job *batchv1alpha1.Job, now time.Time) string {
-	hasRun := !jobstatus.EnteredPhase(job, batchv1alpha1.Running).IsZero() || jobstatus.PhaseOrPending(job) == batchv1alpha1.Completed // it was too short to be seen running
+	hasRun := !jobstatus.EnteredPhase(job, batchv1alpha1.Running).IsZero() || jobstatus.PhaseOrPending(job) == batchv1alpha1.Completed // its run may have been too short to be observed
 	if !hasRun {
 		return "-"
 	}
 	return render.FormatDuration(jobstatus.RunningTime(job, now))
 }
 
-// reasons holds the PodGroups of the listed jobs and, with -o wide, the number of nodes of each job.
+// reasons holds the PodGroups of the listed jobs and, with -o wide, the number of nodes that each job uses.
 type reasons struct {
 	f         *cli.Factory
 	c         client.WithWatch
@@ -267,7 +267,7 @@ func (r *reasons) storeGroup(job types.UID, group *schedulingv1beta1.PodGroup) {
 	r.groups[job] = group
 }
 
-// waitReason returns the reason why a job waits, as far as the user's access rights permit.
+// waitReason returns the reason why a job is waiting, as far as the user's access rights permit.
 func (r *reasons) waitReason(job *batchv1alpha1.Job) jobstatus.Why {
 	if r.unreadable && jobstatus.IsActivePhase(jobstatus.PhaseOrPending(job)) {
 		return jobstatus.Why{Code: job.Status.State.Reason, Message: jobstatus.StateMessage(job)}
@@ -302,7 +302,7 @@ func (r *reasons) readGroups(ctx context.Context, jobs []*batchv1alpha1.Job) err
 	return cli.IgnoreForbidden(err)
 }
 
-// countNodes counts the nodes of each job that has pods.
+// countNodes counts the nodes on which each job has pods, and records the problems of pods that cannot start.
 func (r *reasons) countNodes(ctx context.Context, jobs []*batchv1alpha1.Job) error {
 	options := []client.ListOption{client.InNamespace(r.namespace), client.HasLabels{keys.JobName}}
 	if len(jobs) == 1 {
@@ -342,7 +342,7 @@ func reduceJob(job *batchv1alpha1.Job) {
 	}
 }
 
-// reduceGroup reduces a PodGroup to the fields that explain why its job waits.
+// reduceGroup reduces a PodGroup to the fields that explain why its job is waiting.
 func reduceGroup(group *schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup {
 	slim := &schedulingv1beta1.PodGroup{Status: schedulingv1beta1.PodGroupStatus{Phase: group.Status.Phase, Conditions: group.Status.Conditions}}
 	if e := group.Status.Explanation; e != nil {
@@ -352,7 +352,7 @@ func reduceGroup(group *schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup 
 	return slim
 }
 
-// addJobsOnNode adds the jobs that have pods on the node to on, as namespace/name.
+// addJobsOnNode adds to on, as namespace/name, the jobs that have pods on the node.
 func addJobsOnNode(ctx context.Context, c client.Client, namespace, node string, on map[string]bool) error {
 	page := &corev1.PodList{}
 	return cli.ListPages(ctx, c, page, func() error {

@@ -16,8 +16,8 @@ import (
 
 // This file contains the tables of jobs that other command groups print as well.
 
-// NewListTable returns the table of `job list` without its wide columns, including the reasons why jobs wait. With an
-// empty namespace, the table lists the jobs of all namespaces and has a namespace column.
+// NewListTable returns the table of `job list` without its wide columns, including the reasons why jobs are waiting.
+// With an empty namespace, the table lists the jobs of all namespaces and has a namespace column.
 func NewListTable(ctx context.Context, f *cli.Factory, c client.WithWatch, namespace string, jobs []*batchv1alpha1.Job) (render.Table, error) {
 	r := &reasons{f: f, c: c, namespace: namespace}
 	if err := r.readGroups(ctx, jobs); err != nil {

@@ -86,7 +86,7 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 // sheet holds the data that `job view` shows about one job.
 type sheet struct {
 	jobstatus.Sheet
-	// SimulatedPods records, for each node read so far, whether the node is simulated.
+	// simulated records, for each node read so far, whether the node is simulated.
 	simulated map[string]bool
 }
 
@@ -338,7 +338,7 @@ func (s *sheet) newEventTable(now time.Time) render.Table {
 	return cli.NewEventTable(s.Events, now, s.ObjectOf)
 }
 
-// lacksExplanation reports whether the job waits for the scheduler, but the scheduler has not explained why.
+// lacksExplanation reports whether the job is waiting for the scheduler, but the scheduler has not explained why.
 func (s *sheet) lacksExplanation() bool {
 	switch jobstatus.PhaseOrPending(s.Job) {
 	case batchv1alpha1.Pending, batchv1alpha1.Restarting:
@@ -347,7 +347,7 @@ func (s *sheet) lacksExplanation() bool {
 	return false
 }
 
-// writeReason adds the reason why the job waits, if any, to the end of the sheet.
+// writeReason adds the reason why the job is waiting, if any, to the end of the sheet.
 func (s *sheet) writeReason(f *cli.Factory, style render.Style) {
 	w, fromPods := s.FindWaitReason(), false
 	if jobstatus.IsActivePhase(jobstatus.PhaseOrPending(s.Job)) {

@@ -210,8 +210,8 @@ func runInPod(ctx context.Context, o *execOptions) error {
 	return explainNotStarted(err)
 }
 
-// adaptToContainer adapts attach to how the container was started: without a terminal in the container, Ctrl-C acts on
-// the local terminal, and without stdin, no input is forwarded.
+// adaptToContainer adapts attach to the way in which the container was started. If the container has no terminal,
+// Ctrl-C acts on the local terminal; if the container has no stdin, no input is forwarded.
 func (o *execOptions) adaptToContainer(pod *corev1.Pod, container string) {
 	for i := range pod.Spec.Containers {
 		if spec := &pod.Spec.Containers[i]; spec.Name == container {
@@ -313,7 +313,7 @@ func (o *execOptions) connectStreams(ctx context.Context, pod *corev1.Pod, conta
 	if o.stdin && o.tty && len(o.command) == 0 {
 		streams.Stdin = &leaver{in: s.In, leave: leave}
 	}
-	// The client would log that a stream was closed, which is intended here.
+	// Discard the client's log, because the client would log that a stream was closed, which is intended here.
 	err = executor.StreamWithContext(klog.NewContext(streaming, logr.Discard()), streams)
 	if streaming.Err() != nil && len(o.command) == 0 {
 		fmt.Fprintf(s.Err, "\r\njob %q continues: '%s' connects again, '%s' ends it\r\n", o.name, o.f.CommandText("job attach "+o.name), o.f.CommandText("job cancel "+o.name))

@@ -222,7 +222,7 @@ func (o *logsOptions) checkPods(ctx context.Context, c client.Client) error {
 	return errors.Join(problems...)
 }
 
-// isBeyondReplicas reports whether short is TASK-INDEX with an index beyond the task's replicas.
+// isBeyondReplicas reports whether short has the form TASK-INDEX with an index beyond the task's replicas.
 func isBeyondReplicas(job *batchv1alpha1.Job, short string) bool {
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]

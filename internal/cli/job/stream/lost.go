@@ -24,8 +24,8 @@ func isLost(err error) bool {
 	return errors.As(err, &closed) || cli.IsOutage(err)
 }
 
-// lostConnectionError returns the error for a connection that broke while a command ran in a pod. vcctl does not run
-// the command again, because it may have had side effects.
+// lostConnectionError returns the error for a connection that broke while a command was running in a pod. vcctl does
+// not run the command again, because it may have had side effects.
 func (o *execOptions) lostConnectionError(pod *corev1.Pod, cause error) error {
 	e := &usererror.Error{Code: cli.ExitLost, Err: cause,
 		What: fmt.Sprintf("the connection to pod %q was lost: it is unknown whether the command has ended", pod.Name),
@@ -53,8 +53,8 @@ func (o *execOptions) retryCommand(verb string) string {
 	return o.f.CommandText(line)
 }
 
-// explainNotStarted returns the server's own error if the server rejected the connection, so that the usual hint for it
-// is shown.
+// explainNotStarted returns the server's own error if the server rejected the connection, so that the usual hint for
+// that error is shown.
 func explainNotStarted(err error) error {
 	var rejected *httpstream.UpgradeFailureError
 	if errors.As(err, &rejected) && rejected.Cause != nil {

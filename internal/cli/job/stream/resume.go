@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/podlogs"
 )
 
-// reopensAfter is the first delay before reopening a log that ended although its container still runs. The delay
+// reopensAfter is the first delay before reopening a log that ended although its container is still running. The delay
 // doubles with each attempt, up to reopensAtLeast.
 const (
 	reopensAfter   = time.Second
@@ -67,7 +67,7 @@ func (s *streamer) copyWithRetry(ctx context.Context, c client.Client, from sour
 	}
 }
 
-// isStillRunning reports whether the container of a source still runs and has not been restarted.
+// isStillRunning reports whether the container of a source is still running and has not been restarted.
 func isStillRunning(pod *corev1.Pod, from source) bool {
 	for _, status := range append(pod.Status.InitContainerStatuses[:len(pod.Status.InitContainerStatuses):len(pod.Status.InitContainerStatuses)], pod.Status.ContainerStatuses...) {
 		if status.Name == from.container {

@@ -137,7 +137,7 @@ func labelWidth(job *batchv1alpha1.Job) int {
 	return width
 }
 
-// noLogsError returns the error for pods without logs; the notes give the reason for each of them.
+// noLogsError returns the error for pods without logs. The notes contain the reason for each pod.
 func (s *streamer) noLogsError(notes []string) error {
 	logs := s.o.f.CommandText("job logs " + s.o.job.Name)
 	if s.o.previous {
@@ -325,8 +325,8 @@ func (s *streamer) startSources(ctx context.Context, c client.Client, pod *corev
 	}
 }
 
-// registerSource reports whether a source should be followed: it is new, and the maximum number of streams is not
-// reached.
+// registerSource marks a source as seen and reports whether to follow it. It returns false if the source was already
+// seen, or if the maximum number of streams has been reached.
 func (s *streamer) registerSource(source source) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -348,7 +348,8 @@ func (s *streamer) printWarning(format string, args ...any) {
 	s.o.f.Warnf(format, args...)
 }
 
-// addStream registers another stream unless most streams are already active; if most is 0, there is no limit.
+// addStream registers another stream, unless most streams are already active, and reports whether it did so. If most is
+// 0, there is no limit.
 func (s *sink) addStream(most int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

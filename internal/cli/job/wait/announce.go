@@ -16,17 +16,18 @@ import (
 )
 
 const (
-	// standsFor is how long a reason must persist before it is printed, because a job that starts immediately does
-	// not have to wait.
+	// standsFor is how long a reason must persist before it is printed. The delay avoids messages about jobs that start
+	// immediately.
 	standsFor = time.Second
-	// saysAgainAfter is how long a reason with the same code is not printed again, even if its numbers change.
+	// saysAgainAfter is the time during which a reason with the same code is not printed again, even if its numbers
+	// change.
 	saysAgainAfter = time.Minute
 	// mostAnnounced is the maximum number of jobs whose reasons are printed. For more jobs, a list is clearer.
 	mostAnnounced = 10
 )
 
-// Announcer prints on the error stream why jobs wait, for a user who waits for the jobs. It prints a reason when it
-// is first known and whenever it changes. Close ends the announcer.
+// Announcer prints on the error stream why jobs are waiting, for a user who is waiting for the jobs. It prints a reason
+// when the reason is first known and whenever it changes. Close ends the announcer.
 type Announcer struct {
 	f      *cli.Factory
 	after  func(time.Duration, func()) (stop func() bool)
@@ -54,7 +55,7 @@ type announced struct {
 	stop       func() bool
 }
 
-// StartAnnouncer starts printing why the jobs wait. The caller must pass each new state of a job to saw.
+// StartAnnouncer starts printing why the jobs are waiting. The caller must pass each new state of a job to RecordJob.
 func StartAnnouncer(ctx context.Context, f *cli.Factory, c client.WithWatch, jobs ...*batchv1alpha1.Job) *Announcer {
 	ctx, cancel := context.WithCancel(ctx)
 	a := newAnnouncer(f, cancel)
@@ -77,8 +78,8 @@ func newAnnouncer(f *cli.Factory, cancel context.CancelFunc) *Announcer {
 		after: func(d time.Duration, do func()) func() bool { return time.AfterFunc(d, do).Stop }}
 }
 
-// AnnounceOwned prints on the error stream why the owned jobs of a namespace wait, as `job wait` does, until stop is
-// called. This includes owned jobs that are created later.
+// AnnounceOwned prints on the error stream why the owned jobs in a namespace are waiting, as `job wait` does, until
+// stop is called. This includes owned jobs that are created later.
 func AnnounceOwned(ctx context.Context, f *cli.Factory, c client.WithWatch, namespace string, owned func(*batchv1alpha1.Job) bool) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	a := newAnnouncer(f, cancel)
@@ -95,8 +96,8 @@ func AnnounceOwned(ctx context.Context, f *cli.Factory, c client.WithWatch, name
 	return a.Close
 }
 
-// watchGroups watches the PodGroups of a namespace. If the user has no access to PodGroups, only reasons in the
-// status of the jobs themselves are printed.
+// watchGroups watches the PodGroups in a namespace. If the user has no access to PodGroups, only reasons in the status
+// of the jobs themselves are printed.
 func (a *Announcer) watchGroups(ctx context.Context, c client.WithWatch, namespace string) {
 	groups := func() client.ObjectList { return &schedulingv1beta1.PodGroupList{} }
 	_ = cli.WatchChanges(ctx, c, groups, "", nil, func(kind watch.EventType, group *schedulingv1beta1.PodGroup) bool {
@@ -140,7 +141,7 @@ func (a *Announcer) RecordJob(job *batchv1alpha1.Job) {
 	}
 	one.job = job
 	a.scheduleReason(one)
-	if a.adopts != nil && jobstatus.IsFinishedPhase(jobstatus.PhaseOrPending(job)) { // this makes room for another job
+	if a.adopts != nil && jobstatus.IsFinishedPhase(jobstatus.PhaseOrPending(job)) { // another job can then take its place
 		delete(a.jobs, job.UID)
 		a.adopted--
 	}
@@ -192,7 +193,7 @@ func (a *Announcer) printReason(one *announced, text string) {
 	a.f.Notef("job %q is waiting: %s", one.job.Name, text)
 }
 
-// reasonToWait returns the reason why a pending job waits. It returns empty strings for any other job.
+// reasonToWait returns the reason why a pending job is waiting. It returns empty strings for any other job.
 func reasonToWait(one *announced) (code, text string) {
 	if one.job == nil || jobstatus.PhaseOrPending(one.job) != batchv1alpha1.Pending {
 		return "", ""

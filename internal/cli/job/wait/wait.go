@@ -91,9 +91,10 @@ type aim struct {
 	lost func(*batchv1alpha1.Job) bool
 	// gone is true if the condition is met when the object is deleted.
 	gone bool
-	// ends is true if the condition is met when the job ends. In that case, failed elements of an array matter.
+	// ends is true if the condition is met when the job ends. In that case, an array with failed elements is reported
+	// as an error.
 	ends bool
-	// said returns the end of the message about success.
+	// said returns the end of the success message.
 	said func(*batchv1alpha1.Job) string
 }
 
@@ -198,7 +199,7 @@ type waiter struct {
 	goal     *aim
 	pending  map[types.UID]*batchv1alpha1.Job
 	problems []error
-	// Announcer prints why the jobs wait.
+	// announcer prints why the jobs are waiting.
 	announcer *Announcer
 }
 
@@ -301,7 +302,8 @@ func (w *waiter) followWatch(ctx context.Context, watcher watch.Interface) error
 	return nil
 }
 
-// checkJobState checks a job if the wait includes it.
+// checkJobState records the state of a job that the wait includes. It ends the wait for the job if the job meets the
+// condition or can no longer meet it.
 func (w *waiter) checkJobState(job *batchv1alpha1.Job) error {
 	if w.pending[job.UID] == nil {
 		return nil
@@ -342,7 +344,8 @@ func (w *waiter) finishJob(job *batchv1alpha1.Job) error {
 	return cli.PrintSuccess(w.o.f, &w.o.out, job, w.goal.said(job))
 }
 
-// timeoutError returns an error that names the late jobs and, as far as vcctl can read it, the reason why they wait.
+// timeoutError returns an error that names the late jobs and, as far as vcctl can read it, the reason why they are
+// waiting.
 func (w *waiter) timeoutError(ctx context.Context, c client.Client) error {
 	var late []error
 	for _, uid := range w.sortedUIDs() {

@@ -1,5 +1,5 @@
-// Package attach connects to running jobs: it runs commands in their pods. Its programs are sattach, sbcast and sgather;
-// srun, scancel and scontrol use it as well.
+// Package attach connects to running jobs by running commands in their pods. It implements sattach, sbcast and sgather,
+// and it is also used by srun, scancel and scontrol.
 //
 //	In:   a running job, a command, streams
 //	Out:  the exit code of the command, its output
@@ -32,7 +32,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// Allocation is a job without a script that this process uses interactively.
+// Allocation is a running job in whose head pod this process executes commands.
 type Allocation struct {
 	*program.Call
 	Job *batchv1alpha1.Job
@@ -71,7 +71,7 @@ func (a *Allocation) ExecInHead(ctx context.Context, s Session) (int, error) {
 		defer restore()
 		s.Streams.Stderr, s.Streams.TerminalSizeQueue = nil, sizes
 	}
-	// The client logs that a stream was closed, which is expected.
+	// Discard the client's log, because it reports closed streams, which are expected here.
 	err = executor.StreamWithContext(klog.NewContext(ctx, logr.Discard()), s.Streams)
 	var ended exec.CodeExitError
 	switch {
@@ -89,8 +89,8 @@ func StandardStreams(c *program.Call) remotecommand.StreamOptions {
 	return remotecommand.StreamOptions{Stdin: s.In, Stdout: s.Out, Stderr: s.Err}
 }
 
-// CaptureInterrupts returns a channel that receives the signals of Ctrl-C and kill, which then no longer terminate this
-// process. stop restores the default handling.
+// CaptureInterrupts returns a channel that receives SIGINT, SIGTERM and SIGHUP, for example from Ctrl-C and kill. These
+// signals no longer terminate this process until stop restores the default handling.
 func CaptureInterrupts() (received <-chan os.Signal, stop func()) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -100,7 +100,8 @@ func CaptureInterrupts() (received <-chan os.Signal, stop func()) {
 // ExitStatus returns a command's exit code as an error. It marks Ctrl-C as handled, because the command received it.
 func ExitStatus(code int) error { return cli.Heeded(code) }
 
-// JobIDInPod returns the job number that is used in the job's pod. For an array, it includes the index of the element.
+// JobIDInPod returns the number by which the job is identified in its pod. For an array, the number includes the index
+// of the element.
 func (a *Allocation) JobIDInPod() string {
 	id := listrow.NumberOrName(a.Job)
 	if index := a.Head.Labels[keys.ArrayIndex]; index != "" {
@@ -117,8 +118,8 @@ func FormatOption(g getopt.Given) string {
 	return "--" + g.Name
 }
 
-// FindRunningAllocation returns the allocation of a running job. what is the beginning of the error message if the job does
-// not run.
+// FindRunningAllocation returns the allocation of a running job. what is the first part of the error message that is
+// returned if the job is not running.
 func FindRunningAllocation(ctx context.Context, c *program.Call, id, what string) (*Allocation, error) {
 	named, err := program.ParseJobWords([]string{id})
 	if err != nil {

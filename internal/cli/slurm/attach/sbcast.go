@@ -83,7 +83,7 @@ func (a *Allocation) copyToHeadPod(ctx context.Context, command []string, file *
 	return ExitStatus(code)
 }
 
-// Sgather reports that files are gathered only inside jobs.
+// Sgather returns an error, because files can be gathered only inside jobs.
 var Sgather = program.Program{Table: &podcommands.SgatherTable, Run: runSgather,
 	Short: "Copy a file or directory from all nodes (inside a job only)",
 	Long: `

@@ -14,9 +14,9 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
-// readArraysByElement adds the arrays that have one of the numbers, or have an element with one of them. It searches
-// the daemon's list or, if the daemon does not answer, the metadata of all jobs. It then reads the jobs that it found
-// from the API server.
+// readArraysByElement adds each array whose own number, or the number of one of its elements, is in numbers. It
+// searches the daemon's list or, if the daemon does not answer, the metadata of all jobs. It then reads the jobs that
+// it found from the API server.
 func (v *View) readArraysByElement(ctx context.Context, numbers []optionvalue.Job) error {
 	found, err := v.findArraysInFacts(ctx, numbers)
 	if err != nil && ctx.Err() == nil {
@@ -64,7 +64,7 @@ func (v *View) findArraysInMetadata(ctx context.Context, numbers []optionvalue.J
 	return found, err
 }
 
-// isArrayNamed reports whether a job is an array that one of the references means, as a whole or by an element.
+// isArrayNamed reports whether a job is an array and one of the references refers to it or to one of its elements.
 func (v *View) isArrayNamed(numbers []optionvalue.Job, job *batchv1alpha1.Job) bool {
 	return job.Annotations[keys.Array] != "" && slices.ContainsFunc(numbers, func(ref optionvalue.Job) bool { return v.refersTo(ref, job) })
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// RetryingClient returns a client for commands that wait. If the API server is unavailable, the client retries for some
-// minutes and prints one warning. With -Q, it returns an ordinary client, because WaitForJob retries as
-// well.
+// RetryingClient returns a client for commands that wait for jobs. While the API server is unavailable, the client
+// retries for several minutes and prints one warning. With -Q, RetryingClient returns an ordinary client, because
+// WaitForJob itself also retries.
 func RetryingClient(c *program.Call) (client.WithWatch, error) {
 	cl, err := c.Factory.Client()
 	if err != nil || c.Parsed.Has("quiet") {
@@ -47,7 +47,7 @@ func isGivenUp(err error) bool {
 // longestPause is the longest delay between two attempts to reach an API server that does not respond.
 const longestPause = 5 * time.Second
 
-// WaitForJobEnd watches a job until it has ended. A suspended job has not ended.
+// WaitForJobEnd watches a job until it has ended. A suspended job does not count as ended.
 func WaitForJobEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, trouble func(error)) (*batchv1alpha1.Job, error) {
 	return WaitForJob(ctx, cl, job, func(now *batchv1alpha1.Job) bool {
 		switch now.Status.State.Phase {
@@ -97,7 +97,7 @@ func WaitForJob(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job
 // watchPause is the delay before restarting a watch that failed or ended.
 const watchPause = 250 * time.Millisecond
 
-// WaitUntil waits until wanted returns true for a job, for at most patience.
+// WaitUntil waits until wanted returns true for a job, but no longer than patience.
 func WaitUntil(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, patience time.Duration, wanted func(*batchv1alpha1.Job) bool) (now *batchv1alpha1.Job, ok bool) {
 	if wanted(job) {
 		return job, true

@@ -26,9 +26,9 @@ const (
 	factsPause    = 8 * time.Second // between two parts of the answer; the daemon may wait 5 s for its caches
 )
 
-// factsGarbage is the garbage collection target, in percent. Facts are ten times smaller than the objects they
-// describe: with the lower target for objects, which root.Main sets, garbage collection takes a quarter of squeue's
-// time.
+// factsGarbage is the garbage collection target, in percent, while facts are read. It is higher than the target for
+// objects, which root.Main sets, because facts are ten times smaller than the objects they describe. With the lower
+// target, garbage collection takes a quarter of squeue's time.
 const factsGarbage = 400
 
 // errNoFacts means that the daemon did not answer: it is missing or not ready, or the user has no permission.

@@ -14,7 +14,8 @@ import (
 )
 
 // ReadNamedJobs reads the jobs specified by the words, which are numbers, names, or jobname=NAME. It returns an error
-// if one of them does not exist. If changing is true, it also rejects elements of arrays.
+// if a job specified by number or name does not exist. If changing is true, it also rejects references to elements of
+// arrays.
 func ReadNamedJobs(ctx context.Context, c *program.Call, given []string, changing bool) ([]*batchv1alpha1.Job, error) {
 	var titles, named []string
 	for _, word := range given {

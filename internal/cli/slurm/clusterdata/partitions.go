@@ -17,7 +17,8 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// ReadPartitions reads nodes, pods and queues. If the user may not read pods, all nodes appear unused.
+// ReadPartitions reads nodes, pods and queues, and returns the partitions and all nodes. If the user is not allowed to
+// list pods, all nodes appear unused.
 func ReadPartitions(ctx context.Context, c *program.Call) ([]*sinfo.Partition, []*sinfo.Node, error) {
 	cl, err := c.Factory.Client()
 	if err != nil {
@@ -84,8 +85,9 @@ func ReadSiteProfile(ctx context.Context, c *program.Call, cl client.Client) (*p
 // SystemNamespace is the namespace of the site's default profile.
 const SystemNamespace = "volcano-system"
 
-// ReadProfile reads the profile of the namespace or, if it does not exist, of the system namespace. If neither
-// exists, it returns an empty profile. hidden is the namespace of a profile that the user may not read.
+// ReadProfile reads the profile in the namespace or, if there is none, the profile in the system namespace. If neither
+// exists, it returns an empty profile. hidden is the system namespace if the user is not allowed to read the profile
+// there.
 func ReadProfile(ctx context.Context, cl client.Client, namespace string) (p *profile.Profile, hidden string, err error) {
 	for _, where := range []string{namespace, SystemNamespace} {
 		found := &corev1.ConfigMap{}

@@ -1,17 +1,17 @@
-// Package clusterdata reads what Slurm's commands show and change: jobs with their PodGroups and pods, queues, nodes,
-// priority classes and the site's profile. It also waits for changes of jobs.
+// Package clusterdata reads the objects that Slurm's commands show and change: jobs with their PodGroups and pods,
+// queues, nodes, priority classes and the site's profile. It also waits for jobs to change.
 //
-//	In:   references to jobs, the data that a command needs (Wants)
-//	Out:  a View; notes about data that the user may not read
+//	In:   references to jobs, a selection of the data to read (Wants)
+//	Out:  the data (View), notes about data that the user may not read
 //
 // # Invariants
 //
-//   - Named jobs are read one by one or by label. Reading them never lists all jobs.
+//   - Named jobs are read one by one or by label. Reading them never lists all jobs in full.
 //
 // # Concurrency
 //
 //   - Different kinds of objects are read concurrently. A View does not change after ReadView has returned it, unless
-//     the caller reads more.
+//     the caller reads more data into it.
 package clusterdata
 
 import (
@@ -47,7 +47,8 @@ type beside struct {
 	read              func(context.Context) error
 }
 
-// ReadView lists the jobs of all namespaces that the user may read, and the additional data selected by w.
+// ReadView reads the jobs and the additional data that w selects. If the user is not allowed to list jobs in all
+// namespaces, it reads only one namespace.
 func ReadView(ctx context.Context, c *program.Call, w Wants) (*View, error) {
 	cl, err := c.Factory.Client()
 	if err != nil {
@@ -65,7 +66,7 @@ func ReadView(ctx context.Context, c *program.Call, w Wants) (*View, error) {
 	}
 	busy := c.Factory.Streams.StartBusyLine("reading jobs")
 	defer busy.RemoveLine()
-	// If the user has access to only one namespace, the first attempt, which reads all namespaces, fails. Its notes
+	// If the user has access to only one namespace, the first attempt fails because it reads all namespaces. Its notes
 	// are then discarded, because they do not apply to the second attempt.
 	var notes []string
 	v.note = func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
@@ -82,8 +83,8 @@ func ReadView(ctx context.Context, c *program.Call, w Wants) (*View, error) {
 	return v, err
 }
 
-// readAll reads jobs and additional data. Named jobs are read before the additional data, which is then read only for
-// these jobs. All jobs are read concurrently with the additional data.
+// readAll reads jobs and additional data. If jobs are named, it reads them first, because the additional data is then
+// read only for these jobs. Otherwise, it reads all jobs concurrently with the additional data.
 func (v *View) readAll(ctx context.Context, w Wants) error {
 	if len(w.Named) > 0 {
 		if err := v.readJobs(ctx, w.Named); err != nil {
@@ -94,8 +95,8 @@ func (v *View) readAll(ctx context.Context, w Wants) error {
 	var problem error
 	var wait sync.WaitGroup
 	if w.Facts {
-		// Queues and priorities are read concurrently. If the daemon does not answer, the remaining data is read from
-		// the API server.
+		// Queues and priorities are read concurrently with the facts. If the daemon does not answer, the remaining data
+		// is read from the API server.
 		wait.Go(func() { problem = v.readFacts(ctx, w) })
 		err := v.readAdditional(ctx, Wants{})
 		if wait.Wait(); problem == nil || err != nil || ctx.Err() != nil {
@@ -112,7 +113,7 @@ func (v *View) readAll(ctx context.Context, w Wants) error {
 	return err
 }
 
-// restrictNamespace restricts the view to one namespace if the user specified it.
+// restrictNamespace restricts the view to one namespace if the user specified one.
 func restrictNamespace(c *program.Call, v *View) error {
 	if !c.Factory.NamespaceGiven() {
 		return nil
@@ -122,8 +123,9 @@ func restrictNamespace(c *program.Call, v *View) error {
 	return err
 }
 
-// readJobs reads all jobs, or only the named ones: by label if they are specified by number, and one by one if by
-// name. It never lists all jobs to find the named ones, because programs often poll single jobs, even deleted ones.
+// readJobs reads all jobs, or only the named ones. It selects jobs that are specified by number by their labels, and
+// reads jobs that are specified by name one by one. It never lists all jobs to find the named ones, because programs
+// often poll single jobs, even deleted ones.
 func (v *View) readJobs(ctx context.Context, named []optionvalue.Job) error {
 	v.Jobs = nil
 	if len(named) == 0 {
@@ -164,13 +166,13 @@ func matchingNumbers(named []optionvalue.Job) client.ListOption {
 	return client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*is)}
 }
 
-// containsJob reports whether the view contains the job that a reference means.
+// containsJob reports whether the view contains the job that a reference refers to.
 func (v *View) containsJob(ref optionvalue.Job) bool {
 	return slices.ContainsFunc(v.Jobs, func(job *batchv1alpha1.Job) bool { return v.refersTo(ref, job) })
 }
 
-// CheckNames returns an error for the first reference by name for which there is no job. References by number are
-// skipped, because the job may have existed and been deleted.
+// CheckNames returns an error for the first job that is referenced by name and does not exist. It skips references by
+// number, because such a job may have existed and been deleted.
 func (v *View) CheckNames(refs []optionvalue.Job) error {
 	for _, ref := range refs {
 		if ref.ID == 0 && !v.containsJob(ref) {
@@ -180,8 +182,8 @@ func (v *View) CheckNames(refs []optionvalue.Job) error {
 	return nil
 }
 
-// MissingJobError returns the error for a job that does not exist. If the reference is a number, the job may have been
-// deleted.
+// MissingJobError returns the error for a job that does not exist. References by name and by number have different
+// hints, because a job with the number may have existed and been deleted.
 func (v *View) MissingJobError(ref optionvalue.Job) error {
 	if ref.ID == 0 {
 		return usererror.Errorf("specify a job number, or the name of a job in namespace "+v.home+"; sacct lists ended jobs", "%s: "+program.InvalidJob, ref)
@@ -244,13 +246,12 @@ func (v *View) readAdditional(ctx context.Context, w Wants) error {
 	return nil
 }
 
-// podsToRead describes the pods of a namespace.
+// podsToRead describes the pods of a namespace as additional data. read is the function that reads them.
 func podsToRead(namespace string, read func(context.Context) error) beside {
 	return beside{"pods", namespaceText(namespace), "the nodes of jobs or how they ended", read}
 }
 
-// namespaceText returns the words with which a sentence describes a namespace. The empty namespace means all
-// namespaces.
+// namespaceText describes a namespace for use in a sentence. The empty namespace means all namespaces.
 func namespaceText(namespace string) string {
 	if namespace == "" {
 		return "all namespaces"
@@ -258,8 +259,8 @@ func namespaceText(namespace string) string {
 	return "namespace " + namespace
 }
 
-// commonNamespace returns the namespace that all of the jobs share or, if they have different ones, the namespace of
-// the view.
+// commonNamespace returns the namespace that contains all of the jobs. If they are in different namespaces, or if there
+// are no jobs, it returns the namespace of the view.
 func (v *View) commonNamespace(jobs []*batchv1alpha1.Job) string {
 	if len(jobs) == 0 || slices.ContainsFunc(jobs, func(job *batchv1alpha1.Job) bool { return job.Namespace != jobs[0].Namespace }) {
 		return v.namespace
@@ -304,7 +305,7 @@ func (v *View) ReadQueues(ctx context.Context) error {
 	return err
 }
 
-// readPriorities reads the values of priority classes if any job names one.
+// readPriorities reads the values of the priority classes, and the global default.
 func (v *View) readPriorities(ctx context.Context) error {
 	v.priorities = map[string]int64{}
 	page := &schedulingv1.PriorityClassList{}
@@ -378,8 +379,8 @@ func (v *View) listPods(ctx context.Context, options ...client.ListOption) error
 	return err
 }
 
-// ReadPodsOfArrays reads the pods of running arrays unless they have already been read. Only the pods show which
-// elements run and which wait.
+// ReadPodsOfArrays reads the pods of running arrays unless they have already been read. They are needed because only
+// the pods show which elements are running and which are waiting.
 func (v *View) ReadPodsOfArrays(ctx context.Context) error {
 	if v.podsRead {
 		return nil

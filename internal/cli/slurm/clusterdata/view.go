@@ -18,12 +18,12 @@ import (
 type Wants struct {
 	// Named lists references to the jobs to read. If it is empty, all jobs are read.
 	Named []optionvalue.Job
-	// Pods selects the pods of running jobs. ended also selects ended pods, which show how a job ended.
+	// Pods selects the pods of running jobs. Ended also selects pods that have ended, which show how a job ended.
 	Pods, Ended bool
-	// Groups selects the PodGroups, which contain the reason why a job waits.
+	// Groups selects the PodGroups, which contain the reason why a job is waiting.
 	Groups bool
-	// Facts permits data from the caches of the daemon. They lag slightly behind the API server, and their jobs have
-	// no resource versions.
+	// Facts permits reading from the daemon's caches, which lag slightly behind the API server and whose jobs have no
+	// resource versions.
 	Facts bool
 	// arrays restricts the daemon's list to arrays.
 	arrays bool
@@ -35,7 +35,7 @@ type Wants struct {
 type View struct {
 	Client     client.WithWatch
 	rest       *rest.Config
-	namespace  string // empty: all
+	namespace  string // empty: all namespaces
 	home       string // the namespace of jobs that are referenced by name
 	Jobs       []*batchv1alpha1.Job
 	groups     map[types.UID]*schedulingv1beta1.PodGroup
@@ -45,7 +45,7 @@ type View struct {
 	Pods       map[types.NamespacedName][]*corev1.Pod
 	podsRead   bool
 	arraysOnly bool                             // pods were read for arrays only
-	note       func(format string, args ...any) // reports data that may not be read
+	note       func(format string, args ...any) // reports data that the user may not read
 }
 
 // getJob adds a job to the view if it exists.
@@ -59,8 +59,8 @@ func (v *View) getJob(ctx context.Context, name types.NamespacedName) error {
 	return nil
 }
 
-// refersTo reports whether a reference means a job. Job numbers are unique in the cluster. Names are resolved in only
-// one namespace, so that scancel does not cancel another user's job with the same name.
+// refersTo reports whether a reference refers to a job. Job numbers are unique in the cluster, but names are resolved
+// in only one namespace, so that scancel does not cancel another user's job with the same name.
 func (v *View) refersTo(ref optionvalue.Job, job *batchv1alpha1.Job) bool {
 	if _, ok := listrow.MatchReference(ref, job); !ok {
 		return false

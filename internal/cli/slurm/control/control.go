@@ -1,7 +1,7 @@
-// Package control has the programs that change jobs, nodes and partitions: scancel and scontrol. strigger only prints
-// alternatives.
+// Package control implements the programs that change jobs, nodes and partitions: scancel and scontrol. It also
+// contains strigger, which only prints alternatives to triggers.
 //
-//	In:   references to jobs, nodes and partitions, and the change
+//	In:   references to jobs, nodes and partitions, changes to them
 //	Out:  patches, commands for the job controller, signals for the pods of a job
 package control
 
@@ -27,14 +27,14 @@ func matchesAny(r *listrow.Row, refs []optionvalue.Job) bool {
 	return slices.ContainsFunc(refs, func(ref optionvalue.Job) bool { return r.MatchesReference(ref) })
 }
 
-// applyVerb applies a verb to the jobs specified by the words. Before that, it writes the annotations in before to each
-// job, unless the verb does not apply to the job, and restores the old values if the verb fails.
+// applyVerb applies a verb to the jobs specified by the words. It first writes the annotations in before to each job to
+// which the verb applies. If the verb then fails, it restores the old values.
 func applyVerb(ctx context.Context, c *program.Call, words []string, verb *clusterops.Verb, before map[string]any) error {
 	return applyChosenVerb(ctx, c, words, func(*batchv1alpha1.Job) (*clusterops.Verb, error) { return verb, nil }, before)
 }
 
-// applyChosenVerb is like applyVerb, but uses the verb that choose returns for each job. An error of choose means that
-// no verb applies to the job.
+// applyChosenVerb is like applyVerb, but uses the verb that choose returns for each job. An error from choose means
+// that no verb applies to the job.
 func applyChosenVerb(ctx context.Context, c *program.Call, words []string, choose func(*batchv1alpha1.Job) (*clusterops.Verb, error), before map[string]any) error {
 	jobs, err := clusterdata.ReadNamedJobs(ctx, c, words, true)
 	if err != nil {
@@ -138,7 +138,8 @@ func suspendJobs(ctx context.Context, c *program.Call, words []string) error {
 	return nil
 }
 
-// resumeJobs resumes jobs. It removes the annotation with the user who cancelled the job while it was suspended.
+// resumeJobs resumes jobs. It also removes the annotation that names the user who cancelled a job while the job was
+// suspended.
 func resumeJobs(ctx context.Context, c *program.Call, words []string) error {
 	return applyVerb(ctx, c, words, clusterops.Resume, map[string]any{keys.CancelledBy: nil})
 }

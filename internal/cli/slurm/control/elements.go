@@ -14,8 +14,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
 )
 
-// cancelledByText returns the annotation that records which user cancelled which elements, with this user's elements
-// added.
+// cancelledByText returns the value of the annotation that records which user cancelled which elements, after adding
+// the elements that this user cancels.
 func (s *scancel) cancelledByText(job *batchv1alpha1.Job, added batchv1alpha1.Indices) string {
 	texts := map[string]string{}
 	for user, set := range batchv1alpha1.ArrayCancelledBy(job) {

@@ -50,8 +50,8 @@ func releaseJobs(ctx context.Context, c *program.Call, words []string) error {
 	}, nil)
 }
 
-// operatorCheck returns a function that reports whether the user is an operator as defined by Slurm, who may change the
-// jobs of all namespaces. The function sends one request to the API server, when it is first called.
+// operatorCheck returns a function that reports whether the user is an operator in Slurm's sense, which means that the
+// user may change jobs in all namespaces. The function sends one request to the API server, when it is first called.
 func operatorCheck(ctx context.Context, c *program.Call) func() (bool, error) {
 	return sync.OnceValues(func() (bool, error) {
 		cl, err := c.Factory.Client()

@@ -108,7 +108,7 @@ func textOrNil(text string) any {
 	return text
 }
 
-// limitSpecChanges returns the changes of the job spec for a time limit in seconds. 0 means no limit.
+// limitSpecChanges returns the changes to the job spec that set a time limit, in seconds. 0 means no limit.
 func limitSpecChanges(job *batchv1alpha1.Job, limit int64) map[string]any {
 	tasks := make([]batchv1alpha1.TaskSpec, len(job.Spec.Tasks))
 	for i := range tasks {

@@ -108,7 +108,7 @@ func readScancelFilter(c *program.Call) (f squeue.Filter, filtered bool, err err
 			if value, ok := c.OptionOrVariable(option, variable); ok {
 				filtered = true
 				named := program.SplitList(value)
-				if len(named) == 0 && err == nil { // for example, an unset variable: it does not mean all jobs
+				if len(named) == 0 && err == nil { // for example, an unset variable, which does not mean all jobs
 					err = program.EmptyOptionError(option)
 				}
 				return named
@@ -164,8 +164,9 @@ func readScancelSignal(c *program.Call) (string, error) {
 
 func (s *scancel) cancelTargets(ctx context.Context) error {
 	var err error
-	// The node filter needs the nodes of pods. Sending signals and cancelling steps require the pods themselves. For
-	// arrays, only the pods show which elements run, and on which nodes.
+	// Pods are needed for the node filter, because only they show the nodes, and for sending signals and cancelling
+	// steps, because that is done in the pods. For arrays, only the pods show which elements are running, and on
+	// which nodes.
 	steps := slices.ContainsFunc(s.refs, func(ref optionvalue.Job) bool { return ref.Step != "" })
 	send := s.signal != "" || steps
 	if s.view, err = clusterdata.ReadView(ctx, s.Call, clusterdata.Wants{Named: s.refs, Pods: len(s.filter.Nodes) > 0 || send, Facts: !send}); err != nil {

@@ -190,8 +190,8 @@ SlurmctldHost[0]        = %s
 	return err
 }
 
-// printHostnames prints the hosts in a list, one per line. By default, it uses the node list of the job in which the
-// command runs.
+// printHostnames prints the hosts in a list, one per line. If the list is empty, it uses the node list of the job in
+// which the command is running.
 func printHostnames(c *program.Call, list string) error {
 	if list == "" {
 		list = c.Factory.Streams.Env("SLURM_JOB_NODELIST")

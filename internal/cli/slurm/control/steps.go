@@ -24,7 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// showSteps prints those steps of running jobs that are visible from outside the jobs, which are their batch scripts.
+// showSteps prints the batch scripts of running jobs, because no other steps are visible from outside the jobs.
 func showSteps(ctx context.Context, c *program.Call, name string) error {
 	jobs, step, one := strings.Cut(name, ".")
 	refs, err := program.ParseJobWords(program.SplitList(jobs))
@@ -51,7 +51,7 @@ func showSteps(ctx context.Context, c *program.Call, name string) error {
 	return err
 }
 
-// waitForRunning waits until the jobs run. It returns an error if a job ends before it runs.
+// waitForRunning waits until the jobs are running. It returns an error if a job has ended.
 func waitForRunning(ctx context.Context, c *program.Call, given []string) error {
 	jobs, err := clusterdata.ReadNamedJobs(ctx, c, given, true)
 	if err != nil {

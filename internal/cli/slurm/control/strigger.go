@@ -31,7 +31,7 @@ var striggerTable = getopt.Table{Program: "strigger", Options: []getopt.Option{
 	{Long: "verbose", Short: 'v', Help: "Print more"},
 }}
 
-// Strigger reports that there are no triggers.
+// Strigger reports that triggers are not supported, and prints alternatives.
 var Strigger = program.Program{Table: &striggerTable, Run: runStrigger,
 	Short: "Show alternatives to triggers",
 	Long: `

@@ -25,8 +25,9 @@ type target struct {
 	ref      string // the user's reference
 }
 
-// findTargets returns the targets that are specified on the command line and pass the filters, in the order of the
-// command line. problems contains an error for each specified job that has ended or does not exist.
+// findTargets returns the targets that are specified on the command line and match the filters, in the order of the
+// command line. If none are specified, it returns all jobs that match the filters, ordered by number. problems contains
+// an error for each specified job that has ended or does not exist.
 func (s *scancel) findTargets() (targets []target, problems []error) {
 	rows := make([]*listrow.Row, len(s.view.Jobs))
 	for i, job := range s.view.Jobs {
@@ -68,7 +69,7 @@ func (s *scancel) findTargets() (targets []target, problems []error) {
 	return targets, problems
 }
 
-// isOfElements reports whether the target consists of elements of an array, and not of a step or of a whole job.
+// isOfElements reports whether the target consists of elements of an array, rather than a step or a whole job.
 func (t *target) isOfElements() bool { return t.step == "" && t.elements != nil }
 
 // addTarget adds a target. It merges targets that consist of elements of the same array.
@@ -85,7 +86,8 @@ func addTarget(targets []target, t target) []target {
 }
 
 // applyFilters applies the filters to a target. For an array, it restricts the target to the elements that match the
-// filters. If all remaining elements of the array match, the target is still the whole array.
+// filters. If all remaining elements of the array match, the target is still the whole array. meant is false if nothing
+// matches.
 func (s *scancel) applyFilters(t target) (_ target, meant bool) {
 	f := s.filter
 	f.All = f.States == nil
@@ -121,7 +123,7 @@ func (s *scancel) applyFilters(t target) (_ target, meant bool) {
 	return t, len(wanted) > 0
 }
 
-// withoutArray returns a job without its array annotation, so that it has only one row.
+// withoutArray returns a job without its array annotation, so that the job has only one row.
 func withoutArray(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 	if job.Annotations[keys.Array] == "" {
 		return job
@@ -136,7 +138,7 @@ func withoutArray(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 	return &whole
 }
 
-// isOver reports whether no part of a target is left to cancel.
+// isOver reports whether there is nothing left to cancel in a target.
 func (s *scancel) isOver(t target) bool {
 	job := t.row.Job
 	if code := t.row.State.Code; code.HasEnded() || code == state.Completing && len(s.refs) > 0 {
@@ -163,7 +165,7 @@ const (
 	errPending = "Job is pending execution"
 )
 
-// instead maps each of these reasons to a hint in which JOB stands for the job number.
+// instead maps the reasons why a job cannot be cancelled to hints in which JOB stands for the job number.
 var instead = map[string]string{
 	errOver:            "sacct -j JOB shows how it ended",
 	errPending:         "only running jobs have steps and can receive signals; use scancel without them to cancel the job",
@@ -181,7 +183,7 @@ type scancel struct {
 }
 
 // killError returns Slurm's error for a job that cannot be cancelled. For a job that has ended, it returns nil and
-// prints the message only with -v, because users call scancel to make sure that a job does not run.
+// prints the message only with -v, because users call scancel to make sure that a job is not running.
 func (s *scancel) killError(id, why string) error {
 	if why == errOver {
 		if s.Parsed.Has("verbose") {

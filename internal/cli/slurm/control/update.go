@@ -67,8 +67,8 @@ func updateJobs(ctx context.Context, c *program.Call, named []string, list []sco
 	return nil
 }
 
-// changeJob applies a change to a job. It changes limit, partition and features only if the job has no PodGroup yet,
-// such as a held job. The exception is a shorter limit for a running job.
+// changeJob applies a change to a job. It changes the limit, the partition and the features only if the job has no
+// PodGroup yet, for example because it is held. The exception is that a running job can get a shorter limit.
 func changeJob(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, change *jobChange) error {
 	id := listrow.NumberOrName(job)
 	cl, err := c.Factory.Client()
@@ -132,9 +132,9 @@ func changeJob(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, cha
 	return storeLauncherLimit(ctx, c, job, *change.limit)
 }
 
-// storeLauncherLimit stores a limit, in seconds, where the launcher in the pod reads it. The launcher sends the signal
-// of
-// --signal before the limit is reached, and reports a time-out. Jobs that sbatch did not create have no launcher.
+// storeLauncherLimit stores a limit, in seconds, in the ConfigMap from which the launcher in the pod reads it. The
+// launcher uses the limit to send the signal requested with --signal in time, and to report a time-out. Jobs that were
+// not created by sbatch have no launcher, so storeLauncherLimit does nothing for them.
 func storeLauncherLimit(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, limit int64) error {
 	cl, err := c.Factory.Client()
 	if err != nil {
@@ -163,7 +163,7 @@ func storeLauncherLimit(ctx context.Context, c *program.Call, job *batchv1alpha1
 	return cl.Patch(ctx, kept, client.RawPatch(types.MergePatchType, patch))
 }
 
-// specChanges returns the changes of the job spec for a new limit, partition or features.
+// specChanges returns the changes to the job spec for a new limit, partition or features.
 func specChanges(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, change *jobChange) (map[string]any, error) {
 	spec := map[string]any{}
 	if change.partition != "" {
@@ -216,8 +216,8 @@ func changeFeatures(ctx context.Context, c *program.Call, job *batchv1alpha1.Job
 	return nil
 }
 
-// checkPartitionLimit returns an error if the job's time limit would exceed the limit of its partition. sbatch has the
-// same check.
+// checkPartitionLimit returns an error if the job's time limit would exceed the limit of its partition. sbatch performs
+// the same check.
 func checkPartitionLimit(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, change *jobChange) error {
 	cl, err := c.Factory.Client()
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// findPartition returns the partition that has this name or whose queue has this name.
+// findPartition returns the partition with this name or, if there is none, the partition whose queue has this name.
 func findPartition(ctx context.Context, c *program.Call, name string) (*sinfo.Partition, error) {
 	partitions, _, err := clusterdata.ReadPartitions(ctx, c)
 	if err != nil {
@@ -104,7 +104,7 @@ func updatePartition(ctx context.Context, c *program.Call, name string, change [
 	if err != nil {
 		return err
 	}
-	switch strings.ToUpper(change[0].Value) { // a queue has only these two states
+	switch strings.ToUpper(change[0].Value) { // a queue is either open or closed
 	case "DOWN":
 		c.PrintNotef("warning", "State=DOWN is the same as INACTIVE here: new jobs are rejected, too")
 	case "DRAIN":

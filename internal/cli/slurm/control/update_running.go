@@ -26,8 +26,9 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// checkShorterLimit returns an error if a running job cannot get the time limit, specified in seconds. Kubernetes
-// permits only shortening the deadline of a pod.
+// checkShorterLimit returns an error if a time limit, in seconds, cannot be set for a running job. A longer limit
+// cannot be set, because Kubernetes permits only shortening the deadline of a pod. The limit of a running array cannot
+// be set at all.
 func checkShorterLimit(job *batchv1alpha1.Job, limit int64) error {
 	id := listrow.NumberOrName(job)
 	now := (&listrow.Row{Source: &listrow.Source{Job: job}, Asked: submission.OptionsOf(job)}).TimeLimit()
@@ -43,14 +44,15 @@ func checkShorterLimit(job *batchv1alpha1.Job, limit int64) error {
 }
 
 // canLimitTemplates reports whether the shorter limit can also be applied to the pods that a running job creates later.
-// Other job controllers reject changes of templates.
+// This is possible only for jobs with a number, because only vc's job controller, which assigns numbers, permits
+// changes to templates.
 func canLimitTemplates(job *batchv1alpha1.Job) bool {
 	_, isNumbered := batchv1alpha1.JobID(job)
 	return isNumbered
 }
 
-// shorterSpecChanges returns the changes of a running job's spec for a shorter limit. It reduces an estimate of the run
-// time that exceeds the limit, but does not add an estimate.
+// shorterSpecChanges returns the changes to a running job's spec that set a shorter limit. An estimate of the run time
+// that exceeds the limit is reduced to the limit, but no estimate is added.
 func shorterSpecChanges(job *batchv1alpha1.Job, limit int64) map[string]any {
 	spec := limitSpecChanges(job, limit)
 	if estimate := job.Spec.RunningEstimate; estimate == nil || estimate.Duration <= time.Duration(limit)*time.Second {
@@ -59,8 +61,8 @@ func shorterSpecChanges(job *batchv1alpha1.Job, limit int64) map[string]any {
 	return spec
 }
 
-// recordLimit returns a function that records a limit in the job's options. If the job's templates keep the original
-// limit, the new limit applies only to the current pods.
+// recordLimit returns a function that records a limit in the job's options if the job's templates keep the original
+// limit. The recorded limit then applies only to the current pods. Otherwise, the function removes the recorded limit.
 func recordLimit(job *batchv1alpha1.Job, limit int64) func(*submission.Options) {
 	return func(o *submission.Options) {
 		o.TimeLimit, o.TimeLimitRestarts = 0, 0
@@ -120,7 +122,7 @@ func shortenPod(ctx context.Context, c *program.Call, pod *corev1.Pod, limit int
 	return nil
 }
 
-// changeQOS changes the priority class of a pending job to that of another QOS.
+// changeQOS adds the priority class of another QOS to the patch for a pending job.
 func changeQOS(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, change *jobChange, patch map[string]any) error {
 	id := listrow.NumberOrName(job)
 	if phase := jobstatus.PhaseOrPending(job); phase != batchv1alpha1.Pending && !batchv1alpha1.AtGate(job) {

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// wordWidth is the default width of a column of -O.
+// wordWidth is the default width of a column selected with -O.
 const wordWidth = 20
 
 // selectedColumns returns the columns that -O selects with words or, if words is empty, the columns that -o selects
@@ -36,7 +36,8 @@ func selectedColumns[T any](c *program.Call, letters, words string, fields []tab
 	return columns, nil
 }
 
-// printTable prints rows in columns that are widened to fit, with a heading and, before it, the date if requested.
+// printTable prints rows in columns that are widened to fit. If requested, it prints a heading and, before it, the
+// date.
 func printTable[T any](c *program.Call, columns tableformat.Columns[T], rows []T, heading, dated bool) error {
 	columns = slices.Clone(columns)
 	columns.WidenToFit(rows, heading)
@@ -59,7 +60,7 @@ func printLines[T any](out io.Writer, columns tableformat.Columns[T], rows []T, 
 	return err
 }
 
-// documentFormat returns json or yaml if the options request it.
+// documentFormat returns "json" or "yaml" if an option requests that format, and "" otherwise.
 func documentFormat(c *program.Call) string {
 	format := ""
 	for _, name := range program.MachineFormats {

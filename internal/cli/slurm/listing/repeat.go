@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// repeatInterval returns the interval of -i, or 0 if squeue prints only once.
+// repeatInterval returns the interval requested with -i, or 0 if squeue prints only once.
 func repeatInterval(c *program.Call) (time.Duration, error) {
 	text, ok := c.Parsed.LastValue("iterate")
 	if !ok {
@@ -23,9 +23,9 @@ func repeatInterval(c *program.Call) (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-// printRepeatedly calls print for each cluster once or, with -i, repeatedly with an empty line between the outputs. With
-// -M and titled, it prints the name of each cluster before the cluster's output. After the first output, errors are
-// printed and do not end the loop.
+// printRepeatedly calls print for each cluster once or, with -i, repeatedly with an empty line between the outputs.
+// With -M and titled, it prints the name of each cluster before the cluster's output. After the first output, errors
+// are printed and do not end the loop.
 func printRepeatedly(ctx context.Context, c *program.Call, titled bool, print func(one *program.Call) error) error {
 	again, err := repeatInterval(c)
 	if err != nil {

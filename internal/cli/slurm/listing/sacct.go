@@ -76,7 +76,7 @@ var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{
 	{Long: "verbose", Short: 'v', Help: "Report options without effect", Group: program.OutputGroup},
 }}
 
-// Sacct lists jobs with the way they ended.
+// Sacct lists jobs and their steps, and shows how they ended.
 var Sacct = program.Program{Table: &sacctTable, Run: runSacct,
 	Short: "List current and ended jobs and their steps",
 	Long: `
@@ -145,7 +145,7 @@ func runSacct(ctx context.Context, c *program.Call) error {
 	if err != nil && len(lines) == 0 {
 		return err
 	}
-	return errors.Join(err, printSacct(c, v, lines)) // prints the clusters of -M that answered
+	return errors.Join(err, printSacct(c, v, lines)) // prints the jobs of the clusters that answered
 }
 
 // printSacctHelp lists the column names, four per line.
@@ -183,7 +183,7 @@ func newSacctView(c *program.Call, style sacct.Style) (*sacctView, error) {
 	if text := c.Factory.Streams.Env("SACCT_FORMAT"); text != "" {
 		format = text
 	}
-	chosen := false // the first -o replaces the default, further ones add columns
+	chosen := false // the first -o replaces the default, and further ones add columns
 	for _, g := range c.Parsed.Given {
 		switch {
 		case g.Name == "brief":
@@ -244,11 +244,11 @@ func readSacctFilter(c *program.Call, v *sacctView) error {
 	return nil
 }
 
-// kept is how long jobs are kept after their end, unless the site's profile sets another duration.
+// kept is the duration for which jobs are kept after they end, unless the site's profile specifies another one.
 const kept = 7 * 24 * time.Hour
 
 // readSacctWindow parses -S and -E. By default, the window begins at midnight and ends now. With -j, it begins at the
-// earliest possible time. With -s, it is the current moment.
+// earliest possible time. With -s, the window is the current moment.
 func readSacctWindow(c *program.Call, v *sacctView) error {
 	now := c.Factory.Now()
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())

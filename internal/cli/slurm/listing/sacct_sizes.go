@@ -110,15 +110,15 @@ func printSacctTexts(ctx context.Context, c *program.Call) error {
 	return nil
 }
 
-// readBatchScript returns the batch script of a job. It is empty if the job has no script.
+// readBatchScript returns the batch script of a job, or an empty string if the job has no script.
 func readBatchScript(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) (string, error) {
 	kept := &corev1.ConfigMap{}
 	err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept)
 	return kept.Data[launchconfig.ScriptKey], client.IgnoreNotFound(err)
 }
 
-// readEnvironment returns the environment with which a job was submitted, as lines of NAME=value. It is empty if no
-// environment was stored. Reading it requires permission to read the job's Secret.
+// readEnvironment returns the environment with which a job was submitted, as lines of the form NAME=value. The result
+// is empty if no environment was stored. Reading it requires permission to read the job's Secret.
 func readEnvironment(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) (string, error) {
 	kept := &corev1.Secret{}
 	err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept)

@@ -68,7 +68,7 @@ func runSdiag(ctx context.Context, c *program.Call) error {
 	})
 }
 
-// The label of the scheduler's pods and the port of their metrics.
+// The label of the scheduler's pods and the port on which they serve metrics.
 const (
 	schedulerLabel = "app.kubernetes.io/name"
 	schedulerName  = "vc-scheduler"

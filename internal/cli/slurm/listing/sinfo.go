@@ -106,7 +106,7 @@ func newSinfoView(c *program.Call) (*sinfoView, error) {
 	return v, readSinfoColumns(c, v)
 }
 
-// chooseSinfoFormat returns the format to use if no format is specified. It depends on the other options.
+// chooseSinfoFormat returns the format to use if no format is specified. The format depends on the other options.
 func chooseSinfoFormat(c *program.Call, v *sinfoView) string {
 	long := c.Parsed.Has("long")
 	switch {

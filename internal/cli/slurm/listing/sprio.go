@@ -181,7 +181,7 @@ func runSshare(ctx context.Context, c *program.Call) error {
 	})
 }
 
-// shareLines returns the lines of the queues, unless only users are requested, and the lines of the users' accounts.
+// shareLines returns one line for each queue, unless -U is specified, and one line for each account of each user.
 func shareLines(ctx context.Context, c *program.Call, cl client.WithWatch, users []string) ([]*sshare.Line, error) {
 	var lines []*sshare.Line
 	if !c.Parsed.Has("Users") {
@@ -199,7 +199,7 @@ func shareLines(ctx context.Context, c *program.Call, cl client.WithWatch, users
 		return nil, err
 	}
 	accounts := slices.Sorted(maps.Keys(p.Accounts))
-	if len(accounts) == 0 { // all accounts are accepted, and the namespace is the default
+	if len(accounts) == 0 { // without configured accounts, all accounts are accepted and the namespace is the default
 		namespace, err := c.Factory.Namespace()
 		if err != nil {
 			return nil, err

@@ -1,5 +1,5 @@
-// Package listing has the programs that print lists and never change anything: squeue, sacct, sinfo, sprio, sshare and
-// sdiag. What they print is computed by the packages of the same names below internal/slurm.
+// Package listing implements the programs that print lists and never change anything: squeue, sacct, sinfo, sprio,
+// sshare and sdiag. The packages with the same names below internal/slurm compute what these programs print.
 //
 //	In:   filters and formats; jobs, nodes and queues from clusterdata
 //	Out:  tables, JSON or YAML on Streams.Out
@@ -223,7 +223,7 @@ func readSqueueColumns(c *program.Call, v *squeueView) error {
 	if text, ok := c.OptionOrVariable("sort", "SQUEUE_SORT"); ok {
 		order = text
 	}
-	if order != squeue.DefaultOrder { // the default order compares states without pods
+	if order != squeue.DefaultOrder { // the default order compares states without reading pods
 		v.sorted = order
 	}
 	if v.order, err = v.style.ParseOrder(order); err != nil {
@@ -279,7 +279,8 @@ func areAllPurged(c *program.Call, read *clusterdata.View) bool {
 const byPods = "BNRMSeLtTDrY"
 
 // needsPods reports whether the output depends on pods, because of its columns, its order or the requested states.
-// Pods distinguish a configuring job from a running one, and a time-out from a failure.
+// States depend on pods because only pods distinguish a configuring job from a running one, and a time-out from a
+// failure.
 func (v *squeueView) needsPods() bool {
 	switch {
 	case v.machine != "":

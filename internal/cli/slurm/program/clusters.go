@@ -12,8 +12,8 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// selectedClusters returns the contexts that -M selects. given is false without -M. all reports that -M selects all
-// contexts.
+// selectedClusters returns the contexts that -M selects. given reports whether -M is specified, and all reports whether
+// it selects all contexts.
 func (c *Call) selectedClusters() (names []string, given, all bool, err error) {
 	text, given := c.OptionOrVariable("clusters", "SLURM_CLUSTERS")
 	if value, also := c.Parsed.LastValue("cluster"); also {
@@ -57,8 +57,8 @@ func (c *Call) inCluster(cluster string) *Call {
 	return &one
 }
 
-// InClusters calls do for the current cluster or, with -M, for one cluster after another. named reports that -M is
-// specified. A job that exists in one cluster may be missing in the others.
+// InClusters calls do for the current cluster or, with -M, for one cluster after another. named is true if -M is
+// specified. A job that exists in one cluster may be missing in the others without causing an error.
 func (c *Call) InClusters(do func(one *Call, named bool) error) error {
 	names, given, all, err := c.selectedClusters()
 	if err != nil {
@@ -74,9 +74,9 @@ func (c *Call) InClusters(do func(one *Call, named bool) error) error {
 	return c.joinClusterErrors(names, all, errs)
 }
 
-// InClustersParallel calls do for all clusters of -M concurrently, so that an unreachable cluster does not delay the
-// others. do must not change anything. The output is printed in the order of the cluster names, with between before
-// each output except the first.
+// InClustersParallel calls do concurrently for all clusters that -M selects, so that an unreachable cluster does not
+// delay the others. do must not change anything. The output is printed in the order of the cluster names, with between
+// before each output except the first.
 func (c *Call) InClustersParallel(between string, do func(one *Call, named bool) error) error {
 	names, given, all, err := c.selectedClusters()
 	if err != nil {
@@ -118,9 +118,8 @@ func (c *Call) InClustersParallel(between string, do func(one *Call, named bool)
 	return c.joinClusterErrors(names, all, errs)
 }
 
-// joinClusterErrors joins the errors of multiple clusters. A missing job is an error only if it is missing in all
-// clusters. If
-// -M selects all clusters, unreachable ones are reported as notes unless all of them fail.
+// joinClusterErrors joins the errors from multiple clusters. A missing job is an error only if it is missing in all
+// clusters. If -M selects all clusters, clusters that fail are reported as notes, unless all of them fail.
 func (c *Call) joinClusterErrors(names []string, all bool, errs []error) error {
 	missing, failed := 0, 0
 	for _, err := range errs {

@@ -29,8 +29,8 @@ type ListFilter struct {
 	into             *[]string
 }
 
-// NewListFilter returns the filter of an option and, if variable is not empty, of the environment variable with the same
-// meaning. Its names are appended to into.
+// NewListFilter returns the filter for an option and, if variable is not empty, for the environment variable with the
+// same meaning. ReadListFilters appends the names to into.
 func NewListFilter(option, variable string, into *[]string) ListFilter {
 	return ListFilter{option, variable, into}
 }
@@ -52,7 +52,7 @@ func (c *Call) ReadListFilters(all ...ListFilter) error {
 	return nil
 }
 
-// ReadHostNames returns the node names of an option, or nil without the option.
+// ReadHostNames returns the node names specified with an option, or nil if the option is not specified.
 func (c *Call) ReadHostNames(option string) ([]string, error) {
 	text, ok := c.Parsed.LastValue(option)
 	if !ok {
@@ -122,7 +122,8 @@ const (
 	OutputGroup = "Output"
 )
 
-// RejectUnsupported returns an error if an unsupported option is specified. because maps options to the reasons.
+// RejectUnsupported returns an error if an unsupported option is specified. because maps each unsupported option to the
+// reason.
 func (c *Call) RejectUnsupported(because map[string]string) error {
 	for _, g := range c.Parsed.Given {
 		if why, is := because[g.Name]; is {

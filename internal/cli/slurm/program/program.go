@@ -1,12 +1,12 @@
-// Package program runs one invocation of a Slurm command. It has everything that is the same for all commands: how
-// options are parsed, how errors and notes are printed, and how a command is repeated for several clusters.
+// Package program runs one invocation of a Slurm command. It implements everything that all commands have in common:
+// parsing options, printing errors and notes, and repeating a command for several clusters.
 //
-//	In:   the words of a command line by Slurm's rules, environment, kubeconfig
-//	Out:  a cobra command for each Program; a Call for its Run
+//	In:   a command line in Slurm's syntax, environment, kubeconfig
+//	Out:  a cobra command for each Program, a Call for its Run function
 //
 // # Concurrency
 //
-//   - InClustersParallel runs a copy of the Call for each cluster. The copies share only what does not change.
+//   - InClustersParallel runs a copy of the Call for each cluster. The copies share only data that does not change.
 package program
 
 import (
@@ -57,8 +57,8 @@ type Call struct {
 // "slurm".
 const SlurmVersion = "26.11.0"
 
-// commonOptions returns the options that all programs share, including those that select the cluster. It omits the
-// letters that the program uses for other options.
+// commonOptions returns the options that all programs have in common, including those that select the cluster. It omits
+// short forms that the program uses for other options.
 func commonOptions(t *getopt.Table) []getopt.Option {
 	var all []getopt.Option
 	add := func(o getopt.Option) {
@@ -133,7 +133,7 @@ func (c *Call) applyConnection() {
 	}
 }
 
-// PrintError prints an error in Slurm's format and returns its exit code as the error.
+// PrintError prints an error in Slurm's format and returns an error that contains only the exit code.
 func (c *Call) PrintError(err error) error {
 	var status cli.ExitStatus
 	if err == nil || errors.As(err, &status) && !usererror.IsJoined(err) {
@@ -199,7 +199,7 @@ const Interrupted = 130
 // ClusterName returns the name of the cluster, which is the context of the kubeconfig.
 func (c *Call) ClusterName() string { return cmp.Or(c.Factory.DescribeConnection().Context, "cluster") }
 
-// UserName returns the name of the user. In a job, it is the user who submitted the job.
+// UserName returns the name of the user. In a job, this is the user who submitted the job.
 func (c *Call) UserName() string {
 	return cmp.Or(c.Factory.Streams.Env("SLURM_JOB_USER"), c.Factory.Streams.FindUserName(), listrow.Nobody)
 }
@@ -212,8 +212,9 @@ func (c *Call) UserEnvironment() []string {
 	return c.Factory.Streams.Environ()
 }
 
-// MinJobAge is how long squeue lists a job after its end if ended jobs are requested. It is the default of Slurm's
-// MinJobAge. Programs assume that a job that squeue -j does not list has ended, and then use sacct.
+// MinJobAge is the duration for which squeue lists a job after it has ended, if ended jobs are requested. It is the
+// default value of Slurm's MinJobAge. Programs assume that a job that squeue -j does not list has ended, and then use
+// sacct.
 const MinJobAge = 300 * time.Second
 
 // AdaptHint adapts a hint of vcctl to Slurm's commands, in which -n does not select a namespace.

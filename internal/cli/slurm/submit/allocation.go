@@ -25,11 +25,11 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// quietTime is how long an allocation may take before a message tells the user that the job is queued.
+// quietTime is the time after which a message informs the user that the job is queued.
 const quietTime = time.Second
 
-// isHeterogeneous reports whether the operands of a command separate the components of a job. Only srun searches all
-// operands for further components.
+// isHeterogeneous reports whether the operands of a command contain the separator between the components of a
+// heterogeneous job. Only for srun does it search all operands and not just the first.
 func isHeterogeneous(command request.Command, operands []string) bool {
 	if len(operands) > 0 && operands[0] == nextComponent {
 		return true
@@ -37,8 +37,9 @@ func isHeterogeneous(command request.Command, operands []string) bool {
 	return command == request.Srun && slices.Contains(operands, nextComponent)
 }
 
-// submitAllocation submits an allocation and waits until its head pod runs. With --test-only, it submits nothing and
-// returns nil without an error. The options listed in steps apply only to steps and are not part of the job's request.
+// submitAllocation submits an allocation and waits until its head pod is running. With --test-only, it submits nothing
+// and returns nil without an error. The options listed in steps apply only to steps and are not part of the job's
+// request.
 func submitAllocation(ctx context.Context, c *program.Call, command request.Command, title string, steps []string) (*attach.Allocation, error) {
 	if isHeterogeneous(command, c.Parsed.Operands) {
 		return nil, heterogeneousError()
@@ -69,7 +70,8 @@ func submitAllocation(ctx context.Context, c *program.Call, command request.Comm
 	return a, waitForHead(ctx, a, s.request.Immediate)
 }
 
-// waitForHead waits until the head pod runs, for at most patience if it is positive. Ctrl-C cancels the allocation.
+// waitForHead waits until the head pod is running. If patience is positive and exceeded, or on Ctrl-C, it cancels the
+// allocation and returns an error.
 func waitForHead(ctx context.Context, a *attach.Allocation, patience time.Duration) error {
 	cl, err := clusterdata.RetryingClient(a.Call)
 	if err != nil {
@@ -123,7 +125,7 @@ func printStatusf(a *attach.Allocation, format string, args ...any) {
 	}
 }
 
-// startHeadWatch returns a channel that receives the head pod once it runs.
+// startHeadWatch returns a channel that receives the head pod once the pod is running.
 func startHeadWatch(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) <-chan *corev1.Pod {
 	found := make(chan *corev1.Pod, 1)
 	go func() {
@@ -137,7 +139,7 @@ func startHeadWatch(ctx context.Context, cl client.WithWatch, job *batchv1alpha1
 	return found
 }
 
-// watchForHead watches until the head pod runs. It returns nil if the watch ends first.
+// watchForHead watches until the head pod is running. It returns nil if the watch ends first.
 func watchForHead(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) *corev1.Pod {
 	w, err := cl.Watch(ctx, &corev1.PodList{}, client.InNamespace(job.Namespace), client.MatchingLabels{keys.JobName: job.Name, keys.TaskSpec: launchconfig.HeadTask})
 	if err != nil {
@@ -156,15 +158,16 @@ func watchForHead(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.J
 	return nil
 }
 
-// jobEnd describes the end of a job: its last state, or the error that explains why the job no longer exists. unseen
-// reports that the user may not read the job.
+// jobEnd describes the end of a job: its last state, or the error that explains why the job no longer exists. unseen is
+// true if the user is not allowed to read the job.
 type jobEnd struct {
 	job    *batchv1alpha1.Job
 	err    error
 	unseen bool
 }
 
-// startEndWatch returns a channel that receives the end of a job, because the job may end before its head pod runs.
+// startEndWatch returns a channel that receives the end of a job. It is needed because the job may end before its head
+// pod is running.
 func startEndWatch(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) <-chan jobEnd {
 	ended := make(chan jobEnd, 1)
 	go func() {
@@ -180,7 +183,7 @@ func cancelJob(ctx context.Context, a *attach.Allocation) {
 	defer stop()
 	cl, err := a.Factory.Client()
 	if err == nil {
-		// An error is ignored, because terminating the job matters more than recording who did it.
+		// Errors are ignored here, because terminating the job matters more than recording who did it.
 		_ = clusterdata.AnnotateJob(ctx, a.Call, a.Job, map[string]any{keys.CancelledBy: a.UserName()})
 		err = cl.Create(ctx, clusterops.JobCommand(a.Job, busv1alpha1.TerminateJobAction))
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/translate"
 )
 
-// hidden replaces the value of an exported variable.
+// hidden replaces the values of exported variables in stored command lines.
 const hidden = "=…"
 
 // storedCommandLine returns the command line to store with the job. It omits the values of exported variables, which

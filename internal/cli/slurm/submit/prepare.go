@@ -87,7 +87,7 @@ func checkDirectives(c *program.Call, s *jobInput, script *directive.Script) err
 	return nil
 }
 
-// buildRequest parses the options and checks them by the site's profile. It reports errors in the options before
+// buildRequest parses the options and checks them against the site's profile. It reports errors in the options before
 // connecting to the cluster.
 func buildRequest(ctx context.Context, c *program.Call, s *jobInput, in request.Input) error {
 	r, err := request.BuildRequest(in)
@@ -108,7 +108,7 @@ func buildRequest(ctx context.Context, c *program.Call, s *jobInput, in request.
 	return s.checkOptions()
 }
 
-// checkOptions checks the options of the request by the site's profile.
+// checkOptions checks the options of the request against the site's profile.
 func (s *jobInput) checkOptions() error {
 	warnings, err := s.request.CheckSupport(s.site.profile.Ignore, s.site.effectiveOptions())
 	s.warnings = append(s.warnings, warnings...)
@@ -159,9 +159,9 @@ func printNotes(c *program.Call, s *jobInput, r *translate.Result, id string) {
 	}
 }
 
-// missingPaths lists the paths that a script needs when it starts but that do not exist; in Slurm, such a job ends
-// without a message. It skips a path if none of its parent directories except the root exists on this machine, because
-// the volume is probably not mounted here.
+// missingPaths returns warnings about paths that a script needs when it starts but that do not exist. The user is
+// warned because, in Slurm, such a job ends without a message. missingPaths skips a path if none of its parent
+// directories except the root exists on this machine, because the volume is probably not mounted here.
 func missingPaths(needs []translate.Need) []string {
 	var all []string
 	for _, need := range needs {

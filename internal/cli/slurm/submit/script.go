@@ -74,7 +74,7 @@ func findScript(c *program.Call, name string) string {
 	return name
 }
 
-// searchedPathsHint returns a hint that describes where a missing script was looked for.
+// searchedPathsHint returns a hint that describes where findScript searched for a missing script.
 func searchedPathsHint(name string) string {
 	if strings.Contains(name, "/") {
 		return "the file does not exist; without a file name, the script is read from standard input"

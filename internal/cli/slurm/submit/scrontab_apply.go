@@ -28,8 +28,8 @@ type planned struct {
 	with []client.Object
 }
 
-// historyLimit is the maximum number of ended jobs that are kept for an entry. As for sbatch, how long they are kept
-// is a setting of the jobs.
+// historyLimit is the maximum number of ended jobs that are kept for an entry. As with sbatch, the jobs themselves
+// specify how long they are kept.
 const historyLimit = 100
 
 // planEntry translates an entry in the same way as sbatch translates a script.
@@ -99,7 +99,7 @@ func (t *crontab) applyEntries(ctx context.Context, wanted []*planned) error {
 	for i, p := range fresh {
 		if err := t.createEntry(ctx, p); err != nil {
 			for _, made := range fresh[:i+1] {
-				_ = t.client.Delete(ctx, made.cronJob) // the first error is reported
+				_ = t.client.Delete(ctx, made.cronJob) // the error that made this necessary is reported instead
 			}
 			return t.failedEntryError(p, err)
 		}
@@ -202,14 +202,15 @@ type crontab struct {
 	kept *corev1.ConfigMap
 }
 
-// configMapName returns the name of the ConfigMap.
+// configMapName returns the name of the ConfigMap that stores the table.
 func (t *crontab) configMapName() string { return "scrontab-" + scrontab.ObjectName(t.user) }
 
 func (t *crontab) objectLabels() map[string]string {
 	return map[string]string{scrontab.Label: scrontab.ObjectName(t.user)}
 }
 
-// homeDirectory returns the working directory of the jobs: the home directory or, if HOME is not set, otherwise.
+// homeDirectory returns the working directory for the jobs. This is the home directory or, if HOME is not set, the
+// value of otherwise.
 func homeDirectory(c *program.Call, otherwise string) string {
 	return cmp.Or(c.Factory.Streams.Env("HOME"), otherwise)
 }

@@ -27,7 +27,7 @@ type site struct {
 	facts              translate.Facts
 }
 
-// effectiveOptions returns the options that have no effect by default but do with this site's profile.
+// effectiveOptions returns the options that have no effect by default but have an effect with this site's profile.
 func (s *site) effectiveOptions() []string {
 	if s.profile.NumaHints {
 		return []string{"hint", "mem-bind"}
@@ -72,7 +72,8 @@ func hasServiceAccount(ctx context.Context, cl client.Client, namespace, name st
 	return cl.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &corev1.ServiceAccount{}) == nil
 }
 
-// listQueues returns the queues. It returns nil if they cannot be read; the API server then validates the queue.
+// listQueues returns the queues. It returns nil if they cannot be read, in which case the API server validates the
+// queue.
 func listQueues(ctx context.Context, cl client.Client) []translate.Queue {
 	list := &schedulingv1beta1.QueueList{}
 	queues := []translate.Queue{}
@@ -90,8 +91,8 @@ func listQueues(ctx context.Context, cl client.Client) []translate.Queue {
 }
 
 // readNodes reads the nodes. It records the resources of nodes that accept ordinary pods, and the values of the
-// specified labels. It also records whether all nodes are those of vc-local, whose pods use the programs of this
-// machine.
+// specified labels. It also records whether all nodes were created by vc-local, because their pods use the programs
+// that are installed on this machine.
 func (s *site) readNodes(ctx context.Context, cl client.Client, labels []string) {
 	list := &corev1.NodeList{}
 	nodes, plain := 0, 0

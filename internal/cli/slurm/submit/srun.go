@@ -170,13 +170,13 @@ func isFile(mode string) bool {
 	return err != nil // a number is a task
 }
 
-// isSharedFile reports whether a pattern stands for a single file for all tasks, which this process writes.
+// isSharedFile reports whether a pattern names a single file for all tasks, which this process writes.
 func isSharedFile(pattern string) bool {
 	task, node := launchconfig.PatternScope(pattern)
 	return !task && !node
 }
 
-// openOutputs opens the files of --output and --error that this process writes.
+// openOutputs opens the files that are specified with --output and --error and that this process writes.
 func (r *stepRun) openOutputs(a *attach.Allocation) (out, failed io.Writer, err error) {
 	out, failed = r.Factory.Streams.Out, r.Factory.Streams.Err
 	opened := map[string]*os.File{}
@@ -245,12 +245,12 @@ func (r *stepRun) runStep(ctx context.Context, a *attach.Allocation, how string)
 	return r.superviseStep(ctx, a, how, ended)
 }
 
-// forceTime is how long tasks may take to end after Ctrl-C.
+// forceTime is the maximum time that tasks may take to end after Ctrl-C.
 const forceTime = 5 * time.Second
 
-// superviseStep waits for the end of a step. The first Ctrl-C prints the status. A second one within a second
-// interrupts the tasks. If the tasks do not end within forceTime, or on any other signal, superviseStep cancels the
-// allocation.
+// superviseStep waits for a step to end. The first Ctrl-C prints the status. A second one within a second, or a signal
+// other than Ctrl-C, interrupts the tasks. If the tasks do not end within forceTime, or if another signal arrives,
+// superviseStep cancels the allocation, provided that srun created it, and returns.
 func (r *stepRun) superviseStep(ctx context.Context, a *attach.Allocation, how string, ended <-chan error) error {
 	received, stop := attach.CaptureInterrupts()
 	defer stop()

@@ -8,8 +8,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/srunoptions"
 )
 
-// stepsFromEnvironment returns the step options that environment variables set. Options on the command line override
-// them.
+// stepsFromEnvironment returns the step options that are set by environment variables. Options on the command line
+// override them.
 func stepsFromEnvironment(c *program.Call) []getopt.Given {
 	values := map[string]string{}
 	for _, entry := range c.UserEnvironment() {

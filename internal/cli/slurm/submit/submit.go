@@ -1,5 +1,5 @@
-// Package submit has the programs that submit jobs: sbatch, srun, salloc and scrontab, and `vcctl slurm translate`, which
-// shows what they would submit.
+// Package submit implements the programs that submit jobs: sbatch, srun, salloc and scrontab. It also implements `vcctl
+// slurm translate`, which shows what sbatch would submit.
 //
 //	In:   script, directives, environment and options; the site's profile and facts about the cluster
 //	Out:  a Job with its ConfigMap and Secret, or a CronJob; for srun and salloc, a step or a shell in the job
@@ -28,22 +28,22 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// idPatience is how long to wait for a job's number. Tests set a shorter time.
+// idPatience is the maximum time to wait for a job's number. Tests set a shorter time.
 var idPatience = 5 * time.Second
 
-// awayPatience is how long to wait for a job controller if a job requires vc's controller and no controller has
+// awayPatience is the maximum time to wait for a job controller if a job requires vc's controller and no controller has
 // processed it yet. Tests set a shorter time.
 var awayPatience = 2 * time.Minute
 
 // submitJob creates a job and its other objects, and waits for the job's number. If it fails, it leaves no objects
-// behind. A job that requires vc's job controller does not run without it: the job's pods wait for the ConfigMap,
-// which submitJob creates only after the controller has processed the job.
+// behind. A job that requires vc's job controller does not start without it, because the job's pods wait for the
+// ConfigMap, which submitJob creates only after the controller has processed the job.
 func submitJob(ctx context.Context, c *program.Call, r *translate.Result) (*batchv1alpha1.Job, error) {
 	cl, err := c.Factory.Client()
 	if err != nil {
 		return nil, err
 	}
-	// ctx is not used here: an interrupted request may still create the job, without a message to the user.
+	// ctx is not used here, because an interrupted request may still create the job, without a message to the user.
 	if err := cl.Create(context.WithoutCancel(ctx), r.Job); err != nil {
 		return nil, submissionError(c, err)
 	}
@@ -102,7 +102,7 @@ func waitForController(ctx context.Context, c *program.Call, cl client.WithWatch
 	return now, nil
 }
 
-// notSubmitted is the beginning of the messages about jobs that were created and then deleted again.
+// notSubmitted begins the messages about jobs that were created and then deleted again.
 const notSubmitted = "Batch job submission failed: "
 
 func hasPhase(job *batchv1alpha1.Job) bool { return job.Status.State.Phase != "" }
@@ -153,7 +153,7 @@ func deleteSubmitted(ctx context.Context, c *program.Call, cl client.Client, job
 	}
 }
 
-// submissionError converts an error of the API server to Slurm's format.
+// submissionError converts an error from the API server to Slurm's format.
 func submissionError(c *program.Call, err error) error {
 	human := cli.HumanizeError(err, c.Factory.DescribeConnection())
 	if at := "metadata.annotations[" + keys.Dependency + "]: "; strings.Contains(human.What, at) {

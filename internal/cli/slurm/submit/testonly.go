@@ -22,7 +22,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// planPatience is how long to wait for the scheduler's answer.
+// planPatience is the maximum time to wait for the scheduler's answer.
 const planPatience = 30 * time.Second
 
 // runTestOnly requests the estimated start of a job from the scheduler without submitting the job. Because the job has
@@ -75,8 +75,8 @@ func neverStartsError(a *insightv1alpha1.Answer) error {
 	return usererror.Errorf(hint, "allocation failure: Requested node configuration is not available")
 }
 
-// estimatedStart returns the time when the job would start: the time of the answer if it can start now, and otherwise
-// the latest time of the scheduler's estimate.
+// estimatedStart returns the time when the job would start: the time of the scheduler's answer if the job can start
+// now, and the scheduler's estimate otherwise. It returns false if the time is unknown.
 func estimatedStart(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) (time.Time, bool) {
 	if a.Verdict == insightv1alpha1.VerdictStarts && p.Status.AnsweredAt != nil {
 		return p.Status.AnsweredAt.Time, true

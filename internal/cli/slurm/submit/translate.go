@@ -79,7 +79,7 @@ func translateScript(ctx context.Context, c *program.Call) error {
 	return writeExplained(c, result, c.Factory.Streams.Out)
 }
 
-// removeFormat removes -o json and -o yaml from the options and returns the format.
+// removeFormat removes -o json and -o yaml from the options and returns the requested format, which is yaml by default.
 func removeFormat(c *program.Call) string {
 	format := "yaml"
 	c.Parsed.Given = slices.DeleteFunc(slices.Clone(c.Parsed.Given), func(g getopt.Given) bool {
@@ -92,7 +92,7 @@ func removeFormat(c *program.Call) string {
 	return format
 }
 
-// readOffline reads the script and its options, and takes the profile from a file.
+// readOffline reads the script and its options, and reads the profile from a file instead of the cluster.
 func readOffline(c *program.Call, file string) (*jobInput, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -202,7 +202,7 @@ func writeYAML(out io.Writer, object any, comments map[string][]string) error {
 	return encoder.Close()
 }
 
-// pruneEmpty returns an object without the nulls and empty maps that the metadata of every object contains.
+// pruneEmpty returns a copy of an object without nulls, creation timestamps and empty resources.
 func pruneEmpty(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -20,13 +20,13 @@ type Array struct {
 	elements batchv1alpha1.Indices
 	size     int32
 	limit    int32 // maximum number of active elements; 0 means no limit
-	// off holds the positions of cancelled elements, shut the positions of elements that wait for others, and lost
-	// the positions of elements whose dependency can never be met.
+	// off holds the positions of cancelled elements, shut the positions of elements that are waiting for others, and
+	// lost the positions of elements whose dependency can never be met.
 	off, shut, lost map[int]bool
 }
 
-// parseArray returns the array of a job; nil if the job is not an array. Admission has rejected invalid annotations;
-// those that exist anyway count as missing.
+// parseArray returns the array of a job, or nil if the job is not an array. Admission rejects invalid annotations, so
+// an invalid annotation that exists anyway is treated as missing.
 func parseArray(in *Input, job *batchv1alpha1.Job) *Array {
 	elements, size, ok := batchv1alpha1.ElementsOf(job)
 	if !ok {
@@ -42,7 +42,7 @@ func parseArray(in *Input, job *batchv1alpha1.Job) *Array {
 	return a
 }
 
-// addCorresponding adds to shut the elements that wait for elements with the same index in other arrays.
+// addCorresponding adds the elements that are waiting for elements with the same index in other arrays to shut.
 func (a *Array) addCorresponding(in *Input, job *batchv1alpha1.Job) {
 	d, err := batchv1alpha1.DependencyOf(job)
 	if err != nil || d.Any {
@@ -61,8 +61,8 @@ func (a *Array) addCorresponding(in *Input, job *batchv1alpha1.Job) {
 	}
 }
 
-// addTerm adds the elements that wait for the corresponding elements of the job that a term names. The job is nil if
-// it does not exist.
+// addTerm adds the elements that are waiting for the corresponding elements of target, the job that a term names.
+// target is nil if the job does not exist.
 func (a *Array) addTerm(term batchv1alpha1.DependencyTerm, target *batchv1alpha1.Job) {
 	if target == nil {
 		isGone := term.Job.ID > 0 // the job has a number, so it existed and has ended
@@ -79,8 +79,8 @@ func (a *Array) addTerm(term batchv1alpha1.DependencyTerm, target *batchv1alpha1
 	}
 }
 
-// awaitElements adds the elements whose counterpart in another array has not succeeded to shut, and to lost if the
-// counterpart cannot succeed any more.
+// awaitElements adds the elements whose counterpart in another array has not succeeded to shut. If the counterpart can
+// no longer succeed, it also adds the element to lost.
 func (a *Array) awaitElements(others *batchv1alpha1.ArrayStatus, hasEnded bool) {
 	succeeded := a.elementsIn(others.Succeeded)
 	for p := range a.elements.Count() {
@@ -96,7 +96,7 @@ func (a *Array) awaitElements(others *batchv1alpha1.ArrayStatus, hasEnded bool) 
 	maps.Copy(a.lost, a.elementsIn(others.Cancelled))
 }
 
-// elementsIn returns the positions of the elements whose indices a status lists.
+// elementsIn returns the positions of the elements whose indices are listed in a status.
 func (a *Array) elementsIn(text string) map[int]bool {
 	indices, _ := batchv1alpha1.ParseIndices(text)
 	positions := map[int]bool{}

@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// limitActive skips the places of elements that may not start now, because they wait for other elements or because the
-// limit on active elements is reached. Elements that have started are always completed.
+// limitActive skips the places of elements that may not start now, because they are waiting for other elements or
+// because the limit on active elements has been reached. Elements that have started are always completed.
 func (b *builder) limitActive(places iter.Seq[Place]) iter.Seq[Place] {
 	if b.array == nil {
 		return places
@@ -42,9 +42,9 @@ func (b *builder) limitActive(places iter.Seq[Place]) iter.Seq[Place] {
 	}
 }
 
-// activeElements returns the elements that have pods that have not ended. It includes an element of several pods if one
-// of its finished pods is being deleted and no result of the element is recorded. That pod will be re-created, so the
-// element still runs.
+// activeElements returns the elements with at least one pod that has not ended. It also includes an element with
+// several pods if one of its finished pods is being deleted and no result is recorded. That pod will be re-created, so
+// the element is still running.
 func (b *builder) activeElements() map[int]bool {
 	seen := map[int]bool{}
 	for m := range b.census.inRange() {
@@ -56,8 +56,8 @@ func (b *builder) activeElements() map[int]bool {
 	return seen
 }
 
-// elementsWaitReason returns the reason why none of the waiting elements can start. It is empty if the job itself does
-// not hold them back.
+// elementsWaitReason returns the reason why none of the waiting elements can start. It returns "" if nothing in the job
+// itself prevents them from starting.
 func (b *builder) elementsWaitReason(waiting []int) reason.Code {
 	a := b.array
 	open, lost := 0, 0

@@ -21,8 +21,8 @@ type builder struct {
 	plugins   plugin.Set
 	pluginErr error
 	refused   int32     // number of pods that this plan stops because nodes rejected them
-	refusal   *obstacle // about a rejected pod that is not stopped yet
-	delayed   bool      // a policy responds to an event, but its delay has not passed
+	refusal   *obstacle // describes a rejected pod that is not stopped yet
+	delayed   bool      // a policy responds to an event, but the policy's delay has not passed
 	plan      Plan
 }
 
@@ -51,10 +51,10 @@ func (b *builder) requestPlanAfter(d time.Duration) {
 	}
 }
 
-// retryAfter is how often to retry if a job waits for an object that is not watched.
+// retryAfter is the interval between retries while a job is waiting for an object that is not watched.
 const retryAfter = 5 * time.Second
 
-// record is the finished work that is stored in the status, so that it is not repeated when its pods no longer exist.
+// record is the finished work, which is stored in the status, so that it is not repeated when its pods no longer exist.
 // It consists of the results of an array's elements, or of the succeeded indices of a job that keeps finished pods.
 type record struct {
 	elements []corev1.PodPhase       // for an array, by position: Succeeded, Failed or ""

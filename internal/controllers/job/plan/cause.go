@@ -43,7 +43,7 @@ type Cause struct {
 	exit *int32
 }
 
-// jobFailure returns the cause as part of a job status; nil if there is no cause, or it has no code.
+// jobFailure returns the cause as part of a job status, or nil if there is no cause, or it has no code.
 func (c *Cause) jobFailure() *batchv1alpha1.JobFailure {
 	if c == nil || c.code == "" {
 		return nil
@@ -51,7 +51,7 @@ func (c *Cause) jobFailure() *batchv1alpha1.JobFailure {
 	return &batchv1alpha1.JobFailure{Reason: string(c.code), Message: c.text, ExitCode: c.exit}
 }
 
-// reasonCodeText returns the reason code as a string; "" if there is no cause.
+// reasonCodeText returns the reason code as a string, or "" if there is no cause.
 func (c *Cause) reasonCodeText() string {
 	if c == nil {
 		return ""
@@ -69,7 +69,8 @@ func recordFailure(status *batchv1alpha1.JobStatus, c *Cause) {
 // causeOfMember returns the reason why an existing pod failed.
 func (b *builder) causeOfMember(m *member) Cause { return b.causeAtPlace(m.place, m.pod) }
 
-// causeOfLost returns the reason why a pod was lost, or why it had failed before; nil if the pod was never seen.
+// causeOfLost returns the reason why a pod was lost or, if it had failed before, why it failed. It returns nil if the
+// pod's last state is unknown.
 func (b *builder) causeOfLost(l *Lost, place Place) *Cause {
 	switch {
 	case l.Pod == nil:
@@ -97,7 +98,7 @@ func (b *builder) placeDisplayName(p Place) string {
 	return fmt.Sprintf("%s-%d", b.job.Spec.Tasks[p.Task].Name, p.Index)
 }
 
-// firstFailed returns the failed pod with the lowest index in the first task that has failed pods; nil if no pod
+// firstFailed returns the failed pod with the lowest index in the first task that has failed pods, or nil if no pod
 // counts as failed.
 func (b *builder) firstFailed() *member {
 	var first *member
@@ -169,8 +170,8 @@ func describeContainerEnd(name string, end *corev1.ContainerStateTerminated, mem
 	return Cause{code: reason.PodFailed, text: fmt.Sprintf("%s exited with code %d", name, end.ExitCode)}
 }
 
-// memoryLimit returns the memory limit of a pod's container or, if it has none, of the pod; "" if neither has a
-// limit.
+// memoryLimit returns the memory limit of a pod's container or, if the container has no limit, the memory limit of the
+// pod. It returns "" if neither has a limit.
 func memoryLimit(pod *corev1.Pod, container string) string {
 	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 		if limit, ok := c.Resources.Limits[corev1.ResourceMemory]; ok && c.Name == container {
@@ -185,7 +186,7 @@ func memoryLimit(pod *corev1.Pod, container string) string {
 	return ""
 }
 
-// onlyMemoryLimit returns the memory limit of a pod that has only one container; otherwise "".
+// onlyMemoryLimit returns the memory limit of a pod that has only one container, and "" otherwise.
 func onlyMemoryLimit(pod *corev1.Pod) string {
 	if len(pod.Spec.InitContainers)+len(pod.Spec.Containers) != 1 {
 		return ""
@@ -193,8 +194,8 @@ func onlyMemoryLimit(pod *corev1.Pod) string {
 	return memoryLimit(pod, pod.Spec.Containers[0].Name)
 }
 
-// firstFailedContainer returns the first container, in the order in which containers run, that ended with an exit code
-// other than 0. end is nil if none exists.
+// firstFailedContainer returns the first container that ended with an exit code other than 0, in the order in which
+// containers run. end is nil if there is no such container.
 func firstFailedContainer(pod *corev1.Pod) (container string, end *corev1.ContainerStateTerminated) {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
@@ -206,8 +207,8 @@ func firstFailedContainer(pod *corev1.Pod) (container string, end *corev1.Contai
 	return "", nil
 }
 
-// causeOfLoss returns the reason why a pod is lost that this controller did not stop: its disruption condition or,
-// without one, an eviction.
+// causeOfLoss returns the reason why a pod that this controller did not stop was lost. The reason is taken from the
+// pod's disruption condition; without such a condition, it is an eviction.
 func causeOfLoss(name string, pod *corev1.Pod) Cause {
 	if c, ok := disruptionCause(name, pod); ok {
 		return c

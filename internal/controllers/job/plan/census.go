@@ -110,7 +110,7 @@ func (c *census) inRange() iter.Seq[*member] {
 // counters holds the numbers in a job status.
 type counters struct {
 	pending, running, succeeded, failed, terminating, unknown int32
-	// number of places that have no pod and no result, and at which no pod should run
+	// number of places that have no pod and no result, and where no pod should run
 	cancelled int32
 	cutShort  int32 // number of finished pods in elements that were cancelled before all of their pods had finished
 	tasks     map[string]batchv1alpha1.TaskState

@@ -12,8 +12,8 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
-// decideAction chooses the action: the action of the oldest command or, without commands, of the first event to which a
-// policy responds.
+// decideAction chooses the action for the job. It is the action of the oldest command or, if there are no commands, the
+// response to the first event to which a policy responds.
 func (b *builder) decideAction() decision {
 	commanded, ok := b.decideCommand()
 	do := responseInPhase(b.currentPhase(), commanded.action)
@@ -103,8 +103,8 @@ func (b *builder) decideEvent() decision {
 	return chosen
 }
 
-// recordDelay records an event which says that the response to events of this kind and task is delayed. It does so only
-// once.
+// recordDelay records an event which says that the response to events of this kind in this task is delayed. It does so
+// only once.
 func (b *builder) recordDelay(a answer, e *event) {
 	key := fmt.Sprintf("told/%s/%d/%d", e.kind, e.task, b.job.Status.Version)
 	if _, told := b.plan.Since[key]; told {

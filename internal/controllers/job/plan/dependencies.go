@@ -20,8 +20,8 @@ func (b *builder) mayTaskHavePods(task int) bool {
 		slices.ContainsFunc(b.census.members, func(m *member) bool { return m.place.Task == task && m.inRange && !m.gone })
 }
 
-// dependenciesMet reports whether the tasks for which a task waits are ready. All of them must be ready, or only one
-// if the iteration is any.
+// dependenciesMet reports whether the tasks that a task depends on are ready. All of them must be ready, unless the
+// iteration is any; in that case, one is enough.
 func (b *builder) dependenciesMet(task int) bool {
 	d := b.job.Spec.Tasks[task].DependsOn
 	if d == nil || len(d.Name) == 0 {
@@ -39,8 +39,8 @@ func (b *builder) dependenciesMet(task int) bool {
 	return met == len(d.Name)
 }
 
-// isTaskReady reports whether a task has at least minAvailable pods that have succeeded, or run with all containers
-// ready.
+// isTaskReady reports whether a task has at least minAvailable pods that have succeeded or are running with all
+// containers ready.
 func (b *builder) isTaskReady(task int) bool {
 	if task < 0 {
 		return false

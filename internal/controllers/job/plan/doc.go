@@ -4,10 +4,10 @@
 //	In:   Input: the job, its pods, PodGroup and queue, the commands for it, the pods that vanished, and the time
 //	Out:  Plan: the writes in the order in which to carry them out, the events to record, and the time of the next plan
 //
-// The plan is level-based: it depends on the observed objects, not on the notifications about them. An event to which
-// policies respond is a fact that is visible in the objects, such as a failed pod of the current version, a pod that
-// is being deleted by another component, or fewer pods than the status counts. Events are therefore not lost if the
-// controller restarts or misses a watch event.
+// The plan is level-based, which means that it depends on the observed objects, not on the notifications about them. An
+// event to which policies respond is a fact that is visible in the objects, such as a failed pod of the current
+// version, a pod that is being deleted by another component, or fewer pods than the status counts. Events are therefore
+// not lost if the controller restarts or misses a watch event.
 //
 // # Invariants
 //

@@ -66,7 +66,8 @@ const (
 )
 
 // stateOfElement returns the state of the element at a position. The result of the element's pods takes precedence over
-// the recorded result, the recorded result over pods that have not ended, and any result over a later cancellation.
+// the recorded result, the recorded result takes precedence over pods that have not ended, and any result takes
+// precedence over a later cancellation.
 func (b *builder) stateOfElement(at int, e *element, phase batchv1alpha1.JobPhase) what {
 	ended := e.live == 0 && e.well+e.badly == b.array.size
 	recorded := b.record.elements[at]
@@ -148,7 +149,7 @@ func (b *builder) arrayStatus(phase batchv1alpha1.JobPhase) *batchv1alpha1.Array
 }
 
 // failureBeyondContainers returns the reason code for a failed pod if the failure was not caused by the pod's own
-// containers; otherwise "".
+// containers, and "" otherwise.
 func (b *builder) failureBeyondContainers(m *member) string {
 	if c := b.causeOfMember(m); c.code != reason.PodFailed {
 		return c.reasonCodeText()
@@ -169,7 +170,7 @@ func formatElementSets(sets map[string][]int32) map[string]string {
 }
 
 // formatTimes formats the start times and run times of the elements. They are computed once, when the job ends, because
-// the pods may not exist later.
+// the pods may no longer exist later.
 func (b *builder) formatTimes(elements []element, ended []int32) string {
 	if old := b.job.Status.Array; old != nil && old.Times != "" && IsEndedOrAborted(b.job.Status.State.Phase) {
 		return old.Times
@@ -195,7 +196,7 @@ func exitCodesByElement(states *batchv1alpha1.ArrayStatus) map[string]batchv1alp
 	return parseSets(states.ExitCodes)
 }
 
-// causesByElement returns the failed elements whose cause is recorded, by cause.
+// causesByElement returns the failed elements that have a recorded cause, by cause.
 func causesByElement(states *batchv1alpha1.ArrayStatus) map[string]batchv1alpha1.Indices {
 	if states == nil {
 		return nil

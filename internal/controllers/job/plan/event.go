@@ -35,8 +35,8 @@ type event struct {
 	undated bool
 }
 
-// rank orders events that occurred within the same second: events that end the job successfully come before events
-// that result from its end.
+// rank orders events that occurred within the same second. Events that end the job successfully come before events that
+// result from its end.
 var rank = map[busv1alpha1.Event]int{
 	busv1alpha1.TaskCompletedEvent: 0, busv1alpha1.PodFailedEvent: 1, busv1alpha1.PodEvictedEvent: 2, busv1alpha1.TaskFailedEvent: 3, busv1alpha1.JobUnknownEvent: 4, busv1alpha1.PodPendingEvent: 5,
 }
@@ -116,8 +116,8 @@ func (b *builder) podEvents() []event {
 	return list
 }
 
-// lostEvents returns the events about pods that no longer exist: pods whose deletion was observed, and pods that the
-// status counts but that are missing.
+// lostEvents returns the events about pods that no longer exist. These are pods whose deletion was observed, and
+// missing pods that the status still counts.
 func (b *builder) lostEvents() []event {
 	var list []event
 	seen := make(map[int]int32, len(b.job.Spec.Tasks))
@@ -149,8 +149,8 @@ func (b *builder) lostEvents() []event {
 	return list
 }
 
-// countMissingPods returns the number of pods of a task that the status counts, but that do not exist and cannot be
-// finished pods that were deleted.
+// countMissingPods returns the number of missing pods of a task. A pod is missing if the status counts it although it
+// does not exist, and if it cannot be a finished pod that was deleted.
 func (b *builder) countMissingPods(task int) int32 {
 	spec := &b.job.Spec.Tasks[task]
 	var then, finishedThen, now, finishedNow int32
@@ -167,8 +167,8 @@ func (b *builder) countMissingPods(task int) int32 {
 		if m.place.Task != task {
 			continue
 		}
-		// A pod that is being deleted has its own event, unless the controller stopped it; in that case the status
-		// does not count it.
+		// A pod that is being deleted has its own event, unless the controller stopped the pod. In that case, the
+		// status does not count it.
 		if m.gone && (m.marked || m.version < b.job.Status.Version) {
 			continue
 		}
@@ -182,8 +182,8 @@ func (b *builder) countMissingPods(task int) int32 {
 
 // taskTally counts the pods of a task that matter for its events.
 type taskTally struct {
-	// succeeded counts the succeeded pods. current reports that one of them has the job's version, and last is the
-	// latest time at which one finished.
+	// succeeded counts the succeeded pods. current is true if one of them has the job's version, and last is the latest
+	// time at which one of them finished.
 	succeeded int32
 	current   bool
 	last      time.Time

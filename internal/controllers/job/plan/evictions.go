@@ -82,7 +82,7 @@ func (b *builder) recordEviction(v *victim) {
 	since := v.at.Sub(last.At.Time)
 	if together := since.Abs() <= oneEviction && !v.created.After(last.At.Time); record.Times == 0 || !together {
 		if record.Times > 0 && since < 0 {
-			return // the pod belongs to an earlier eviction and was counted then
+			return // the pod is part of an earlier eviction and was counted then
 		}
 		record.Times++
 		*last = batchv1alpha1.JobEviction{At: metav1.NewTime(v.at.Truncate(time.Second)), Reason: v.cause.reasonCodeText(), Message: v.message}

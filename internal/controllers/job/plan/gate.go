@@ -23,19 +23,19 @@ type gate struct {
 	text string
 	// until is the time to check again if nothing changes before then; zero if only a change can open the gate.
 	until time.Time
-	// met lists the dependencies that are met and stay so.
+	// met lists the dependencies that are met and will remain met.
 	met []string
 	// failed lists the dependencies that can never be met, because the other job has ended.
 	failed []string
-	// never reports that the dependency can never be met.
+	// never is true if the dependency can never be met.
 	never bool
 }
 
 func (g *gate) isGateOpen() bool { return g.code == "" }
 
-// evaluateGate determines whether a job may start: it must not be held, its begin time must have passed, and its
-// dependency must be met. others contains the jobs that it depends on, the jobs that these depend on, and the jobs
-// with the same title.
+// evaluateGate determines whether a job may start. The job must not be held, its begin time must have passed, and its
+// dependency must be met. others contains the jobs that this job depends on, the jobs that those depend on, and the
+// jobs with the same title.
 func evaluateGate(job *batchv1alpha1.Job, others []*batchv1alpha1.Job, now time.Time) gate {
 	dependency, err := batchv1alpha1.DependencyOf(job)
 	begin, beginErr := batchv1alpha1.BeginOf(job)
@@ -62,7 +62,7 @@ func evaluateGate(job *batchv1alpha1.Job, others []*batchv1alpha1.Job, now time.
 // verdict is the state of one term of a dependency.
 type verdict struct {
 	met, never bool
-	// ended reports that the other job has ended, so that its result is final.
+	// ended is true if the other job has ended, so that its result is final.
 	ended bool
 	text  string // the missing condition
 	until time.Time
@@ -194,7 +194,7 @@ var hadEnded = map[batchv1alpha1.DependencyKind]string{
 	batchv1alpha1.AfterCorr: "has completed none of the same indices",
 }
 
-// evaluateSingleton evaluates a singleton dependency: the job waits for jobs of the same user and title that have
+// evaluateSingleton evaluates a singleton dependency. The job must wait for jobs with the same user and title that have
 // started or are older.
 func evaluateSingleton(job *batchv1alpha1.Job, others []*batchv1alpha1.Job) verdict {
 	if other := SingletonJobAhead(job, others); other != nil {
@@ -203,7 +203,8 @@ func evaluateSingleton(job *batchv1alpha1.Job, others []*batchv1alpha1.Job) verd
 	return verdict{met: true}
 }
 
-// evaluateStart evaluates a dependency on the start of a job. If the job never started, its end counts instead.
+// evaluateStart evaluates a dependency on the start of a job. If the job ended without starting, its end counts
+// instead.
 func evaluateStart(term batchv1alpha1.DependencyTerm, target *batchv1alpha1.Job, now time.Time) verdict {
 	var since metav1.Time
 	switch {
@@ -274,7 +275,8 @@ func evaluateEnd(term batchv1alpha1.DependencyTerm, o outcome) verdict {
 }
 
 // evaluateCorresponding opens the gate of an array as soon as one of its elements may start; Array.addCorresponding
-// then decides about each element. Unless both jobs are arrays, it evaluates the dependency on the job as a whole.
+// then decides about each element. If one of the jobs is not an array, it evaluates the dependency on the job as a
+// whole.
 func evaluateCorresponding(job *batchv1alpha1.Job, term batchv1alpha1.DependencyTerm, target *batchv1alpha1.Job) verdict {
 	whole := evaluateEnd(batchv1alpha1.DependencyTerm{Kind: batchv1alpha1.AfterOK, Job: term.Job}, outcomeOfReference(target, term.Job))
 	mine, _, ok := batchv1alpha1.ElementsOf(job)
@@ -295,8 +297,8 @@ func evaluateCorresponding(job *batchv1alpha1.Job, term batchv1alpha1.Dependency
 // haveCommonIndex reports whether two sets have a number in common.
 func haveCommonIndex(a, b batchv1alpha1.Indices) bool { return a.Minus(b).Count() < a.Count() }
 
-// isHeldBeforeStart reports whether the job is held and none of its pods has a node. The job's pods are then removed
-// from the queue.
+// isHeldBeforeStart reports whether the job is pending and held, and none of its pods has a node. The pods of such a
+// job are removed from the queue.
 func (b *builder) isHeldBeforeStart() bool {
 	return b.in.Job.Annotations[keys.Hold] != "" && b.currentPhase() == batchv1alpha1.Pending && !b.hasPlacedPods()
 }
@@ -306,7 +308,8 @@ func (b *builder) hasPlacedPods() bool {
 	return slices.ContainsFunc(b.census.members, func(m *member) bool { return m.isLivePod() && m.pod.Spec.NodeName != "" })
 }
 
-// isSubmitted reports whether the job has ever been in its queue: it has run, or it has a PodGroup or pods.
+// isSubmitted reports whether the job has ever been in its queue, which means that it has run or has a PodGroup or
+// pods.
 func (b *builder) isSubmitted() bool {
 	return HasEverStarted(b.in.Job) || b.in.PodGroup != nil || slices.ContainsFunc(b.census.members, (*member).isLivePod)
 }
@@ -326,7 +329,7 @@ func (b *builder) evaluateJobGate() gate {
 	return evaluateGate(b.in.Job, b.in.Related, b.in.Now)
 }
 
-// terminateInvalid returns the termination of the job if its dependency can never be met and its annotations request
+// terminateInvalid decides to terminate the job if its dependency can never be met and its annotations request
 // termination in this case.
 func (b *builder) terminateInvalid() (decision, bool) {
 	if b.in.Job.Annotations[keys.KillOnInvalidDependency] != "true" {
@@ -339,7 +342,7 @@ func (b *builder) terminateInvalid() (decision, bool) {
 }
 
 // recordGateStatus stores the state of the gate in the status, and records an event if a closed gate has a new reason.
-// It returns the closed gate as an obstacle; nil if the gate is open.
+// It returns the closed gate as an obstacle, or nil if the gate is open.
 func (b *builder) recordGateStatus(status *batchv1alpha1.JobStatus) *obstacle {
 	g := b.evaluateJobGate()
 	status.Gate = gateStatus(&g, b.knownResults(status.Gate), HasEverStarted(b.in.Job))
@@ -403,5 +406,6 @@ func gateStatus(g *gate, old *batchv1alpha1.JobGate, started bool) *batchv1alpha
 	return status
 }
 
-// awaitedAgain is how often a finished job whose time to live has passed is checked for jobs that still wait for it.
+// awaitedAgain is how often to check whether other jobs are still waiting for a finished job whose time to live has
+// passed.
 const awaitedAgain = 10 * time.Second

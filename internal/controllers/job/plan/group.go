@@ -86,8 +86,8 @@ type placement struct {
 }
 
 // taskPlacements returns the placement rules of each task as JSON, so that the scheduler can take them into account
-// before the pods exist. It omits tasks that may run anywhere. It returns "" for a job with too many tasks or too
-// long rules.
+// before the pods exist. It omits tasks that may run anywhere. It returns "" for a job with too many tasks or with
+// rules that are too long.
 func taskPlacements(job *batchv1alpha1.Job) string {
 	if len(job.Spec.Tasks) > mostTasksTold {
 		return ""
@@ -110,8 +110,8 @@ func taskPlacements(job *batchv1alpha1.Job) string {
 	return string(text)
 }
 
-// runningEstimate returns the run time that the job declares. Without a declaration, it returns the longest time
-// limit of its tasks if all tasks have one. 0 means unknown.
+// runningEstimate returns the run time that the job declares. If the job declares none, it returns the longest time
+// limit of the job's tasks, provided that all tasks have one. 0 means unknown.
 func runningEstimate(job *batchv1alpha1.Job) time.Duration {
 	if estimate := job.Spec.RunningEstimate; estimate != nil && estimate.Duration > 0 {
 		return estimate.Duration
@@ -138,9 +138,9 @@ func (b *builder) groupIsCurrent() bool {
 	return err != nil || int32(version) >= b.job.Status.Version
 }
 
-// groupSpec returns the spec of a gang whose pods can all exist now. Tasks that wait for other tasks are not part of
-// it yet, because a gang that included them would never start, and so they would not start either. minResources
-// covers the minimum of the whole job from the beginning.
+// groupSpec returns the spec of a gang whose pods can all exist now. Tasks that are waiting for other tasks are not
+// part of the gang yet, because a gang that included them would never start, and so they would not start either.
+// minResources covers the minimum of the whole job from the beginning.
 func groupSpec(job *batchv1alpha1.Job, priorities map[string]int32, starts func(task int) bool) schedulingv1beta1.PodGroupSpec {
 	resources := minResources(job, priorities)
 	var possible int32
@@ -215,8 +215,8 @@ func sameAmounts(x, y corev1.ResourceList) bool {
 	return maps.EqualFunc(x, y, func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })
 }
 
-// minResources returns the total requests of the smallest set of pods that may start. It takes pods of the tasks with
-// the highest priority first.
+// minResources returns the total requests of the smallest set of pods that may start. It counts the pods of the tasks
+// with the highest priority first.
 func minResources(job *batchv1alpha1.Job, priorities map[string]int32) corev1.ResourceList {
 	order := make([]*batchv1alpha1.TaskSpec, len(job.Spec.Tasks))
 	for i := range order {

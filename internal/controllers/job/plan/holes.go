@@ -11,7 +11,7 @@ import (
 // more.
 const maxPlaces = 5000
 
-// morePodsAfter is the delay of the next plan if a plan creates only some of the wanted pods.
+// morePodsAfter is the delay before the next plan if a plan creates only some of the wanted pods.
 const morePodsAfter = 50 * time.Millisecond
 
 // missingPlaces returns the places of a task that lack a pod, in the order of their indices.
@@ -26,7 +26,7 @@ func (b *builder) missingPlaces(task int) iter.Seq[Place] {
 	}
 }
 
-// firstMissingPlaces returns the first places in holes, up to the given number.
+// firstMissingPlaces returns the first places of a task that lack a pod, up to the given number.
 func (b *builder) firstMissingPlaces(task, most int) []Place {
 	return collectFirst(b.missingPlaces(task), most)
 }
@@ -46,7 +46,7 @@ func collectFirst(places iter.Seq[Place], most int) []Place {
 	return list
 }
 
-// startableMissing returns the holes of all tasks whose dependencies are met.
+// startableMissing returns the places that lack a pod in all tasks whose dependencies are met.
 func (b *builder) startableMissing() iter.Seq[Place] {
 	var tasks []int
 	for task := range b.job.Spec.Tasks {

@@ -13,8 +13,9 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// findHopelessCause returns the reason to give up a job that would otherwise never end, because a pod crashes again and
-// again, or because tasks have a dependency that can never be met. It returns nil if the job can still make progress.
+// findHopelessCause returns the reason to give up on a job that would otherwise never end, because a pod crashes again
+// and again, or because tasks have a dependency that can never be met. It returns nil if the job can still make
+// progress.
 func (b *builder) findHopelessCause(n *counters) *Cause {
 	switch b.currentPhase() {
 	case batchv1alpha1.Running:
@@ -28,7 +29,7 @@ func (b *builder) findHopelessCause(n *counters) *Cause {
 	return b.findStuckCause(n)
 }
 
-// mayKeepRunning reports whether a pod is alive, belongs to the current version of the job and is not stopped.
+// mayKeepRunning reports whether a pod is alive, belongs to the current version of the job and is not being stopped.
 func (b *builder) mayKeepRunning(m *member) bool {
 	if m.stop || m.marked {
 		return false
@@ -95,8 +96,8 @@ func lastCrashTime(pod *corev1.Pod) (last *corev1.ContainerStateTerminated) {
 }
 
 // findStuckCause returns a cause if an admitted job cannot make progress, because all pods have ended and the
-// incomplete tasks wait for tasks that will never become ready. It returns nil if the delayed response of a policy may
-// still change this.
+// incomplete tasks are waiting for tasks that will never become ready. It returns nil if the delayed response of a
+// policy may still change this.
 func (b *builder) findStuckCause(n *counters) *Cause {
 	hasEnded := n.countLivePods() == 0 && n.succeeded+n.failed > 0
 	if b.delayed || !hasEnded {
@@ -128,8 +129,8 @@ func (b *builder) findStuckCause(n *counters) *Cause {
 	return &c
 }
 
-// judgePhase returns the phase determined by settle, and the cause of a failure. The text about a failure names the
-// first pod that failed, and then the rule that was violated.
+// judgePhase returns the phase that follows from the state of the pods, and the cause if the job has failed. The text
+// about a failure names the first pod that failed, and then the rule that was violated.
 func (b *builder) judgePhase(n *counters) (phase batchv1alpha1.JobPhase, failed *Cause, why string) {
 	phase, why = phaseWithoutAction(b.job, n)
 	if phase == batchv1alpha1.Pending || phase == batchv1alpha1.Running {

@@ -21,7 +21,7 @@ type Input struct {
 	PodGroup *schedulingv1beta1.PodGroup
 	// Queue is the queue of the job; nil if it does not exist.
 	Queue *schedulingv1beta1.Queue
-	// Claims holds, for each of ClaimNames(Job), whether the claim exists. It matters only before the PodGroup is
+	// Claims states, for each name in ClaimNames(Job), whether the claim exists. It matters only before the PodGroup is
 	// created.
 	Claims map[string]bool
 	// Priorities maps the names of the tasks' PriorityClasses to their values.
@@ -34,33 +34,32 @@ type Input struct {
 	Reports []Report
 	// Since holds the times at which undated events were first observed, as returned by the last plan.
 	Since map[string]time.Time
-	// Killed holds the pods that this process has deleted. The cache may not show their deletion yet.
+	// Killed holds the pods that this process has deleted. The cache may not show that they were deleted yet.
 	Killed map[types.UID]bool
-	// Trouble describes the error of the last attempt to carry out a plan; nil if it succeeded.
+	// Trouble describes the error from the last attempt to carry out a plan; nil if it succeeded.
 	Trouble *Trouble
 	// Numbers reports whether this cluster assigns numbers to jobs. NumbersFrom is the time from which numbers are
 	// available. NumberTaken reports whether another job has the number of this job.
 	Numbers     bool
 	NumbersFrom time.Time
 	NumberTaken bool
-	// Related holds the jobs that this job depends on, the jobs that these depend on, and the jobs with the same
-	// title. They are read only while the job may have to wait for them.
+	// Related holds the jobs that this job depends on, the jobs that those depend on, and the jobs with the same title.
+	// They are read only while the job may have to wait for them.
 	Related []*batchv1alpha1.Job
 	// KeepEnded keeps ended jobs regardless of their ttlSecondsAfterFinished.
 	KeepEnded bool
-	// Awaited reports whether another job waits for this job.
+	// Awaited reports whether another job is waiting for this job.
 	Awaited bool
 	// Fresh reports whether Pods were read from the API server instead of the cache. A plan that depends on missing
 	// pods requests this (Plan.Refresh).
 	Fresh bool
-	// Doubt reports whether Pods may be older than this process. If so, any response to an event also requires Fresh.
+	// Doubt reports whether Pods may be older than this process. If so, every response to an event requires Fresh.
 	Doubt bool
 	// Now is the time of the plan.
 	Now time.Time
 }
 
-// Lost is a pod that was deleted, although not by this controller: it was evicted, or it was deleted after it had
-// failed.
+// Lost is a pod that was evicted, or that another component deleted after the pod had failed.
 type Lost struct {
 	UID     types.UID
 	Name    string

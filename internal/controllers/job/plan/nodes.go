@@ -8,8 +8,8 @@ import (
 )
 
 // recordPodNodes stores in the status the nodes of the pods that this plan or a later one stops or deletes. These are
-// all pods of a job that ends, and the stopped pods of an array. A restart of the whole job removes the nodes of the
-// previous run.
+// all pods of a job that is ending, and the stopped pods of an array. A restart of the whole job removes the nodes of
+// the previous run.
 func (b *builder) recordPodNodes(status *batchv1alpha1.JobStatus) {
 	if status.State.Phase == batchv1alpha1.Restarting {
 		if status.Version != b.in.Job.Status.Version {

@@ -2,14 +2,14 @@ package plan
 
 import batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 
-// NumberJob assigns the job its number: the first of Count consecutive free numbers.
+// NumberJob assigns the job its number, which is the first of Count consecutive free numbers.
 type NumberJob struct{ Count int }
 
 func (NumberJob) write() {}
 
 // requestJobNumber requests a number for a job that has none, or whose number belongs to another job. It reports
-// whether the job must wait for the number before objects are created that contain it. While numbers are not available,
-// the job continues without one.
+// whether the job must wait for the number before objects that contain the number are created. While numbers are not
+// available, the job continues without one.
 func (b *builder) requestJobNumber() (wait bool) {
 	if _, ok := batchv1alpha1.JobID(b.in.Job); ok && !b.in.NumberTaken || !b.in.Numbers {
 		return false

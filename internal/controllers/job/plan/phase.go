@@ -27,7 +27,7 @@ type step struct {
 	retry bool
 	// sync continues the job without a change.
 	sync bool
-	// hold postpones the action, so that a command waits until the phase is over.
+	// hold postpones the action. A command then has to wait until the phase is over.
 	hold bool
 }
 
@@ -37,7 +37,7 @@ func isTargeted(a busv1alpha1.Action) bool {
 }
 
 // responseInPhase is the state table. It returns the step that an action causes in a phase. The conditions under which
-// a job leaves a phase without an action are in settle.
+// a job leaves a phase without an action are in phaseWithoutAction.
 func responseInPhase(phase batchv1alpha1.JobPhase, a busv1alpha1.Action) step {
 	switch phase {
 	case "", batchv1alpha1.Pending, batchv1alpha1.Running:
@@ -75,7 +75,7 @@ var restartingSteps = map[busv1alpha1.Action]step{
 // abortedSteps holds the steps for a job that is aborting or aborted.
 var abortedSteps = map[busv1alpha1.Action]step{
 	busv1alpha1.ResumeJobAction: {next: batchv1alpha1.Restarting, kill: killLive, retry: true},
-	// Clients that wait for the end of the job must see it end.
+	// Clients that are waiting for the job to end must be able to observe its end.
 	busv1alpha1.TerminateJobAction: {next: batchv1alpha1.Terminating, kill: killLive},
 }
 
@@ -88,8 +88,8 @@ func IsEndedOrAborted(phase batchv1alpha1.JobPhase) bool {
 	return false
 }
 
-// phaseWithoutAction returns the phase that a job enters without an action, given the state of its pods; if nothing
-// changes, it is the current phase. why is a sentence for users.
+// phaseWithoutAction returns the phase that a job enters without an action because of the state of its pods. If nothing
+// changes, it returns the current phase. why is a sentence for users.
 func phaseWithoutAction(job *batchv1alpha1.Job, n *counters) (phase batchv1alpha1.JobPhase, why string) {
 	switch job.Status.State.Phase {
 	case "", batchv1alpha1.Pending:
@@ -112,7 +112,7 @@ func phaseWithoutAction(job *batchv1alpha1.Job, n *counters) (phase batchv1alpha
 	return job.Status.State.Phase, ""
 }
 
-// phaseAfter maps each phase in which a job ends its pods to the phase that follows when all pods have ended.
+// phaseAfter maps each phase in which the pods of a job are stopped to the phase that follows when all pods have ended.
 var phaseAfter = map[batchv1alpha1.JobPhase]batchv1alpha1.JobPhase{
 	batchv1alpha1.Aborting:    batchv1alpha1.Aborted,
 	batchv1alpha1.Completing:  batchv1alpha1.Completed,
@@ -127,8 +127,8 @@ func (n *counters) hasNothingLeft(job *batchv1alpha1.Job) bool {
 	return n.cancelled > 0 && n.cancelled+n.cutShort == countReplicas(job)
 }
 
-// requiredStarted returns the number of pods that must have started: minAvailable, but no more than the number of
-// places that are not cancelled.
+// requiredStarted returns the number of pods that must have started. This is minAvailable, but no more than the number
+// of places that are not cancelled.
 func (n *counters) requiredStarted(job *batchv1alpha1.Job) int32 {
 	return min(job.Spec.MinAvailable, countReplicas(job)-n.cancelled)
 }

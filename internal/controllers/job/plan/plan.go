@@ -60,7 +60,7 @@ func newBuilder(in *Input) *builder {
 	b.plugins, b.pluginErr = plugin.For(job)
 	for _, l := range in.Lost {
 		if l.Version < job.Status.Version || b.currentPhase() != batchv1alpha1.Restarting {
-			b.plan.Answered = append(b.plan.Answered, l.UID) // decide may remove some again
+			b.plan.Answered = append(b.plan.Answered, l.UID) // decideAction may remove some again
 		}
 	}
 	b.answerReports()
@@ -140,7 +140,7 @@ func (b *builder) maintainEndedJob() {
 	b.requestJobNumber()
 }
 
-// remainingLifetime returns how long the ended job is still kept. ok is false if it is kept without a limit.
+// remainingLifetime returns how much longer the ended job is kept. It returns false if the job is kept without a limit.
 func (b *builder) remainingLifetime() (time.Duration, bool) {
 	ttl, since := b.job.Spec.TTLSecondsAfterFinished, b.job.Status.State.LastTransitionTime
 	isKept := b.in.KeepEnded || b.isOnlySuspended()
@@ -158,7 +158,7 @@ func (b *builder) isOnlySuspended() bool {
 	return b.currentPhase() == batchv1alpha1.Aborted && notes[keys.Slurm] != "" && notes[keys.CancelledBy] == ""
 }
 
-// continueRestarting continues a restart: it stops the affected pods and then lets the job start again.
+// continueRestarting continues a restart. It stops the affected pods and then lets the job start again.
 func (b *builder) continueRestarting(asked decision) {
 	status := b.job.Status.DeepCopy()
 	switch targets := storedTargets(status); {

@@ -78,8 +78,8 @@ func (b *builder) countRecorded(task int) absent {
 // willPodRemain reports whether a replica has a pod that is neither gone nor about to be deleted.
 func willPodRemain(m *member) bool { return m != nil && !m.gone && !m.stop }
 
-// recordedPlaces returns the places of a task that the record may contain: all places of an array; otherwise, the
-// places that have succeeded and are kept.
+// recordedPlaces returns the places of a task that the record may contain. For an array, these are all places;
+// otherwise, they are the places that have succeeded and are kept.
 func (b *builder) recordedPlaces(task int) iter.Seq[Place] {
 	replicas := b.job.Spec.Tasks[task].Replicas
 	return func(yield func(Place) bool) {
@@ -95,7 +95,8 @@ func (b *builder) recordedPlaces(task int) iter.Seq[Place] {
 	}
 }
 
-// countPlacesWithoutPod adds the places that are done but have no pod to the counters, as if their pods still existed.
+// countPlacesWithoutPod adds the places without a pod whose work is done or cancelled to the counters. Finished places
+// count as if their pods still existed.
 func (b *builder) countPlacesWithoutPod(n *counters) {
 	n.cutShort = b.countCutShort()
 	for task := range b.job.Spec.Tasks {
@@ -138,8 +139,8 @@ func (b *builder) dropStoppedResults() {
 	}
 }
 
-// dropAllResults removes all recorded results except those that the job keeps. A restart of the whole job repeats
-// everything else.
+// dropAllResults removes all recorded results except those that the job keeps, because a restart of the whole job
+// repeats everything else.
 func (b *builder) dropAllResults() {
 	if batchv1alpha1.KeepsFinished(b.job) {
 		for at, phase := range b.record.elements {

@@ -20,7 +20,7 @@ const (
 	notTakenIn = "Pod was rejected"
 )
 
-// recreationDelay returns how long a rejected pod is kept before it is re-created. The wait increases with the number
+// recreationDelay returns how long a rejected pod is kept before it is re-created. The delay increases with the number
 // of rejections.
 func recreationDelay(job *batchv1alpha1.Job) time.Duration {
 	rounds := job.Status.RefusedPods / max(1, countReplicas(job))
@@ -30,7 +30,7 @@ func recreationDelay(job *batchv1alpha1.Job) time.Duration {
 	return min(time.Second<<rounds, time.Minute)
 }
 
-// retryRefused marks the rejected pods whose wait is over. They are stopped and then re-created.
+// retryRefused marks the rejected pods whose delay has passed. They are stopped and then re-created.
 func (b *builder) retryRefused() {
 	wait := recreationDelay(b.job)
 	var first *member

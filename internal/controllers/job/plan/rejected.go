@@ -33,7 +33,8 @@ func WasRejectedByNode(pod *corev1.Pod) bool {
 	return !slices.ContainsFunc(pod.Status.ContainerStatuses, begun) && !slices.ContainsFunc(pod.Status.InitContainerStatuses, begun)
 }
 
-// mostRefusals is the average number of rejections per pod of the job from which on a rejection counts as a failure.
+// mostRefusals is the average number of rejections per pod of the job after which a further rejection counts as a
+// failure.
 const mostRefusals = 8
 
 // refusalsUsedUp reports whether nodes have rejected pods of the job too often for this to be a coincidence.

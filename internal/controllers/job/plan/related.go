@@ -16,7 +16,7 @@ type relatives struct {
 	jobs   []*batchv1alpha1.Job
 	byID   map[int64]*batchv1alpha1.Job
 	byName map[types.NamespacedName]*batchv1alpha1.Job
-	// dead holds the jobs from which no dependency leads back to the original job.
+	// dead holds the jobs from which no chain of dependencies leads back to the original job.
 	dead map[types.UID]bool
 }
 
@@ -46,7 +46,7 @@ func (r *relatives) findReferenced(reference batchv1alpha1.JobReference) *batchv
 }
 
 // findDependencyCycle returns the path from target back to job along dependencies that must be met before a job can
-// start; nil if there is none.
+// start, or nil if there is none.
 func (r *relatives) findDependencyCycle(job, target *batchv1alpha1.Job) []string {
 	seen := map[types.UID]bool{}
 	if way := r.walkTo(job, target, seen); way != nil {
@@ -56,8 +56,8 @@ func (r *relatives) findDependencyCycle(job, target *batchv1alpha1.Job) []string
 	return nil
 }
 
-// walkTo returns a path of dependencies that leads from a job to the goal; nil if there is none. It visits no job that
-// it has seen.
+// walkTo returns a path of dependencies that leads from a job to the goal, or nil if there is none. It does not visit a
+// job twice.
 func (r *relatives) walkTo(goal, at *batchv1alpha1.Job, seen map[types.UID]bool) []string {
 	if at.UID == goal.UID {
 		return []string{describeJob(at)}
@@ -83,8 +83,8 @@ func (r *relatives) walkTo(goal, at *batchv1alpha1.Job, seen map[types.UID]bool)
 	return nil
 }
 
-// SingletonJobAhead returns the oldest job for which a job with a singleton dependency must wait. Such jobs have the
-// same user and title, and have started or are older. Ahead returns nil if none exists.
+// SingletonJobAhead returns the oldest job that a job with a singleton dependency must wait for. Such jobs have the
+// same user and title, have not ended, and have started or are older. SingletonJobAhead returns nil if there is none.
 func SingletonJobAhead(job *batchv1alpha1.Job, others []*batchv1alpha1.Job) *batchv1alpha1.Job {
 	var first *batchv1alpha1.Job
 	for _, other := range others {
@@ -100,8 +100,8 @@ func SingletonJobAhead(job *batchv1alpha1.Job, others []*batchv1alpha1.Job) *bat
 }
 
 // DependsOnEnd reports whether a waiting job still depends on how the other job ends. Once a term is met, or can never
-// be met, that is final, except when array elements wait for the corresponding elements of another array: these are
-// decided one by one. A singleton dependency waits only for jobs that have not ended.
+// be met, its result is final. An exception is a met term by which array elements wait for the corresponding elements
+// of another array, because the elements are evaluated one by one. A singleton term never depends on how a job ends.
 func DependsOnEnd(waiting, other *batchv1alpha1.Job) bool {
 	d, err := batchv1alpha1.DependencyOf(waiting)
 	if err != nil {
@@ -143,7 +143,7 @@ func describeJob(job *batchv1alpha1.Job) string {
 	return name
 }
 
-// HasEverStarted reports whether a job runs or has ever run.
+// HasEverStarted reports whether a job is running or has ever run.
 func HasEverStarted(job *batchv1alpha1.Job) bool {
 	return job.Status.State.Phase == batchv1alpha1.Running || slices.ContainsFunc(job.Status.Conditions, func(c batchv1alpha1.JobCondition) bool { return c.Status == batchv1alpha1.Running })
 }

@@ -34,8 +34,8 @@ func ReportFromPod(pod *corev1.Pod) (report Report, ok bool) {
 	return Report{}, false
 }
 
-// answerReports marks as handled the reports that the status already contains or will never contain. The others are
-// kept until a later plan finds them in the status, so that no report is lost if a write fails.
+// answerReports marks the reports that the status already contains or will never contain as handled. The other reports
+// are kept until a later plan finds them in the status, so that no report is lost if a write fails.
 func (b *builder) answerReports() {
 	for i := range b.in.Reports {
 		r := &b.in.Reports[i]
@@ -54,7 +54,8 @@ func (b *builder) needsReport(r *Report) bool {
 	return leavesItsNodes(b.currentPhase()) || r.Version == b.job.Status.Version
 }
 
-// isNewAndFits reports whether a report can be added to reports, which must not contain a report of the same pod.
+// isNewAndFits reports whether a report can be added to reports. This is not the case if reports already contains a
+// report from the same pod, or if there is not enough space.
 func isNewAndFits(reports []batchv1alpha1.PodReport, r *Report) bool {
 	return !slices.ContainsFunc(reports, r.isSamePod) && batchv1alpha1.ReportFits(reports, r.Message)
 }

@@ -6,9 +6,9 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// withoutFailed removes the failed pods from a gang that can no longer be complete. Failed pods are not re-created,
-// so a re-created pod, or a pod that was not bound yet when they failed, would wait for them forever. Without them,
-// the remaining pods start together, and the job ends as if no pod had been lost.
+// withoutFailed removes the failed pods from a gang that can no longer be complete. Failed pods are not re-created, so
+// the pods that still need a node would wait for them forever. If the failed pods are removed, the remaining pods start
+// together, and the job ends as if no pod had been lost.
 func (b *builder) withoutFailed(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 	failed := b.failedByTask()
 	if failed == nil || !b.isWithoutNode() || !b.lacksMembers(job, failed) {
@@ -22,9 +22,9 @@ func (b *builder) withoutFailed(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 	return job
 }
 
-// withoutHeldBack removes from a gang the pods that are not created now because their task waits for another task
-// again. This happens if both tasks have started and then lost pods. Otherwise, the pods of the two tasks would wait
-// for each other.
+// withoutHeldBack removes the pods that are not created now because their task is waiting for another task again from a
+// gang. This happens if both tasks have started and then lost pods. If such pods remained in the gang, the pods of the
+// two tasks would wait for each other.
 func (b *builder) withoutHeldBack(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 	for task := range b.job.Spec.Tasks {
 		if b.dependenciesMet(task) {
@@ -70,7 +70,7 @@ func (b *builder) failedByTask() (failed []int32) {
 	return failed
 }
 
-// isWithoutNode reports whether a pod waits for a node.
+// isWithoutNode reports whether any pod is waiting for a node.
 func (b *builder) isWithoutNode() bool {
 	for m := range b.census.inRange() {
 		if !m.isLivePod() || m.stop {
@@ -100,8 +100,8 @@ func (b *builder) lacksMembers(job *batchv1alpha1.Job, failed []int32) bool {
 	return min(job.Spec.MinAvailable, possible) > possible-gone
 }
 
-// gangForScheduler returns the job as the scheduler should see it, without places that need no pod and without pods for
-// which the gang would wait in vain.
+// gangForScheduler returns the job as the scheduler should see it. It omits places that need no pod, and pods that the
+// gang would wait for in vain.
 func (b *builder) gangForScheduler() *batchv1alpha1.Job {
 	return b.withoutFailed(b.withoutHeldBack(b.withoutAbsent()))
 }

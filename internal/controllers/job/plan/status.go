@@ -55,7 +55,7 @@ func (b *builder) countAndSettle() *batchv1alpha1.JobStatus {
 	phase, failed, why := b.judgePhase(&n)
 	code := failed.reasonCodeText()
 	if phase != status.State.Phase {
-		reason := status.State.Reason // an ended job keeps the reason of its end
+		reason := status.State.Reason // an ended job keeps the reason why it ended
 		if phase == batchv1alpha1.Pending || phase == batchv1alpha1.Running || b.currentPhase() == batchv1alpha1.Restarting {
 			reason = code
 		}

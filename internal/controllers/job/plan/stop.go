@@ -45,8 +45,8 @@ func (b *builder) marksAnyPod() bool {
 	return slices.ContainsFunc(b.census.members, (*member).needsMark)
 }
 
-// stopPods deletes the pods that are to be stopped. Before that, it annotates pods whose end would look like an
-// eviction, which are the pods of the current version in a phase that keeps this version.
+// stopPods deletes the pods that are to be stopped. Before that, it annotates those pods whose end would look like an
+// eviction. These are the pods of the current version if the phase keeps this version.
 func (b *builder) stopPods() {
 	var mark, stop []*corev1.Pod
 	for _, m := range b.census.members {

@@ -63,8 +63,8 @@ func MayRunElsewhere(queue *schedulingv1beta1.Queue) bool {
 	return queue != nil && len(queue.Spec.ExtendClusters) > 0
 }
 
-// setForwardingAnnotation sets the forwarding annotation on the job. The PodGroup that is created from the job then has
-// it, too.
+// setForwardingAnnotation sets the forwarding annotation on the job. The PodGroup that is created from the job then
+// also has this annotation.
 func (b *builder) setForwardingAnnotation() {
 	if !MayRunElsewhere(b.in.Queue) || b.job.Annotations[keys.JobForwarding] == "true" {
 		return
@@ -76,10 +76,11 @@ func (b *builder) setForwardingAnnotation() {
 	b.appendWrites(ForwardJob{})
 }
 
-// waitingForTask is the reason in the status of a pending job if a task waits for other tasks.
+// waitingForTask is the reason in the status of a pending job if a task is waiting for other tasks.
 const waitingForTask = "WaitingForTask"
 
-// explainPending stores in the state of a pending job the reason why it waits, unless it waits for the scheduler.
+// explainPending stores the reason why a pending job is waiting in the job's state, unless the job is waiting for the
+// scheduler.
 func (b *builder) explainPending(status *batchv1alpha1.JobStatus, problem *obstacle) {
 	if status.State.Phase != batchv1alpha1.Pending {
 		return
@@ -98,7 +99,7 @@ func (b *builder) explainPending(status *batchv1alpha1.JobStatus, problem *obsta
 	}
 }
 
-// unmetDependency returns the first task that waits for other tasks.
+// unmetDependency returns an obstacle that names the first task that is waiting for other tasks.
 func (b *builder) unmetDependency() *obstacle {
 	for task := range b.job.Spec.Tasks {
 		t := &b.job.Spec.Tasks[task]
@@ -124,7 +125,7 @@ func (b *builder) findObstacle() *obstacle {
 	return nil
 }
 
-// listResources stores in the status the resources that sync creates.
+// listResources stores the list of resources that syncDesiredState creates in the status.
 func (b *builder) listResources(status *batchv1alpha1.JobStatus) {
 	add := func(key, value string) {
 		if status.ControlledResources == nil {
@@ -155,8 +156,8 @@ func (b *builder) markUnwanted() {
 	}
 }
 
-// keepFinished unmarks finished pods that were to be stopped, because an ended job keeps them even if its replicas
-// were lowered just before. It reports whether there were any.
+// keepFinished unmarks finished pods that were to be stopped, because an ended job keeps them even if its replicas were
+// lowered just before. It reports whether there were any such pods.
 func (b *builder) keepFinished() (found bool) {
 	for _, m := range b.census.members {
 		if m.hasFinished() && m.stop {

@@ -16,7 +16,8 @@ const targetKey = "restart-target"
 // maxTargets is the maximum number of stored targets. Further failed pods are found again by the next plan.
 const maxTargets = 200
 
-// restartTargets returns the targets of a targeted restart that responds to an event; empty if the event names none.
+// restartTargets returns the targets of a targeted restart that responds to an event. The list is empty if the event
+// does not name any.
 func restartTargets(job *batchv1alpha1.Job, a busv1alpha1.Action, e *event) []string {
 	if e.task < 0 {
 		return nil
@@ -62,8 +63,8 @@ func storeTargets(status *batchv1alpha1.JobStatus, targets []string) {
 	status.ControlledResources[targetKey] = strings.Join(targets, ",")
 }
 
-// markTargets marks the pods that belong to the targets, including finished ones, to be stopped. Pods that are
-// already being deleted are only annotated, so that no policy responds to their end again.
+// markTargets marks the pods that belong to the targets, including finished ones, so that they are stopped. Pods that
+// are already being deleted are only annotated, so that no policy responds to their end again.
 func (b *builder) markTargets(targets []string) {
 	wanted := make(map[string]bool, len(targets))
 	for _, t := range targets {

@@ -12,8 +12,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
-// ClaimName returns the name of the claim for the i-th volume of the job: the name in the spec or, if it is missing,
-// a name derived from the job's UID.
+// ClaimName returns the name of the claim for the i-th volume of the job. This is the name in the spec or, if that is
+// missing, a name derived from the job's UID.
 func ClaimName(job *batchv1alpha1.Job, i int) string {
 	if name := job.Spec.Volumes[i].VolumeClaimName; name != "" {
 		return name
@@ -30,8 +30,8 @@ func ClaimNames(job *batchv1alpha1.Job) []string {
 	return names
 }
 
-// missingClaim returns the name of a claim that the job mounts but that does not exist, and for which the job has no
-// template; "" if none exists.
+// missingClaim returns the name of a claim that the job mounts although the claim does not exist and the job contains
+// no template for it. It returns "" if there is no such claim.
 func (b *builder) missingClaim() string {
 	for i := range b.job.Spec.Volumes {
 		if name := ClaimName(b.job, i); b.job.Spec.Volumes[i].VolumeClaim == nil && !b.in.Claims[name] {

@@ -42,8 +42,8 @@ type Set struct {
 	plugins []pluginapi.Plugin
 }
 
-// For returns the plugins of a job. The error names unknown plugins and invalid arguments. Even then, the set is
-// usable and contains all other plugins.
+// For returns the plugins of a job. The error names unknown plugins and invalid arguments. Even if there is an error,
+// the set is usable and contains all other plugins.
 func For(job *batchv1alpha1.Job) (Set, error) {
 	var set Set
 	var wrong field.ErrorList
@@ -93,7 +93,8 @@ func toAggregateError(wrong field.ErrorList) error {
 // Names returns the names of the plugins in the set.
 func (s Set) Names() []string { return s.names }
 
-// RecordedNames returns the names of the plugins to list in the job's status: all except hcclrank, as in Volcano.
+// RecordedNames returns the names of the plugins to list in the job's status. As in Volcano, these are all plugins
+// except hcclrank.
 func (s Set) RecordedNames() []string {
 	return slices.DeleteFunc(slices.Clone(s.names), func(name string) bool { return name == hcclrank.Name })
 }

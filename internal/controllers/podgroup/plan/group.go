@@ -41,8 +41,8 @@ func GroupNameOf(pod *corev1.Pod) string {
 // GroupNameFor returns the name of the PodGroup shared by all pods of a controller, or of the PodGroup of a single pod.
 func GroupNameFor(uid types.UID) string { return keys.PodGroupNamePrefix + string(uid) }
 
-// GroupFor returns the PodGroup of a plain pod. inherited holds the annotations of the pod's owners, of which earlier
-// ones take precedence.
+// GroupFor returns the PodGroup of a plain pod. inherited holds the annotations of the pod's owners; annotations of
+// earlier owners take precedence.
 func GroupFor(pod *corev1.Pod, inherited map[string]string) *schedulingv1beta1.PodGroup {
 	group := &schedulingv1beta1.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{
@@ -71,8 +71,8 @@ func GroupFor(pod *corev1.Pod, inherited map[string]string) *schedulingv1beta1.P
 	return group
 }
 
-// groupOwners returns the owner references of the PodGroup: those of the pod, or the pod itself if it has no
-// controller. The PodGroup never blocks the deletion of an owner.
+// groupOwners returns the owner references of the PodGroup. These are the owner references of the pod or, if the pod
+// has no controller, a reference to the pod itself. The PodGroup never blocks the deletion of an owner.
 func groupOwners(pod *corev1.Pod) []metav1.OwnerReference {
 	refs := slices.Clone(pod.OwnerReferences)
 	if metav1.GetControllerOfNoCopy(pod) == nil {
@@ -149,8 +149,8 @@ func InheritAnnotations(to, from map[string]string) {
 	}
 }
 
-// RefreshedGroup returns an existing PodGroup with the values of its pod and owner, and whether this changes it. Keys
-// set by others are kept.
+// RefreshedGroup returns a copy of an existing PodGroup, updated with the values from its pod and owner, and reports
+// whether anything has changed. It keeps the annotations and labels that other components have set.
 func RefreshedGroup(there, wanted *schedulingv1beta1.PodGroup) (update *schedulingv1beta1.PodGroup, changed bool) {
 	update = there.DeepCopy()
 	update.Spec.MinMember = wanted.Spec.MinMember

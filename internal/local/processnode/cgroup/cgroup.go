@@ -178,7 +178,7 @@ func (g *Group) MemoryViews() []View {
 	return []View{{"", mountPoint}, {g.memory, filepath.Join(mountPoint, "memory")}}
 }
 
-// OutOfMemory reports whether the kernel killed a process of the group because of its memory limit.
+// OutOfMemory reports whether the kernel killed a process in the group because of the memory limit.
 func (g *Group) OutOfMemory() bool {
 	if g.memory == "" {
 		return false

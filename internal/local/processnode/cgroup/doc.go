@@ -9,5 +9,5 @@
 //
 //   - A group is created only for a controller that must enforce a limit on memory or cpu, so a container without
 //     limits costs nothing.
-//   - All groups of a cluster are below a directory with the cluster's name. Remove deletes this directory.
+//   - All groups of a cluster are below a directory with the cluster's name. RemoveGroups deletes this directory.
 package cgroup

@@ -46,8 +46,8 @@ func limitedResources(limits Limits, noSwap bool) *cgroups.Resources {
 	if limits.MilliCPURequest > 0 {
 		shares := uint64(min(max(limits.MilliCPURequest*1024/1000, 2), 262144))
 		resources.CpuShares = shares // for version 1
-		// For version 2, the kubelet's formula for pods: it is linear, so containers share the processors in the ratio of
-		// their requests, unlike with ConvertCPUSharesToCgroupV2Value.
+		// Version 2 uses the kubelet's formula for pods. The formula is linear, so containers share the processors in
+		// the ratio of their requests. This would not be the case with ConvertCPUSharesToCgroupV2Value.
 		resources.CpuWeight = 1 + (shares-2)*9999/262142
 	}
 	return resources

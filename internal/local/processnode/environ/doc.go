@@ -6,7 +6,7 @@
 //
 // # Invariants
 //
-//   - All functions are pure except for the lookups: the same lookup results give the same environment.
+//   - All functions are pure except for the lookups, so the same lookup results give the same environment.
 //   - A later definition of a key takes precedence. $(KEY) refers to earlier definitions, then to the services.
 //     $$(KEY) becomes $(KEY).
 package environ

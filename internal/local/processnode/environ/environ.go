@@ -15,10 +15,11 @@ import (
 type Facts struct {
 	HostIP      string
 	PodIP       string
-	Allocatable corev1.ResourceList // of the node; used for missing limits
+	Allocatable corev1.ResourceList // allocatable resources of the node; used for missing limits
 }
 
-// Sources looks up the objects to which a pod refers. For missing objects, they return the API's NotFound error.
+// Sources holds functions that look up the objects to which a pod refers. For missing objects, they return the API's
+// NotFound error.
 type Sources struct {
 	ConfigMap func(name string) (*corev1.ConfigMap, error)
 	Secret    func(name string) (*corev1.Secret, error)

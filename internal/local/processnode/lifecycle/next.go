@@ -20,7 +20,7 @@ const (
 type Action struct {
 	Verb      Verb
 	Container *Container
-	Until     time.Time // for StopGently: the time when Kill follows
+	Until     time.Time // for StopGently, the time when Kill follows
 }
 
 // Next advances the state. It returns the actions to carry out now, and the latest time of the next call; a zero time
@@ -167,8 +167,8 @@ func (d *decision) mayRestart(c *Container) bool {
 	return true
 }
 
-// scheduleRestart schedules the restart of an ended container. The first restart is immediate; the pause grows as
-// long as the container keeps ending soon.
+// scheduleRestart schedules the restart of an ended container. The first restart is immediate. The delay before further
+// restarts grows as long as the container keeps ending soon after its start.
 func (d *decision) scheduleRestart(c *Container) {
 	c.Stage, c.restarting = Waiting, true
 	if c.End.FinishedAt.Sub(c.End.StartedAt) >= backOffForgiveAfter {

@@ -46,12 +46,13 @@ const (
 	backOffForgiveAfter = 10 * time.Minute
 )
 
-// BackOff configures the pause before an ended container restarts: none the first time, then Base, doubling to Max.
+// BackOff configures the delay before an ended container restarts. The first restart is immediate; after that, the
+// delay starts at Base and doubles up to Max.
 type BackOff struct {
 	Base, Max time.Duration
 }
 
-// End describes how an attempt of a container ended.
+// End describes how an attempt to run a container ended.
 type End struct {
 	Code       int
 	Signal     int
@@ -69,13 +70,13 @@ type Container struct {
 	Stage   Stage
 	Attempt int    // number of restarts
 	ID      string // ID of the current attempt
-	// Started is true once the startup probe has succeeded and the postStartHook hook has returned. Healthy is the
-	// result of the readiness probe.
+	// Started is true once the startup probe has succeeded and the postStart hook has returned. Healthy is the result
+	// of the readiness probe.
 	Started   bool
 	Healthy   bool
 	StartedAt time.Time
-	End       *End // of the attempt that has ended; nil if none has ended
-	Last      *End // of the attempt before the current one
+	End       *End // how the current attempt ended; nil if it has not ended
+	Last      *End // how the attempt before the current one ended
 
 	waitReason  string
 	waitMessage string
@@ -155,7 +156,7 @@ func isOwnCondition(condition corev1.PodCondition) bool {
 	return false
 }
 
-// mergeConditions takes the node's conditions from own and all others from api.
+// mergeConditions returns the node's conditions from own and all other conditions from api.
 func mergeConditions(own, api []corev1.PodCondition) []corev1.PodCondition {
 	foreign := slices.DeleteFunc(slices.Clone(api), isOwnCondition)
 	return append(OwnConditions(own), foreign...)
@@ -204,10 +205,10 @@ func (p *Pod) StopAll(stop Stop) {
 	}
 }
 
-// IsStopping reports whether the pod was requested to stop.
+// IsStopping reports whether a stop of the pod was requested.
 func (p *Pod) IsStopping() bool { return p.stop != nil }
 
-// HasActiveContainers reports whether any container of the pod runs.
+// HasActiveContainers reports whether any container of the pod is starting, running or stopping.
 func (p *Pod) HasActiveContainers() bool {
 	return slices.ContainsFunc(p.Containers, (*Container).isContainerActive)
 }

@@ -8,9 +8,9 @@ import (
 )
 
 // RestorePod returns the state of a pod after the node's process was restarted, derived from the pod's status in the
-// API. No container is running any more, because containers end with that process. Ended containers keep their
-// results, and containers that were running have ended with code 137. What follows depends on the restart policy: a
-// pod that must not restart fails; other pods start their containers (and init containers) again.
+// API. No container is running any more, because containers end with that process. Ended containers keep their results,
+// and containers that were running have ended with code 137. What follows depends on the restart policy. A pod that
+// must not restart fails, and other pods start their containers (and init containers) again.
 func RestorePod(pod *corev1.Pod, now time.Time) *Pod {
 	p := New(pod, now)
 	lost := false
@@ -23,7 +23,7 @@ func RestorePod(pod *corev1.Pod, now time.Time) *Pod {
 		return p
 	}
 	if pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
-		// The lost container makes the pod fail by the normal rules, so that no container is started again.
+		// According to the normal rules, the lost container makes the pod fail, so that no container is started again.
 		p.ready = mainsStarted(p)
 		return p
 	}

@@ -60,7 +60,7 @@ func (p *Pod) currentPhase() corev1.PodPhase {
 	return corev1.PodRunning
 }
 
-// hasEverStarted reports whether a container runs or ran before.
+// hasEverStarted reports whether a container is running or has run before.
 func (c *Container) hasEverStarted() bool {
 	hasEnded := c.End != nil || c.Last != nil
 	isAboutToStart := c.Stage == Waiting || c.Stage == Starting
@@ -114,8 +114,8 @@ func (p *Pod) isReady(c *Container) bool {
 	}
 }
 
-// waitsAfterEnd reports whether a container that has ended waits without a reason of its own, so that its end is still
-// its state.
+// waitsAfterEnd reports whether a container has ended and is waiting without a waiting reason. The status of such a
+// container still shows how it ended.
 func (c *Container) waitsAfterEnd() bool {
 	return c.Stage == Waiting && c.waitReason == "" && c.End != nil
 }

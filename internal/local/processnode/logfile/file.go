@@ -53,8 +53,8 @@ func Create(path string, now func() time.Time) (*File, error) {
 	return f, nil
 }
 
-// Stream returns a writer for a stream. When the writer is closed, it writes the last line even if its end is
-// missing.
+// Stream returns a writer for a stream. When the writer is closed, it writes the last line even if the line is
+// incomplete.
 func (f *File) Stream(name string) *Stream { return &Stream{file: f, name: name} }
 
 // Stream writes one stream of a container to the log.

@@ -22,8 +22,8 @@ type Options struct {
 // errLimit stops reading after LimitBytes have been written.
 var errLimit = errors.New("limit of bytes reached")
 
-// Read copies a log to out: first the rotated file, then the current one. If live is not nil, it follows the log
-// until the log is closed or ctx is done.
+// Read copies a log to out. It copies the rotated file first, and then the current one. If live is not nil, it follows
+// the log until the log is closed or ctx is done.
 func Read(ctx context.Context, path string, live *File, options Options, out io.Writer) error {
 	p := &printer{out: out, options: options, left: options.LimitBytes}
 	err := printLogFile(ctx, path, live, p)
@@ -79,8 +79,8 @@ func openCurrent(path string, live *File) (file *os.File, turns int, err error) 
 	}
 }
 
-// seekToTail seeks to the start of the last lines and returns the number of lines that must be read from the other
-// file; a negative number means all its lines.
+// seekToTail seeks to the start of the last lines. It returns the number of lines that must be read from the other file
+// in addition; a negative number means all lines in that file.
 func seekToTail(file *os.File, lines int64) (missing int64, err error) {
 	if lines < 0 {
 		return lines, nil
@@ -158,7 +158,7 @@ type printer struct {
 	middle  bool // the previous line was a partial one, so the next one gets no time
 }
 
-// selects reports whether a line is of the requested stream and time.
+// selects reports whether a line belongs to the requested stream and is not older than Since.
 func (o *Options) selects(line Line) bool {
 	if o.Stream != "" && line.Stream != o.Stream {
 		return false

@@ -180,8 +180,8 @@ func (b *Bridge) configureInside(inside *netlink.Handle, address, service netip.
 	if err := addAddress(inside, link, netip.PrefixFrom(address, subnetBits)); err != nil {
 		return err
 	}
-	// There is no route beyond the bridge. Responses from outside would need address translation, which would mean
-	// changing the host's network configuration. Without a route, connections fail at once with "network is
+	// There is no route beyond the bridge, because responses from outside would need address translation, which would
+	// mean changing the host's network configuration. Without a route, connections fail at once with "network is
 	// unreachable" instead of timing out.
 	return inside.LinkSetUp(link)
 }

@@ -12,8 +12,8 @@ const (
 	Failure
 )
 
-// Counter converts the outcomes of single probes to results. The result changes after a number of equal outcomes in a
-// row, the threshold.
+// Counter converts the outcomes of single probes to results. The result changes when the number of equal outcomes in a
+// row reaches the threshold.
 type Counter struct {
 	successes, failures int // thresholds
 	last                bool
@@ -27,7 +27,8 @@ func NewCounter(p *corev1.Probe) *Counter {
 }
 
 // CountOutcome counts an outcome. It returns the result and whether to report it. A result is reported when it has
-// changed and, to report containers that stay unhealthy again, after each further threshold of failures.
+// changed. If a container stays unhealthy, the failure is reported again each time the failure threshold is reached
+// once more.
 func (c *Counter) CountOutcome(ok bool) (Result, bool) {
 	if ok != c.last {
 		c.row = 0

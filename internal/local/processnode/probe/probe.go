@@ -111,7 +111,8 @@ func sendHTTPGet(ctx context.Context, action *corev1.HTTPGetAction, target Targe
 	return outcomeError(httpProber.Probe(request.WithContext(ctx), timeout))
 }
 
-// resolvePort returns the number of a port. The kubelet's message for an unknown name is about a malformed number.
+// resolvePort returns the number of a port. It replaces the kubelet's message for an unknown name, because that message
+// is about a malformed number.
 func resolvePort(port intstr.IntOrString, target Target) (int, error) {
 	number, err := kubeprobe.ResolveContainerPort(port, target.Container)
 	if err != nil {
@@ -120,7 +121,7 @@ func resolvePort(port intstr.IntOrString, target Target) (int, error) {
 	return number, nil
 }
 
-// outcomeError returns nil for a prober's success, with or without a warning, and otherwise the reason of the failure.
+// outcomeError returns nil for a prober's success, with or without a warning, and otherwise the reason for the failure.
 func outcomeError(result kubeprobe.Result, output string, err error) error {
 	if err == nil && result == kubeprobe.Failure {
 		return errors.New(output)

@@ -75,9 +75,9 @@ func (p *Process) recordExit(exit Exit) {
 // Files holds a process's stdin, stdout and stderr.
 type Files [3]*os.File
 
-// Start starts a container. If joinGroups is not nil, Start calls it with the process ID of the init before any
-// process of the container runs. It returns an error only for problems of the machine (fork, socket). A container
-// that cannot be built or run exits with a StartError.
+// Start starts a container. If joinGroups is not nil, Start calls it with the process ID of the init before any process
+// of the container runs. It returns an error only for problems with the machine (fork, socket). A container that cannot
+// be built or run exits with a StartError.
 func Start(level Level, spec *shim.Container, namespaces Namespaces, files Files, joinGroups func(pid int) error) (*Container, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -206,8 +206,8 @@ func (c *Container) deliverEvent(event shim.Event) {
 	case shim.EventFailed:
 		process.recordExit(Exit{Code: event.Code, StartError: event.Message})
 	case shim.EventExited:
-		// Report the end of the main process only after the init has ended, because only then all processes of the
-		// container have ended.
+		// Report the end of the main process only after the init has ended, because all processes of the container have
+		// ended only then.
 		if event.ID == 0 {
 			<-waitForEnd(c.init)
 		}

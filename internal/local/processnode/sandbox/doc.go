@@ -5,9 +5,9 @@
 //
 // # Invariants
 //
-//   - Every init is a child of a thread that exists as long as the node's process. When that process ends, the
-//     kernel kills the init, and the end of the init kills its container (package shim). Therefore, no process
-//     remains even after kill -9 of the node's process.
+//   - Every init is a child of a thread that exists as long as the node's process does. When that process ends, the
+//     kernel kills the init, and the end of the init kills its container (package shim). Therefore, no process remains
+//     even after kill -9 of the node's process.
 //   - Probe detects what the machine permits by starting real containers once.
 //
 // # Concurrency

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spawner is the thread that is the parent of every init. The kernel sends the parent-death signal when the thread
-// that forked ends, not the process, so this thread must never end.
+// spawner is the thread that is the parent of every init. The kernel sends the parent-death signal when the thread that
+// forked the child ends, not when its process ends, so this thread must never end.
 type spawner struct {
 	work chan func()
 	home int // network namespace of the machine

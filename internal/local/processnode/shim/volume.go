@@ -110,7 +110,7 @@ func mirrorDirectory(directory string) error {
 }
 
 // mirrorEntry makes source, an entry of a mirrored directory, available at target. It copies a dangling link at the
-// mount point of a volume unchanged; create replaces the link.
+// mount point of a volume unchanged, because createTarget replaces the link.
 func mirrorEntry(entry fs.DirEntry, source, target string) error {
 	if entry.Type()&fs.ModeSymlink != 0 {
 		link, err := os.Readlink(source)

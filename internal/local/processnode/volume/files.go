@@ -18,8 +18,8 @@ type File = volumeutil.FileProjection
 // Files maps paths relative to the volume to files.
 type Files map[string]File
 
-// Sources looks up the objects to which volumes refer. NotFound reports whether an error means that an object is
-// missing.
+// Sources holds functions that look up the objects to which volumes refer. NotFound reports whether an error means that
+// an object is missing.
 type Sources struct {
 	ConfigMap func(name string) (*corev1.ConfigMap, error)
 	Secret    func(name string) (*corev1.Secret, error)

@@ -8,13 +8,14 @@ import (
 	volumeutil "k8s.io/kubernetes/pkg/volume/util"
 )
 
-// Write makes the directory contain exactly the given files, with the writer of the kubelet. If group is not negative,
-// the files belong to the group, which may read them.
+// Write makes the directory contain exactly the given files, using the kubelet's writer. If group is not negative, the
+// files belong to the group, which may read them.
 func Write(directory string, files Files, group int64) error {
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return err
 	}
-	// A process that was killed while it wrote the directory leaves this link, and the writer does not replace it.
+	// A process that was killed while it was writing the directory leaves this link behind, and the writer does not
+	// replace it.
 	_ = os.Remove(filepath.Join(directory, "..data_tmp"))
 	writer, err := volumeutil.NewAtomicWriter(directory, "volume "+directory)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package allocate places gangs on nodes. It visits the queues in their configured order, and the gangs of each queue
-// in theirs. A gang is first placed with its minimum number of tasks as a whole, and then gets one more task per
+// in the order of that queue. A gang first gets its minimum number of tasks as a whole, and then one more task per
 // turn.
 package allocate
 
@@ -26,7 +26,7 @@ func (Action) Run(s *cycle.Cycle) {
 		admitWithoutEnqueue(s)
 	}
 	placePromised(s)
-	absent := map[*framework.Job]bool{} // gangs without pods yet that block later gangs
+	absent := map[*framework.Job]bool{} // gangs that block later gangs although their pods do not exist yet
 	turns := s.NewTurns(gangsInTurn(s), func(j *framework.Job) bool { return takesTurn(s, j, absent) })
 	for {
 		turn, job, ok := turns.Next()
@@ -41,7 +41,7 @@ func (Action) Run(s *cycle.Cycle) {
 			}
 			continue
 		}
-		outcome := placement.Failed // 2. A gang without pods to place, or without a change since the last attempt, only waits.
+		outcome := placement.Failed // 2. A gang without pods to place, or without a change since the last attempt, keeps waiting.
 		if resumeGang(s, job) && !absent[job] {
 			outcome = s.PlaceGang(job, nil, placement.Share) // 3. Place the gang as a whole, or not at all.
 		}
@@ -58,7 +58,7 @@ func (Action) Run(s *cycle.Cycle) {
 		}
 	}
 	s.AdmitCandidates()
-	lendResources(s)           // 6. Resources that no entitled gang waits for may be lent beyond a queue's share.
+	lendResources(s)           // 6. Resources that no entitled gang is waiting for may be lent beyond a queue's share.
 	evict.ReleaseIncomplete(s) // 7. A gang that could be bound only in part releases its pods.
 }
 
@@ -105,8 +105,8 @@ func gangsInTurn(s *cycle.Cycle) []*framework.Job {
 }
 
 // lendResources places gangs that would exceed their queue's deserved share, provided that no gang within its queue's
-// share waits for nodes. Without lending, two queues whose gangs each need more than half of the cluster would leave it
-// idle forever. Other queues can reclaim the borrowed resources.
+// share is waiting for nodes. Without lending, two queues whose gangs each need more than half of the cluster would
+// leave it idle forever. Other queues can reclaim the borrowed resources.
 func lendResources(s *cycle.Cycle) {
 	borrowers := s.FindBorrowers()
 	if len(borrowers) == 0 {
@@ -129,8 +129,8 @@ func lendResources(s *cycle.Cycle) {
 	}
 }
 
-// placePromised places the gangs that have promised resources first. Their queue already counts these resources as
-// used.
+// placePromised places the gangs that have promised resources before any other gang. Their queues already count these
+// resources as used.
 func placePromised(s *cycle.Cycle) {
 	turns := s.NewTurns(s.Ready, func(j *framework.Job) bool { return len(j.Reserved) > 0 })
 	for {
@@ -151,8 +151,9 @@ func placePromised(s *cycle.Cycle) {
 	}
 }
 
-// resumeGang takes up a gang in its turn. It passes pods through the queue's gate if some wait there, and reports
-// whether the gang then has pods to place and something changed since the last attempt.
+// resumeGang prepares a gang for its turn. If pods of the gang are waiting at the queue's gate, it lets as many of them
+// pass as the queue has free capacity for. It reports whether the gang then has pods to place and something has changed
+// since the last attempt.
 func resumeGang(s *cycle.Cycle, j *framework.Job) (hasPods bool) {
 	resumed := s.ResumeGang(j)
 	onlyAtGate := !j.Parked && checkGate(s, j) && passQueueGate(s, j)
@@ -163,7 +164,7 @@ func resumeGang(s *cycle.Cycle, j *framework.Job) (hasPods bool) {
 }
 
 // checkGate admits the gang if the enqueue action is not configured. It reports whether the queue still holds back pods
-// of the gang by a scheduling gate.
+// of the gang with a scheduling gate.
 func checkGate(s *cycle.Cycle, j *framework.Job) bool {
 	if !s.Enqueues {
 		s.AdmitAtOnce(j)
@@ -171,22 +172,22 @@ func checkGate(s *cycle.Cycle, j *framework.Job) bool {
 	return j.IsAdmitted() && len(j.AtGate) > 0 && s.CheckQueueOpen(j)
 }
 
-// passQueueGate removes the scheduling gates from as many pods as the queue has room for. It reports whether the gang
-// then has no other pods to place.
+// passQueueGate removes the scheduling gates from as many pods as the queue has free capacity for. It reports whether
+// the gang then has no other pods to place.
 func passQueueGate(s *cycle.Cycle, j *framework.Job) (nothing bool) {
 	v := s.PassQueueGate(j)
 	if prepareGang(s, j) {
 		return false
 	}
-	lacksPods := s.Rules.CheckValid(j).Code == reason.NotEnoughPods // more room in the queue would not help
+	lacksPods := s.Rules.CheckValid(j).Code == reason.NotEnoughPods // more free capacity in the queue would not help
 	if v.Code != "" && !lacksPods {
 		s.SetVerdict(j, v)
 	}
 	return true
 }
 
-// prepareGang admits the gang if the enqueue action is not configured, and records the reason if it cannot be tried. It
-// reports whether the gang has pods to try.
+// prepareGang admits the gang if the enqueue action is not configured, and records the reason if the gang cannot be
+// tried. It reports whether the gang has pods to try.
 func prepareGang(s *cycle.Cycle, j *framework.Job) (hasPods bool) {
 	if !s.Enqueues {
 		s.AdmitAtOnce(j)
@@ -196,7 +197,7 @@ func prepareGang(s *cycle.Cycle, j *framework.Job) (hasPods bool) {
 		return false
 	}
 	if v := s.Rules.CheckValid(j); v.Code != "" {
-		if v.Code == reason.SchedulingGated && j.IsGateOpening() { // until the API confirms the removal of the gate
+		if v.Code == reason.SchedulingGated && j.IsGateOpening() { // the API has not confirmed yet that the gate was removed
 			v = explain.Verdict{}
 		}
 		s.SetVerdict(j, v)

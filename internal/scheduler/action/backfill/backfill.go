@@ -1,6 +1,6 @@
 // Package backfill places tasks without resource requests. A queue's share does not limit these tasks, because they
 // request nothing, but the queue's limit on the number of pods does, and so does the order of a strict queue. If the
-// action is configured, gangs that cannot start get reservations: see session.MakeReservation.
+// action is configured, gangs that cannot start get reservations: see reservation.Planner.MakeReservation.
 package backfill
 
 import (

@@ -1,6 +1,7 @@
-// Package enqueue admits gangs to their queues. Pods of a gang are created and scheduled only after its admission. A
-// gang waits if its queue does not have enough room or if no node is large enough. In a strict queue, a gang never
-// overtakes the first waiting gang, unless that gang could not start even on an empty cluster.
+// Package enqueue admits gangs to their queues. The pods of a gang are created and scheduled only after the gang is
+// admitted. A gang is not admitted if its queue does not have enough free capacity or if no node is large enough. In a
+// strict queue, a gang never overtakes the first waiting gang, unless that gang could not start even on an empty
+// cluster.
 package enqueue
 
 import (
@@ -40,12 +41,12 @@ func (Action) Run(s *cycle.Cycle) {
 	}
 }
 
-// admitGang admits a gang, or records why it cannot be admitted.
+// admitGang admits a gang, or records why the gang cannot be admitted. It reports whether it admitted the gang.
 func admitGang(s *cycle.Cycle, j *framework.Job) bool {
 	if !s.CheckQueueOpen(j) {
 		return false
 	}
-	if v, never := s.NeverStarts(j); never && !j.In.Grows() { // it would only take room from other gangs
+	if v, never := s.NeverStarts(j); never && !j.In.Grows() { // it would only take capacity from other gangs
 		s.SetVerdict(j, v)
 		return false
 	}

@@ -1,6 +1,6 @@
-// Package evictions implements the actions that evict pods: preempt, reclaim, gangpreempt, gangreclaim and shuffle. They
-// differ in the cases that package evict tries for each starving gang. Each evicts as few victims as the gang needs to
-// start, or none.
+// Package evictions implements the actions that evict pods: preempt, reclaim, gangpreempt, gangreclaim and shuffle.
+// Except for shuffle, they differ in the cases that package evict tries for each starving gang, and they evict only as
+// many pods as the gang needs to start, or none.
 package evictions
 
 import (
@@ -12,21 +12,21 @@ import (
 
 // The actions, with Volcano's names.
 var (
-	// Preempt evicts pods of gangs of the same queue, then of the starving gang itself.
+	// Preempt evicts pods of other gangs in the same queue, then pods of the starving gang itself.
 	Preempt = preempt{action{"preempt", preemptManual, []evict.Case{{Kind: framework.Preempt}, {Kind: framework.Preempt, Own: true}}}}
 	// Reclaim takes resources back for a queue that has less than it deserves from queues that have more.
 	Reclaim = action{"reclaim", reclaimManual, []evict.Case{{Kind: framework.Reclaim}}}
 	// GangPreempt evicts gang by gang in the same queue, within one domain of the network topology if the starving gang
 	// must run within one.
 	GangPreempt = byGang{action{"gangpreempt", gangPreemptManual, []evict.Case{{Kind: framework.GangPreempt}}}}
-	// GangReclaim is GangPreempt for gangs of queues that use more than they deserve.
+	// GangReclaim is like GangPreempt, but evicts gangs in queues that use more than they deserve.
 	GangReclaim = byGang{action{"gangreclaim", gangReclaimManual, []evict.Case{{Kind: framework.GangReclaim}}}}
-	// Shuffle evicts running pods although no gang waits for their resources. Policies select the pods, and the guards
-	// of all policies may protect them.
+	// Shuffle evicts running pods although no gang is waiting for their resources. Policies select the pods, and the
+	// guards of all policies may protect them.
 	Shuffle = shuffle{action{name: "shuffle", manual: shuffleManual}}
 )
 
-// action evicts for starving gangs.
+// action evicts pods for starving gangs.
 type action struct {
 	name   string
 	manual config.Manual
@@ -37,7 +37,7 @@ func (a action) Name() string { return a.name }
 
 func (a action) Manual() config.Manual { return a.manual }
 
-// Run tries to make room for each starving gang, in the order of queues and gangs.
+// Run tries to free resources for each starving gang, in the order of queues and gangs.
 func (a action) Run(s *cycle.Cycle) { evict.Run(s, a.cases...) }
 
 // preempt is an action with arguments that have no effect.

@@ -9,12 +9,11 @@
 //
 //   - The scheduler never lets a queue exceed its real capability, at any level. Pods count against a capability
 //     until they have ended.
-//   - No other queue can hold resources that are guaranteed to a queue, at any level, as far as queues can use the
-//     nodes.
-//   - A queue takes resources from others only up to its deserved amounts, for all resources that these amounts
-//     name. A queue loses only resources beyond its own deserved amounts. Resources that were taken are not taken
-//     back.
-//   - Gangs wait in a queue that has no valid position in the tree. Other queues are not affected.
+//   - Resources that are guaranteed to a queue, at any level, are never held by other queues, provided that they are on
+//     nodes that queues can use.
+//   - A queue takes resources from other queues only up to its deserved amounts, for all resources that these amounts
+//     name. A queue loses only resources beyond its own deserved amounts. Resources that were taken are not taken back.
+//   - Gangs in a queue that has no valid position in the tree cannot start. Other queues are not affected.
 //
 // # Concurrency
 //
@@ -117,8 +116,8 @@ func (r *rules) visitAncestry(q *queue.Queue, visit func(*queue.Queue) bool) {
 	}
 }
 
-// effectiveSums returns the sums that count for the queue: in a tree they include its descendants, otherwise only the
-// queue itself.
+// effectiveSums returns the sums that count for the queue. In a tree, they include the queue's descendants; otherwise,
+// they cover only the queue itself.
 func (r *rules) effectiveSums(q *queue.Queue) *queue.Sums {
 	if r.tree {
 		return &q.Sums
@@ -126,9 +125,9 @@ func (r *rules) effectiveSums(q *queue.Queue) *queue.Sums {
 	return &q.Own
 }
 
-// compareQueues compares queues: first by higher priority, then leaves before inner queues, then by the smaller used
-// fraction of the deserved amounts, compared at the level where the paths to the two queues diverge. Queues that
-// deserve something come before queues that deserve nothing.
+// compareQueues orders queues: higher priority first, then leaves before inner queues, then the queue that uses the
+// smaller fraction of its deserved amounts. This fraction is compared at the level where the paths to the two queues
+// diverge. If it is equal, queues that deserve something come before queues that deserve nothing.
 func (r *rules) compareQueues(a, b *queue.Queue) int {
 	if c := cmp.Compare(b.Priority, a.Priority); c != 0 {
 		return c
@@ -143,8 +142,8 @@ func (r *rules) compareQueues(a, b *queue.Queue) int {
 	if c := cmp.Or(cmp.Compare(x.Share, y.Share), compareTrueFirst(deservesAnything(x), deservesAnything(y))); c != 0 || x == y {
 		return c
 	}
-	// If the two ancestors are equal so far, all queues below one of them come before all queues below the other.
-	// Otherwise the order of three queues could be cyclic.
+	// If the two ancestors are equal so far, all queues below one of them must come before all queues below the other,
+	// because otherwise the order of three queues could be cyclic.
 	return cmp.Or(x.Created.Compare(y.Created), strings.Compare(x.Name, y.Name))
 }
 
@@ -168,7 +167,8 @@ func deservesAnything(q *queue.Queue) bool {
 	return false
 }
 
-// compareNearestFirst compares queues so that the queue with the deeper common ancestor with the taker loses first.
+// compareNearestFirst orders queues so that the queue whose common ancestor with the taker is deeper comes first and
+// therefore loses resources first.
 func compareNearestFirst(taker, a, b *queue.Queue) int {
 	return cmp.Compare(queue.CommonLevel(taker, b), queue.CommonLevel(taker, a))
 }

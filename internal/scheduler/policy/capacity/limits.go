@@ -10,7 +10,8 @@ import (
 
 type verdict = explain.Verdict
 
-// checkPosition returns why a queue cannot hold gangs: because it has child queues, or no valid position in the tree.
+// checkPosition returns the reason if a queue cannot hold gangs because it has child queues or no valid position in the
+// tree.
 func (r *rules) checkPosition(q *queue.Queue) verdict {
 	switch {
 	case !r.tree || !q.Known:
@@ -118,7 +119,7 @@ func (r *rules) admissionLimit(q *queue.Queue) []float64 {
 
 // voteOnAdmission votes on the admission of a gang. Its minimum must fit into its queue and every ancestor, in addition
 // to the used resources and the reservations of admitted gangs. If an ancestor is full, a queue still admits gangs up
-// to its deserved resources, because other queues must return these.
+// to its deserved resources, because other queues must return these resources.
 func (r *rules) voteOnAdmission(j *framework.Job) (framework.Vote, verdict) {
 	v := r.checkUsable(j.In)
 	if v.Code != "" {
@@ -139,7 +140,7 @@ func (r *rules) voteOnAdmission(j *framework.Job) (framework.Vote, verdict) {
 	return framework.Permit, verdict{}
 }
 
-// addClaims adds the reserved and the elastic amounts of a limit to a verdict.
+// addClaims adds to a verdict the reserved and the elastic amounts that count for its limit.
 func (r *rules) addClaims(p *queue.Queue, i int, v *verdict) {
 	leaf := p
 	if v.Limit.Queue != p.Name { // the limit belongs to an ancestor
@@ -153,8 +154,8 @@ func (r *rules) addClaims(p *queue.Queue, i int, v *verdict) {
 	}
 }
 
-// firstOverclaimed returns the first resource, by name, that is exceeded if asked is added to the amount that the queue
-// holds and has reserved, without its elastic part.
+// firstOverclaimed returns the first resource, by name, whose admission limit would be exceeded if asked were added to
+// the claimed amount of the queue: see claimedAmount. It returns -1 if no limit would be exceeded.
 func (r *rules) firstOverclaimed(q *queue.Queue, asked resource.Request) int {
 	best := r.overClaimedWithout(q, asked, nil)
 	if best >= 0 { // the second check is expensive, so it runs only if needed
@@ -183,7 +184,7 @@ func (r *rules) claimedAmount(q *queue.Queue, i int, lapsed []float64) float64 {
 	return s.Allocated[i] + r.reservedAmount(q, i, lapsed) - s.Elastic[i]
 }
 
-// reservedAmount returns the amount that is reserved for admitted gangs that are able to start at some time.
+// reservedAmount returns the amount that is reserved for admitted gangs, without the gangs that cannot start.
 func (r *rules) reservedAmount(q *queue.Queue, i int, lapsed []float64) float64 {
 	reserved := r.effectiveSums(q).Inqueue[i]
 	if i < len(lapsed) {
@@ -192,8 +193,8 @@ func (r *rules) reservedAmount(q *queue.Queue, i int, lapsed []float64) float64 
 	return reserved
 }
 
-// staysWithinDeserved reports whether a queue would claim no more than it deserves of every resource that its parent is
-// short of.
+// staysWithinDeserved reports whether a queue would claim no more than it deserves. It checks only the requested
+// resources that the parent is short of.
 func (r *rules) staysWithinDeserved(parent, q *queue.Queue, asked resource.Request) bool {
 	lapsed, limit := r.lapsed(parent), r.admissionLimit(parent)
 	mine := r.lapsed(q)

@@ -12,8 +12,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// checkPreemption returns the reason if a queue may not take the requested amount from others. It may take the amount
-// if it stays within its capability, and if it or one of the considered ancestors stays within its deserved amounts.
+// checkPreemption returns the reason if a queue may not take the requested amount from other queues. It may take the
+// amount if it stays within its capability, and if it or one of the considered ancestors stays within its deserved
+// amounts.
 func (r *rules) checkPreemption(q *queue.Queue, asked resource.Request) verdict {
 	if v := r.checkUsable(q); v.Code != "" {
 		return v
@@ -39,9 +40,9 @@ func (r *rules) checkPreemption(q *queue.Queue, asked resource.Request) verdict 
 	}}
 }
 
-// firstOverDeserved returns the first requested resource, by name, of which a queue would hold more than it deserves;
-// -1 if none exists. Resources that the deserved amounts do not name are ignored. A queue whose deserved amounts name
-// none of the requested resources deserves nothing.
+// firstOverDeserved returns the first requested resource, by name, of which a queue would hold more than it deserves.
+// It returns -1 if there is none. Resources that the deserved amounts do not name are ignored. A queue whose deserved
+// amounts name none of the requested resources deserves nothing.
 func (r *rules) firstOverDeserved(q *queue.Queue, asked resource.Request) int {
 	best, some, first := -1, false, -1
 	held := r.effectiveSums(q).Allocated
@@ -68,7 +69,7 @@ func (r *rules) firstOverDeserved(q *queue.Queue, asked resource.Request) int {
 }
 
 // grantEviction grants the eviction of pods in queues that hold more than they deserve. The ledger no longer includes
-// the victims that are already counted out.
+// the victims that have already been selected.
 func (r *rules) grantEviction(a *framework.Attack) framework.Guard {
 	return framework.Guard{Code: reason.WithinShare, Moves: true, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
@@ -95,8 +96,8 @@ func (r *rules) grantEviction(a *framework.Attack) framework.Guard {
 	}}
 }
 
-// sharesAncestor reports whether a queue shares a considered ancestor with a taker that deserves nothing of its
-// request.
+// sharesAncestor reports whether a queue and the taker's queue have a considered ancestor in common, and the taker's
+// queue deserves none of the requested resources.
 func (r *rules) sharesAncestor(q *queue.Queue, a *framework.Attack) bool {
 	if !r.tree || r.levels == 0 {
 		return false
@@ -126,8 +127,8 @@ func (r *rules) deservesAnyOf(q *queue.Queue, victims []*model.Task) bool {
 	return false
 }
 
-// exceedsDeserved reports whether a queue holds more than it deserves of a requested resource that the victims also
-// hold.
+// exceedsDeserved reports whether a queue holds more than it deserves of any requested resource. It considers only
+// resources that the victims also hold.
 func (r *rules) exceedsDeserved(q *queue.Queue, asked resource.Request, victims []*model.Task) bool {
 	held := r.effectiveSums(q).Allocated
 	for _, t := range asked {

@@ -34,7 +34,7 @@ func setQueueShares(l *queue.Ledger, tree bool) {
 			}
 			mine := guaranteed[q][i]
 			others := max(all-mine, 0)
-			if others > 0 { // otherwise, only unusable nodes could fulfil the guarantee
+			if others > 0 { // without this limit, only unusable nodes might remain for the guarantees
 				room = min(room, l.Usable[i])
 			}
 			q.RealCapability[i] = min(q.Capability[i], room, max(room-others-mine, 0)+mine)

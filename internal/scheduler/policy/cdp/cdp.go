@@ -2,7 +2,7 @@
 // volcano.sh/cooldown-time is not evicted until it has been bound for the given time.
 //
 //	In:   the pod's cooldown time, and the time when the pod was bound
-//	Out:  a guard for preempt and reclaim; another cycle when a cooldown ends that a gang waits for
+//	Out:  a guard for preempt and reclaim; another cycle at the end of a cooldown that a gang is waiting for
 package cdp
 
 import (
@@ -31,7 +31,7 @@ func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Open registers the guard and the remarks about invalid cooldown times.
+// Open registers the guard and the warnings about invalid cooldown times.
 func (p *Policy) Open(s *session.Session) {
 	s.Rules.Remarks = append(s.Rules.Remarks, cooldownWarnings)
 	s.Rules.Guard(func(a *framework.Attack) framework.Guard {
@@ -53,8 +53,8 @@ func (p *Policy) Open(s *session.Session) {
 	})
 }
 
-// CooldownEnd returns the end of a task's cooldown; the zero time if the task has no cooldown. An invalid or negative
-// duration means no cooldown. If the time of binding is unknown, the cooldown starts when the pod is created.
+// CooldownEnd returns the end of a task's cooldown, or the zero time if the task has no cooldown. An invalid or
+// negative duration means no cooldown. If the time of binding is unknown, the cooldown starts when the pod is created.
 func CooldownEnd(t *model.Task) time.Time {
 	text, ok := cooldownText(t)
 	if !ok {

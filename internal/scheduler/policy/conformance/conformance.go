@@ -1,5 +1,5 @@
-// Package conformance protects the pods that the cluster itself needs: pods of the system priority classes and pods
-// in kube-system are never evicted.
+// Package conformance protects the pods that the cluster itself needs: pods with a system priority class and pods in
+// kube-system are never evicted.
 package conformance
 
 import (

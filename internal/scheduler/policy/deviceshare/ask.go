@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// unset is the memory percentage by which Volcano represents a missing value.
+// unset is the memory percentage with which Volcano represents a missing value.
 const unset = 101
 
 // ask is a pod's request for shared devices.

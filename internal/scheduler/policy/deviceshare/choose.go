@@ -33,8 +33,8 @@ func (p *Policy) findCardsOnNode(n *node, a *ask, t *model.Task, later bool) ans
 	}
 	out := p.chooseCards(cards, a, t, later, p.policy)
 	if out.code == reason.DeviceShort && len(a.parts) > 1 {
-		// The order of containers did not work. Try the largest container first, each on the card with the least free
-		// memory.
+		// The pod does not fit in the order of its containers. Try again with the largest container first, and put each
+		// container on the card with the least free memory.
 		if tight := p.chooseCards(cards, a, t, later, ""); tight.code == "" {
 			out = tight
 		}
@@ -122,7 +122,7 @@ func (p *Policy) orderCards(cards []card, taken []amounts, policy string, tight 
 // refusals counts the rejected cards by reason.
 type refusals struct{ unfit, short, exclusive, ill int }
 
-// canServeRequest reports whether a card can serve a container's request.
+// canServeRequest reports whether a card can serve a container's request. If it cannot, the reason is counted in why.
 func (p *Policy) canServeRequest(c *card, taken, want amounts, a *ask, t *model.Task, later bool, why *refusals) bool {
 	switch {
 	case !a.acceptsCard(c):

@@ -2,13 +2,13 @@
 // or whole cards of the GPU share device.
 //
 //	In:   the cards that nodes announce, the annotations of the pods that use parts of them
-//	Out:  which nodes have cards for a pod, and the cards that the pod gets, to be written with its binding
+//	Out:  the nodes that have cards for a pod, and the cards that the pod gets, to be written with its binding
 //
 // # Invariants
 //
 //   - The containers, memory and cores allocated on a card never exceed the card's limits, as long as only this
 //     scheduler binds pods to the card.
-//   - The used amounts are computed from pod annotations alone, so a restarted scheduler computes the same.
+//   - The used amounts are computed from pod annotations alone, so a restarted scheduler computes the same amounts.
 //
 // Cards in MIG mode get no pods, because the package does not read their geometries.
 package deviceshare
@@ -212,7 +212,7 @@ func (p *Policy) requestOfShape(s *model.Shape) *ask {
 // nodeCards returns the current state of a node's cards.
 func (p *Policy) nodeCards(id model.NodeID) *node { return p.nodes.GetOrLoad(id, p.loadNodeCards) }
 
-// changedNodeCards is like nodeCards, for a nodeCards whose cards this cycle changes.
+// changedNodeCards is like nodeCards, but for a node whose cards are about to be changed in this cycle.
 func (p *Policy) changedNodeCards(id model.NodeID) *node {
 	return p.nodes.GetForChange(id, p.loadNodeCards)
 }
@@ -247,7 +247,8 @@ func (p *Policy) updatePlaced(_ *framework.Job, t *model.Task, id model.NodeID, 
 	}
 }
 
-// assignCards assigns free cards to a task. If there are none, it assigns cards that are being released.
+// assignCards assigns free cards to a task. If there are none, it assigns cards that are being released; promised is
+// then true.
 func (p *Policy) assignCards(n *node, a *ask, t *model.Task) (g grant, promised bool) {
 	for _, later := range []bool{false, true} {
 		if got := p.findCardsOnNode(n, a, t, later); got.code == "" {

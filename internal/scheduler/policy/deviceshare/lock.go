@@ -12,10 +12,11 @@ import (
 const allocating = "allocating"
 
 // When the kubelet requests devices, the device plugin identifies the pod only by its bind phase. Therefore, if
-// deviceshare.NodeLockEnable is set, a node accepts only one such pod at a time. The lock is not stored, because it
-// follows from the pods.
+// deviceshare.NodeLockEnable is set, a node accepts only one such pod at a time. The lock is not stored, because it can
+// be derived from the pods.
 
-// updateLocks updates the time until which each node is allocating devices, and wakes gangs that wait for this.
+// updateLocks updates the time until which each node is allocating devices, and wakes the gangs that are waiting for an
+// allocation to end.
 func (p *Policy) updateLocks() {
 	nodes := &p.s.Cluster.Nodes
 	p.locks.Update(p.s.Cluster, func(id model.NodeID) (until time.Time) {
@@ -46,7 +47,7 @@ func (p *Policy) updateLocks() {
 	}
 }
 
-// isAllocatingDevices reports whether a task waits for its devices, and since when it has waited.
+// isAllocatingDevices reports whether a task is waiting for its devices, and since when it has been waiting.
 func isAllocatingDevices(t *model.Task) (since time.Time, is bool) {
 	if t.Annotations[keys.DeviceBindPhase] != allocating || t.Status != model.Binding && t.Status != model.Bound {
 		return time.Time{}, false
@@ -58,7 +59,8 @@ func isAllocatingDevices(t *model.Task) (since time.Time, is bool) {
 	return time.Unix(seconds, 0), true
 }
 
-// isAllocatingNode reports whether a node is allocating devices to another pod, which may be a pod of this cycle.
+// isAllocatingNode reports whether a node is allocating devices to another pod, which may have been placed in this
+// cycle.
 func (p *Policy) isAllocatingNode(id model.NodeID, n *node) bool {
 	if int(id) < len(p.locks.Values) && p.s.Now.Before(p.locks.Values[id]) {
 		return true

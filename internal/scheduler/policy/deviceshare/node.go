@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// node holds the cards of a node and their use, computed from the annotations of the pods on the node and from the
+// node holds the cards of a node and their usage, computed from the annotations of the pods on the node and from the
 // placements of this cycle.
 type node struct {
 	vgpu, share []card
@@ -46,7 +46,7 @@ func (n *node) requestedCards(a *ask) []card {
 	return n.share
 }
 
-// loadNodeCards computes a node's cards and their use from the model.
+// loadNodeCards computes a node's cards and their usage from the model.
 func (p *Policy) loadNodeCards(id model.NodeID) *node {
 	nodes := &p.s.Cluster.Nodes
 	info := nodes.Info[id]
@@ -112,7 +112,7 @@ func (p *Policy) grantFromAnnotations(a *ask, t *model.Task, node string) grant 
 		return g
 	}
 	if on, told := t.Annotations[keys.VGPUNode]; told && on != node {
-		return nil // the task is bound to another node than its annotation names
+		return nil // the task is bound to a node other than the one in its annotation
 	}
 	g, err := parseGrant(t.Annotations[keys.VGPUIDs])
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *card) countHolder(h *holder, sign int64) {
 	}
 }
 
-// removeHolder removes a task's use from the cards.
+// removeHolder removes a task from the cards that it uses.
 func (n *node) removeHolder(a *ask, t *model.Task) {
 	cards := n.requestedCards(a)
 	for i := range cards {

@@ -22,7 +22,7 @@ const (
 	maxCards  = 1 << 10 // maximum number of cards per node
 )
 
-// card is a GPU and its use.
+// card is a GPU and its usage.
 type card struct {
 	id      string // UUID, or the number of a card of the GPU share device
 	kind    string // for example NVIDIA-Tesla V100
@@ -33,11 +33,11 @@ type card struct {
 
 	used     amounts // used by placed containers, including leaving ones
 	leaving  amounts // the part of used that will soon be free
-	promised amounts // promised to tasks that wait for leaving tasks
+	promised amounts // promised to tasks that are waiting for leaving tasks
 	holders  []holder
 }
 
-// amounts are used or requested amounts of a card.
+// amounts holds used or requested amounts of a card.
 type amounts struct{ slots, memory, cores int64 }
 
 func (a *amounts) add(b amounts, sign int64) {

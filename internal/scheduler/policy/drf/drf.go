@@ -1,15 +1,15 @@
 // Package drf implements dominant resource fairness: it gives gangs and, with enableHierarchy, groups of queues equal
 // dominant shares. A gang's dominant share is the largest fraction of any resource of the cluster that the gang uses.
 //
-//	In:   what gangs use and request, the cluster's capacity; the queue annotations volcano.sh/hierarchy and
-//	      volcano.sh/hierarchy-weights
+//	In:   the resources that gangs use and request, the cluster's capacity; the queue annotations
+//	      volcano.sh/hierarchy and volcano.sh/hierarchy-weights
 //	Out:  rule JobOrder, an entitlement to preempt; with enableHierarchy QueueOrder, an entitlement to reclaim and
 //	      warnings about queues
 //
 // Sources: Ghodsi et al., "Dominant Resource Fairness" (NSDI 2011); Bhattacharya et al., "Hierarchical Scheduling
 // for Diverse Datacenter Workloads" (SoCC 2013).
 //
-// The number of pods is ignored: it is never the dominant resource.
+// The number of pods is ignored, so it is never the dominant resource.
 //
 // # Concurrency
 //
@@ -109,7 +109,7 @@ type holding struct {
 // dominantShareOf returns a gang's dominant share. It is between 0 and 1, or larger if nodes were removed.
 func (s *shares) dominantShareOf(j *framework.Job) float64 { return s.holdingOfGang(j).share }
 
-// isPartOf reports whether the holding counts nothing that the gang no longer holds.
+// isPartOf reports whether the gang still holds everything that the holding counts.
 func (h *holding) isPartOf(j *framework.Job) bool {
 	return h.gen == j.Gen && h.placed <= len(j.Placed) && h.promised <= len(j.Promised)
 }
@@ -147,7 +147,7 @@ func (h *holding) countPlaced(t *model.Task) {
 	}
 }
 
-// computeDominantShare returns the largest fraction that the amounts have of any resource of the cluster.
+// computeDominantShare returns the largest fraction of any of the cluster's resources that the amounts make up.
 func (s *shares) computeDominantShare(amounts []float64) float64 {
 	share := 0.0
 	for i, v := range amounts {
@@ -178,7 +178,7 @@ func addRequest(amounts []float64, t *model.Task, sign float64) {
 }
 
 // grantEviction grants the eviction of tasks whose gang keeps at least the share that the taker would then have. It
-// takes into account what the victims' gangs have already lost.
+// takes into account the resources that the victims' gangs have already lost.
 func (s *shares) grantEviction(ses *session.Session, a *framework.Attack) framework.Guard {
 	with := s.currentAmounts(a.Taker)
 	for _, t := range a.Asked {

@@ -21,7 +21,7 @@ type tree struct {
 	root   *node
 	paths  map[*queue.Queue][]*node // for each queue, the nodes from just below the root to the queue
 	leaves map[*model.Gang]*node
-	held   []float64 // total held by all gangs
+	held   []float64 // total amounts held by all gangs
 	seen   int       // number of entries of s.Kept that have been processed
 }
 

@@ -6,17 +6,17 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// book provides the past usage of accounts during a cycle. It is computed when first needed.
+// book provides the past usage of accounts during a cycle. The usage is computed when it is first needed.
 type book struct {
 	s *session.Session
 	p *Policy
-	// queues holds the total usage of each queue's accounts; nil if it has not been computed yet.
+	// queues holds the total usage of each queue's accounts. It is nil if it has not been computed yet.
 	queues map[string]total
 	// reckoned caches the points of gangs.
 	reckoned map[*framework.Job]float64
 }
 
-// total is the total usage of all accounts of a queue, and their number.
+// total holds the total usage of a queue's accounts and the number of these accounts.
 type total struct {
 	used     float64
 	accounts int

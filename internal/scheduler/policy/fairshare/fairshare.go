@@ -1,14 +1,14 @@
-// Package fairshare orders gangs by past usage: gangs of accounts with less recent usage come first. Waiting time
+// Package fairshare orders gangs by past usage: gangs whose accounts have used less recently come first. Waiting time
 // adds points, so that every gang is served eventually.
 //
-//	In:   the past and present usage of accounts, the half-life of usage; the user who submitted a gang, and the time
+//	In:   the past and present account usage, the half-life of usage; the user who submitted a gang, and the time
 //	Out:  rule JobOrder, and with fairshare.queues QueueOrder; Decisions.Usage
 //
-// An account is the user in a PodGroup's annotation vc-batch.dev/user, in the PodGroup's queue; without a user it is
-// the namespace. Usage is measured in seconds of the whole cluster, by the largest fraction of any resource. It
-// decays by half in every half-life.
+// The account of a PodGroup is the user in its annotation vc-batch.dev/user or, without a user, its namespace. Every
+// queue has separate accounts. Usage is measured in seconds of the whole cluster, based on the largest fraction of any
+// resource, and decays by half in every half-life.
 //
-// The points of a gang, of which more are better, follow Slurm's multifactor priority:
+// The points of a gang follow Slurm's multifactor priority, and more points are better:
 //
 //	usageWeight·2^(-U·n) + ageWeight·min(waited/maxAge, 1)
 //
@@ -167,8 +167,8 @@ func (b *book) compareJobs(x, y *framework.Job) int {
 	return 0
 }
 
-// tiny is the maximum difference between points that count as equal. It is less than one second of waiting adds with
-// a maximum age of a week.
+// tiny is the maximum difference between points that count as equal. It is less than the points that one second of
+// waiting adds if the maximum age is a week.
 const tiny = 1e-9
 
 // pointsOfGang returns the points of a gang, computed once per cycle.

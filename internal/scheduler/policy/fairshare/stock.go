@@ -26,14 +26,14 @@ type stock struct {
 	accounts map[model.Account]*account
 	// dirty holds the accounts whose entry in Cluster.Usage may be outdated.
 	dirty map[model.Account]bool
-	// forgetAt is the earliest time at which an account without running pods may be deleted; zero if there is no such
-	// account.
+	// forgetAt is the earliest time at which an account without running pods may be deleted, or the zero time if there
+	// is no such account.
 	forgetAt time.Time
-	// listed holds all accounts, sorted; nil if it has not been computed yet.
+	// listed holds all accounts, sorted. It is nil if it has not been computed yet.
 	listed []model.Account
 }
 
-// part is what a gang contributes to its accounts.
+// part holds the resources that a gang contributes to its accounts.
 type part struct {
 	owner model.Account
 	in    []model.Account

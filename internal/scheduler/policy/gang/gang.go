@@ -77,7 +77,7 @@ func (p *Policy) Open(s *session.Session) {
 }
 
 // compareNeediestFirst orders gangs that lost part of their minimum first, then gangs that hold no pods yet, then gangs
-// that only want more pods.
+// that need only pods beyond their minimum.
 func compareNeediestFirst(a, b *framework.Job) int {
 	return cmp.Compare(satisfactionRank(a), satisfactionRank(b))
 }
@@ -130,8 +130,8 @@ func distinctGates(gated []*model.Task) []string {
 	return names
 }
 
-// findShortage returns the part of a gang's minimum for which too few pods exist. It counts the tasks in more as if
-// they could be placed like pending ones.
+// findShortage returns a verdict about the part of a gang's minimum for which too few pods exist. It counts the tasks
+// in more as if they were pending tasks that can be placed.
 func findShortage(s *session.Session, j *framework.Job, more []*model.Task) explain.Verdict {
 	if role, missing := findShortRole(j, more); role != "" {
 		return explain.Verdict{Code: reason.NotEnoughPods, Role: role, RoleMin: j.MinTaskMember[role], RoleMissing: missing, Members: s.Members(j, 0)}

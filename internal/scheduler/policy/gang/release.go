@@ -17,11 +17,11 @@ import (
 
 const (
 	// releaseArgument sets how long a gang may hold nodes with less than its minimum. The default, 0s, means forever.
-	// The shuffle action evicts the pods.
+	// After this time, the shuffle action evicts the gang's pods.
 	releaseArgument = "gang.release-broken"
-	// windowArgument sets how long after its last binding a gang that never reached its minimum may hold nodes, if
-	// the rest of the gang does not fit because a binding was rejected and others use the resources. 0s means
-	// forever, as in Volcano.
+	// windowArgument sets how long after its last binding a gang that never reached its minimum may hold nodes. It
+	// applies if a binding was rejected and the rest of the gang does not fit, because other pods use the resources. 0s
+	// means forever, as in Volcano.
 	windowArgument = "gang.bind-window"
 	usualWindow    = 30 * time.Second
 	longestRelease = 30 * 24 * time.Hour
@@ -31,8 +31,8 @@ func parseReleaseTime(arguments config.Arguments, warn func(string)) time.Durati
 	return parseDuration(arguments, releaseArgument, 0, longestRelease, "broken gangs keep their resources", warn)
 }
 
-// parseDuration parses an argument. If the argument is missing or invalid, duration returns usual; the text of instead
-// describes this in the warning.
+// parseDuration parses an argument. If the argument is missing or invalid, parseDuration returns usual. The warning
+// uses the text in instead to describe this.
 func parseDuration(arguments config.Arguments, key string, usual, longest time.Duration, instead string, warn func(string)) time.Duration {
 	text := arguments.String(key, "", warn)
 	if text == "" {
@@ -46,9 +46,9 @@ func parseDuration(arguments config.Arguments, key string, usual, longest time.D
 	return d
 }
 
-// releaseBroken evicts the pods of a gang that has been broken for too long, because two gangs that wait for each
-// other's nodes would wait forever. It selects one gang at a time, the last in scheduling order, whose resources may
-// allow the other gangs to become complete.
+// releaseBroken evicts the pods of a gang that has been broken for too long, because two gangs that are waiting for
+// each other's nodes would otherwise wait forever. It selects one gang at a time, the last in scheduling order, whose
+// resources may allow the other gangs to become complete.
 func (p *Policy) releaseBroken(s *session.Session) {
 	if p.release <= 0 {
 		return
@@ -73,7 +73,7 @@ func (p *Policy) releasePartial(s *session.Session) {
 	}})
 }
 
-// lastWaiting returns the last waiting gang, in scheduling order, for which so returns true; nil if none exists.
+// lastWaiting returns the last waiting gang, in scheduling order, for which so returns true, or nil if there is none.
 func lastWaiting(s *session.Session, so func(*session.Session, *framework.Job) bool) (last *framework.Job) {
 	for _, j := range s.AllWaiting {
 		if so(s, j) && (last == nil || s.Rules.CompareJobs(last, j) < 0) {
@@ -96,8 +96,8 @@ func tasksOnNodes(j *framework.Job) (tasks []*model.Task) {
 	return tasks
 }
 
-// isPartlyBound reports whether only part of a gang was bound, the gang never reached its minimum, and the rest does
-// not fit. A gang with too few pods does not count: it waits for the missing pods.
+// isPartlyBound reports whether only part of a gang was bound, the gang never reached its minimum, and the rest did not
+// fit within the bind window. A gang with too few pods does not count, because it is waiting for the missing pods.
 func (p *Policy) isPartlyBound(s *session.Session, j *framework.Job) bool {
 	if !j.IsBroken() || j.ReadyTasks() > j.AllocatedTasks() {
 		return false
@@ -134,8 +134,8 @@ func (p *Policy) isPartlyBound(s *session.Session, j *framework.Job) bool {
 	return true
 }
 
-// isDueForRelease reports whether a gang has been broken for too long, counted from when its PodGroup was marked
-// unschedulable.
+// isDueForRelease reports whether a gang has been broken for too long, counted from the time when its PodGroup was
+// marked unschedulable.
 func (p *Policy) isDueForRelease(s *session.Session, j *framework.Job) bool {
 	if !j.IsBroken() || j.HasPromisedResources() || slices.ContainsFunc(j.Tasks, mustKeepNode) {
 		return false
@@ -154,5 +154,5 @@ func (p *Policy) isDueForRelease(s *session.Session, j *framework.Job) bool {
 	return false
 }
 
-// mustKeepNode reports whether a task must keep its node. Its gang could then release only part of its pods.
+// mustKeepNode reports whether a task must keep its node. If so, its gang could release only part of its pods.
 func mustKeepNode(t *model.Task) bool { return t.Status.IsAllocated() && t.IsProtected() }

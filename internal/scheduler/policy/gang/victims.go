@@ -8,7 +8,7 @@ import (
 
 // registerMinimumGuard lets gangs lose only pods beyond their minimum, if the configuration explicitly requests it with
 // enablePreemptable: true for preempt or enableReclaimable: true for reclaim. By default, whole gangs may be evicted
-// too; otherwise nothing could be taken from gangs that run exactly at their minimum, as most gangs do.
+// too, because otherwise nothing could be taken from gangs that run exactly at their minimum, as most gangs do.
 func (p *Policy) registerMinimumGuard(r *framework.Rules) {
 	keepsMinimum := map[framework.AttackKind]bool{
 		framework.Preempt: p.conf.Switches["enablePreemptable"],

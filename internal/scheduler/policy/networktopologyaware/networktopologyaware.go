@@ -1,11 +1,11 @@
 // Package networktopologyaware fills HyperNodes one after the other. A gang with a network topology gets the fullest
-// HyperNode that still has room for it. Other pods are placed in HyperNodes that are already full, so that the
-// remaining HyperNodes stay free for gangs that need a whole one.
+// HyperNode that still has enough free capacity for it. Other pods are placed in HyperNodes that are already full, so
+// that the remaining HyperNodes stay free for gangs that need a whole one.
 //
-//	In:   HyperNodes, the capacity and use of their nodes
-//	Out:  rule HyperNodeOrder, node scores, the number of domains that evictions try
+//	In:   HyperNodes, the capacity and usage of their nodes
+//	Out:  rule HyperNodeOrder, node scores, the number of domains in which evictions are tried
 //
-// Hard topologies do not depend on this policy: the engine always enforces them.
+// Hard topologies do not depend on this policy, because the engine always enforces them.
 package networktopologyaware
 
 import (
@@ -149,7 +149,7 @@ func (f *filling) domainAmounts(d *model.Domain) row {
 	return r
 }
 
-// updatePlaced updates the used amounts after a placement, or after its undo.
+// updatePlaced updates the used amounts after a task was placed or its placement was undone.
 func (f *filling) updatePlaced(t *model.Task, id model.NodeID, sign int64) {
 	for d := f.tree.LowestDomain(id); d != nil; d = d.Parent {
 		if r := f.rows[d.Index]; r.alloc != nil {
@@ -183,17 +183,17 @@ func (f *filling) packingAfterRequest(d *model.Domain, asked resource.Request) f
 	return sum / weights
 }
 
-// scoreDomains returns the points by the node's lowest HyperNode. They measure how full the HyperNodes around the node
-// are, with the highest weight for the lowest tier. A node that is in no HyperNode of a tier counts as being in a full
-// one, so that pods without a topology use it first.
+// scoreDomains returns points by domain index. A node gets the points of the lowest HyperNode that contains it. The
+// points measure how full the HyperNodes around the node are, with the highest weight for the lowest tier. A node that
+// is in no HyperNode of a tier counts as being in a full one, so that pods without a topology use it first.
 func (f *filling) scoreDomains(asked resource.Request) []float64 {
 	f.scoreSubtree(f.tree.Root, asked, f.total)
 	return f.around
 }
 
-// computeTierWeights computes the weight of every tier: 1 for the lowest, multiplied by the fading for each step up.
-// The sum includes intermediate tiers that no HyperNode has. They are not visited one by one, because users may choose
-// any tier numbers.
+// computeTierWeights computes the weight of every resource and every tier. The lowest tier has weight 1, which is
+// multiplied by the fading for each step up. The sum includes intermediate tiers that no HyperNode has. They are not
+// visited one by one, because users may choose any tier numbers.
 func (f *filling) computeTierWeights() {
 	f.around = make([]float64, len(f.tree.Domains))
 	f.tiers = map[int]float64{}

@@ -28,7 +28,7 @@ type limits struct {
 // holding maps queues with limits to the amounts that their pods use on a node.
 type holding map[*model.Queue]*amounts
 
-// amounts separates the use of pods that stay from the use of pods that are being deleted.
+// amounts holds the resources used by pods that stay, separately from those used by pods that are being deleted.
 type amounts struct{ held, ending resource.Vec }
 
 // parseLimits parses the annotation volcano.sh/nodegroup-resource-limits: amounts by group and resource.
@@ -54,7 +54,7 @@ func parseLimits(text string) (map[string][]resource.Amount, error) {
 	return out, nil
 }
 
-// countQueue reads the limits of a queue and sums up its use in each group.
+// countQueue reads the limits of a queue and sums up its usage in each group.
 func (p *Policy) countQueue(q *model.Queue) {
 	text, limited := q.Annotations[keys.NodeGroupLimits]
 	if !limited {
@@ -100,7 +100,7 @@ func (p *Policy) nodeHolding(id model.NodeID) holding {
 	return out
 }
 
-// countsAgainstLimits reports whether a task counts against limits of its queue. A task counts until it has ended.
+// countsAgainstLimits reports whether a task counts against the limits of its queue. A task counts until it has ended.
 func countsAgainstLimits(t *model.Task) bool {
 	if t.Gang == nil || t.Gang.Queue == nil || t.Gang.Queue.Annotations[keys.NodeGroupLimits] == "" {
 		return false
@@ -145,7 +145,7 @@ func (p *Policy) checkLimits(q *queue.Queue, t *model.Task, group string, later 
 	return "", ""
 }
 
-// updatePlaced and evicted update the used amounts for changes within the cycle.
+// updatePlaced updates the used amounts when a task is placed within the cycle, or when its placement is undone.
 func (p *Policy) updatePlaced(j *framework.Job, t *model.Task, id model.NodeID, sign int) {
 	if l, group := p.limitsOnNode(j.In.Queue, id); l != nil {
 		addToGroup(l.held, group, requestVector(t), int64(sign))

@@ -1,7 +1,7 @@
 // Package numaaware places pods with exclusive CPUs on nodes where the kubelet can align the CPUs to NUMA nodes as
 // its topology manager requires.
 //
-//	In:   the Numatopology of each node, CPUs promised to pods that it does not list yet
+//	In:   the Numatopology of each node, the CPUs promised to pods that it does not list yet
 //	Out:  the nodes whose kubelet would admit a pod, and the CPUs assumed for it (annotation vc-batch.dev/numa-cpus)
 //
 // Only pods of QoS class Guaranteed with a container that requests whole CPUs are checked.
@@ -9,7 +9,7 @@
 // # Invariants
 //
 //   - The CPUs of two pods that this scheduler placed on the same node never overlap.
-//   - Promised CPUs follow only from pod annotations and the Numatopology.
+//   - Promised CPUs are computed only from pod annotations and the Numatopology.
 package numaaware
 
 import (
@@ -47,7 +47,7 @@ type node struct {
 	*topology
 	now, later numa.CPUSet // free CPUs; later also includes the CPUs of leaving pods
 	leaving    map[*model.Task]numa.CPUSet
-	promised   map[*model.Task]numa.CPUSet // CPUs promised to tasks that wait for leaving tasks
+	promised   map[*model.Task]numa.CPUSet // CPUs promised to tasks that are waiting for leaving tasks
 	taken      map[*model.Task]numa.CPUSet
 	answers    []known
 }
@@ -102,7 +102,7 @@ func (p *Policy) appliesToTask(_ *framework.Job, t *model.Task) bool {
 	return t.Shape.Pinned && (requestedPolicy(t.Shape) != "" || len(p.s.Cluster.Numa) > 0)
 }
 
-// requestedPolicy returns the topology policy that a pod requests; "" if it does not request one.
+// requestedPolicy returns the topology policy that a pod requests, or "" if it does not request one.
 func requestedPolicy(s *model.Shape) string {
 	if want := s.Notes[keys.NumaPolicy]; want != policyNone {
 		return want
@@ -146,7 +146,7 @@ func (p *Policy) loadNodeState(id model.NodeID) *node {
 			n.now = n.now.Minus(cpus)
 		}
 		switch {
-		case t.Status == model.Releasing: // they keep the CPUs until they are gone
+		case t.Status == model.Releasing: // the task keeps its CPUs until it is gone
 			n.leaving[t] = cpus
 			n.later = n.later.Union(cpus)
 		case !listed:
@@ -176,7 +176,8 @@ func (n *node) reserveCPUs(t *model.Task, cpus numa.CPUSet) {
 // nodeCPUState returns the current state of a node's CPUs.
 func (p *Policy) nodeCPUState(id model.NodeID) *node { return p.nodes.GetOrLoad(id, p.loadNodeState) }
 
-// changedNodeCPUState is like nodeCPUState, for a nodeCPUState whose CPUs this cycle changes.
+// changedNodeCPUState is like nodeCPUState, but for a node whose CPUs are about to be changed in this cycle. It drops
+// the node's cached answers.
 func (p *Policy) changedNodeCPUState(id model.NodeID) *node {
 	n := p.nodes.GetForChange(id, p.loadNodeState)
 	n.answers = n.answers[:0]
@@ -331,7 +332,7 @@ func (p *Policy) updatePlaced(_ *framework.Job, t *model.Task, id model.NodeID, 
 	n.answers = n.answers[:0]
 }
 
-// updateEvicted starts or stops counting a task's CPUs as free in the future.
+// updateEvicted counts the CPUs of an evicted task as free in the future, or stops doing so if the eviction is undone.
 func (p *Policy) updateEvicted(t *model.Task, sign int) {
 	if !t.Shape.Pinned || t.Node == model.NoNode {
 		return

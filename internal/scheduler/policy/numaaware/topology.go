@@ -93,8 +93,8 @@ func (t *topology) chooseLikeKubelet(free numa.CPUSet, n int) (numa.CPUSet, bool
 // core identifies a core or, with the number 0, a socket. The number of a core is unique only within its socket.
 type core struct{ socket, number int }
 
-// findIdleUnits returns the sockets or cores whose CPUs are all free. Cores come in the order of their sockets, the
-// socket with the fewest free CPUs first.
+// findIdleUnits returns the sockets or cores whose CPUs are all free. They are sorted by the number of free CPUs of
+// their socket, fewest first, then by socket and core number.
 func (t *topology) findIdleUnits(free numa.CPUSet, key func(numa.CPU) core) []numa.CPUSet {
 	type unit struct {
 		key     core
@@ -168,7 +168,7 @@ type hint struct {
 }
 
 // maxMasks is the maximum number of NUMA nodes for which all combinations are considered. With more NUMA nodes, only
-// sets of consecutive ones are.
+// sets of consecutive NUMA nodes are considered.
 const maxMasks = 8
 
 // findNumaHints returns all sets of NUMA nodes that have at least n free CPUs.

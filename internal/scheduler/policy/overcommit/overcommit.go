@@ -1,17 +1,17 @@
-// Package overcommit limits the total request of admitted gangs to a multiple of the cluster's capacity. Admitting
-// more gangs would only create pods that must wait.
+// Package overcommit limits the total request of admitted gangs to a multiple of the cluster's capacity. Admitting more
+// gangs would only create pods that have to wait.
 //
-//	In:   the capacity and use of nodes, the outstanding requests of admitted gangs
+//	In:   the capacity and usage of nodes, the outstanding requests of admitted gangs
 //	Out:  rules Enqueueable and Enqueued
 //
 // # Invariants
 //
-//   - A gang is admitted, however full the cluster is, if its queue would then request no more than it is entitled
-//     to. Other queues must return what they use beyond their shares, but resources can be reclaimed only for
-//     admitted gangs.
+//   - A gang is admitted, however full the cluster is, if its queue would then request no more than it is entitled to.
+//     This is because other queues must return what they use beyond their shares, but resources can be reclaimed only
+//     for admitted gangs.
 //   - A gang that requests no more than the limit is admitted if no other gang uses or reserves any of the resources
-//     that would exceed the limit. Resources of pods outside of queues may never become free, and smaller pods of
-//     the gang may be able to start.
+//     whose limit would be exceeded. If it were rejected, it might wait forever, because resources of pods outside of
+//     queues may never become free. Once it is admitted, smaller pods of the gang may be able to start.
 //   - Resources that a gang already uses are not counted twice.
 package overcommit
 
@@ -74,8 +74,8 @@ type gate struct {
 	factor float64
 	loaded bool
 	// limit is the cluster's capacity times the factor. used is the amount used by pods on nodes or promised to pods
-	// there; inQueues is the part of it that belongs to pods of queues. promised is the amount that is admitted but
-	// not placed yet.
+	// there; inQueues is the part of it that belongs to pods in queues. promised is the amount that is admitted but not
+	// placed yet.
 	limit, used, inQueues, promised []float64
 }
 
@@ -111,7 +111,8 @@ func (g *gate) loadTotals() {
 	}
 }
 
-// voteOnAdmission votes for admission if the gang's minimum fits within the limits.
+// voteOnAdmission permits the admission of a gang if its minimum fits within the limits or if its queue stays within
+// its share. Otherwise, it rejects the gang. It abstains if the cluster grows with the queue's pending gangs.
 func (g *gate) voteOnAdmission(j *framework.Job) (framework.Vote, explain.Verdict) {
 	if j.In.Grows() { // the cluster grows with the queue's pending gangs
 		return framework.Abstain, explain.Verdict{}
@@ -124,8 +125,8 @@ func (g *gate) voteOnAdmission(j *framework.Job) (framework.Vote, explain.Verdic
 	return framework.Reject, explain.Verdict{Code: reason.Overcommitted, Limit: &over[0], More: over[1:]}
 }
 
-// exceededLimits returns the limits, by resource name, that the gang would exceed. If it would exceed some limits even
-// on an unused cluster, over returns only these.
+// exceededLimits returns the limits, by resource name, that the gang would exceed. If it would exceed some of them even
+// on an unused cluster, exceededLimits returns only these.
 func (g *gate) exceededLimits(j *framework.Job) []explain.Limit {
 	var exceeded, impossible []explain.Limit
 	yields := g.s.PreemptibleAmounts(j)

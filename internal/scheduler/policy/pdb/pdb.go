@@ -4,8 +4,8 @@
 //	Out:  a guard for all kinds of eviction
 //
 // The count in a budget's status lags behind: it may still include pods that this scheduler has just evicted.
-// Therefore, the disruptions that a budget allows are the smaller of two numbers: the one in its status, and the number of
-// ready pods that are not leaving minus its minimum.
+// Therefore, the number of disruptions that a budget allows is the smaller of two numbers: the number in its status,
+// and the number of ready pods that are not leaving, minus the budget's minimum.
 package pdb
 
 import (
@@ -113,7 +113,7 @@ func (l *ledger) budgetsOfTask(t *model.Task) []*account {
 	return list
 }
 
-// countAllowed computes the number of additional pods of a budget that may be evicted.
+// countAllowed computes how many more of the pods that a budget covers may be evicted.
 func (l *ledger) countAllowed(a *account) {
 	if a.counted {
 		return

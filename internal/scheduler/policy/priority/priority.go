@@ -1,5 +1,4 @@
-// Package priority orders gangs and tasks by priority, and lets gangs evict pods of lower priority inside their
-// queue.
+// Package priority orders gangs and tasks by priority, and lets gangs evict pods with a lower priority in their queue.
 //
 //	In:   the PodGroup's priority class, the pods' priorities
 //	Out:  rules JobOrder and TaskOrder; an entitlement for preempt and gangpreempt; JobStarving
@@ -51,8 +50,8 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// grantHigherPriority grants the eviction of gangs with lower priority, and of tasks with lower priority in the gang
-// itself.
+// grantHigherPriority grants the eviction of gangs with lower priority, and of tasks with lower priority in the taker's
+// own gang.
 func grantHigherPriority(a *framework.Attack) framework.Guard {
 	return framework.Guard{
 		Code: reason.NotLower, Static: true,
@@ -72,8 +71,8 @@ func grantHigherPriority(a *framework.Attack) framework.Guard {
 	}
 }
 
-// comparedPriorities returns the priorities of taker and victim that decide. Within a gang, they are the priorities of
-// the tasks.
+// comparedPriorities returns the priorities of the taker and the victim that must be compared. Within a gang, these are
+// the priorities of the tasks.
 func comparedPriorities(a *framework.Attack, v *model.Task) (taker, victim int32) {
 	if v.Gang == a.Taker.Gang {
 		return a.Tasks[0].Priority, v.Priority

@@ -11,7 +11,7 @@ import (
 )
 
 // grantEviction grants the eviction of pods in queues that hold more of the requested resources than they deserve. The
-// ledger no longer includes the victims that are already counted out.
+// ledger no longer includes the victims that have already been selected.
 func (r rules) grantEviction(a *framework.Attack) framework.Guard {
 	destitute := r.hasNothing(a)
 	gives := func(g *model.Gang) bool {
@@ -49,8 +49,8 @@ func (r rules) protectGuarantees(a *framework.Attack) framework.Guard {
 }
 
 // hasNothing reports whether the taker's queue holds none of the requested resources. (Its share is not zero, because
-// otherwise it could not take any.) Queues may deserve more in total than each of them can use of the nodes, so no
-// queue may hold more than it deserves while another queue has nothing.
+// otherwise it could not take any.) In total, queues may deserve more than they can use of the nodes. It is therefore
+// possible that no queue holds more than it deserves, although another queue has nothing.
 func (r rules) hasNothing(a *framework.Attack) bool {
 	if a.Taker == nil {
 		return false
@@ -67,8 +67,8 @@ func (r rules) hasNothing(a *framework.Attack) bool {
 	return some
 }
 
-// canSpareVictims reports whether the victims of a gang are beyond its minimum, and their queue keeps some of each
-// resource that they hold. The queue can then not take the resources back on the grounds that it has nothing.
+// canSpareVictims reports whether the victims are beyond their gang's minimum, and their queue keeps some of each
+// resource that they hold. If so, the queue cannot take the resources back on the grounds that it has nothing.
 func (r rules) canSpareVictims(q *queue.Queue, victims []*model.Task) bool {
 	surplus := r.s.Job(victims[0].Gang).Surplus()
 	lost := framework.SumRequests(victims)

@@ -1,13 +1,13 @@
 // Package proportion divides the cluster among queues by weight.
 //
-//	In:   weights, guarantees, capabilities, the amounts that queues hold and request
+//	In:   weights, guarantees and capabilities of queues, the amounts that they hold and request
 //	Out:  Deserved and RealCapability per queue; rules QueueOrder, Overused, Allocatable, Enqueueable, Preemptive;
 //	      entitlements to evict and guards against evictions
 //
 // # Invariants
 //
-//   - A queue never holds more than its capability. It also never holds resources that queues need to meet the
-//     guarantees of others.
+//   - A queue never holds more than its capability. It also never holds resources that are needed to meet the
+//     guarantees of other queues.
 //   - The deserved amount of a queue is between its guarantee and its request.
 //   - The sum of the deserved amounts is at most the resources of the cluster that queues can use, plus unused
 //     guarantees.
@@ -97,8 +97,8 @@ type sharersKey struct {
 	division uint64
 }
 
-// capabilityVerdict returns a verdict that RealCapability is exceeded. If the limit comes from the cluster's size and
-// not from the queue's own capability, the verdict names the cluster.
+// capabilityVerdict returns a verdict stating that RealCapability is exceeded. If the limit comes from the cluster's
+// size and not from the queue's own capability, the verdict names the cluster.
 func (r rules) capabilityVerdict(q *queue.Queue, index int, asked resource.Request, held float64) explain.Verdict {
 	v := r.limitVerdict(reason.OverCapability, q, index, asked, held, q.RealCapability[index])
 	if q.Capability[index] > q.RealCapability[index] {
@@ -108,7 +108,7 @@ func (r rules) capabilityVerdict(q *queue.Queue, index int, asked resource.Reque
 	return v
 }
 
-// limitVerdict returns a verdict that a limit of the queue is exceeded for a resource.
+// limitVerdict returns a verdict stating that a limit of the queue is exceeded for a resource.
 func (r rules) limitVerdict(code reason.Code, q *queue.Queue, index int, asked resource.Request, held float64, limit float64) explain.Verdict {
 	return explain.Verdict{Code: code, Limit: &explain.Limit{
 		Queue: q.Name, Resource: r.resources.Name(index), Asked: float64(asked.Get(index)), Held: held, Limit: limit,
@@ -142,8 +142,8 @@ func (r rules) checkOverused(q *queue.Queue) explain.Verdict {
 	return r.deservedVerdict(q, some, nil)
 }
 
-// checkAllocation returns a verdict if the queue may not hold the requested amount in addition, because its capability
-// or its share would be exceeded.
+// checkAllocation returns a verdict if the queue may not use the requested amount in addition to its present use,
+// because its capability or its share would be exceeded.
 func (r rules) checkAllocation(q *queue.Queue, asked resource.Request) explain.Verdict {
 	if !q.Open {
 		return explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
@@ -166,9 +166,9 @@ func (r rules) checkAllocation(q *queue.Queue, asked resource.Request) explain.V
 	return explain.Verdict{}
 }
 
-// firstOverShare returns the first resource, by name, of which the queue would hold more than it deserves; -1 if there
-// is none. If the queue deserves everything that queues can use of a resource, and the nodes have more of it, the share
-// is not the limit: the verdicts about the nodes apply.
+// firstOverShare returns the first resource, by name, of which the queue would hold more than it deserves, or -1 if
+// there is none. If the queue deserves everything that queues can use of a resource, and the nodes have more of it, the
+// share is not the limit, so the verdicts about the nodes apply.
 func (r rules) firstOverShare(q *queue.Queue, asked resource.Request) int {
 	first := firstExceeded(r.resources, q.Own.Allocated, asked, q.Deserved)
 	if first < 0 || !r.limitedByNodes(q, first) {
@@ -190,8 +190,8 @@ func (r rules) limitedByNodes(q *queue.Queue, i int) bool {
 	return q.Deserved[i] >= usable-queue.Epsilon && usable < r.ledger.Total[i]-queue.Epsilon
 }
 
-// checkPreemption returns a verdict if the queue may not take the requested amount from others, because it may not hold
-// that amount, or because it would hold more than it deserves.
+// checkPreemption returns a verdict if the queue may not take the requested amount from other queues, because it may
+// not hold that amount, or because it would hold more than it deserves.
 func (r rules) checkPreemption(q *queue.Queue, asked resource.Request) explain.Verdict {
 	if v := r.checkAllocation(q, asked); v.Code != "" {
 		return v
@@ -227,8 +227,8 @@ func firstExceeded(resources *resource.Names, held []float64, asked resource.Req
 	return best
 }
 
-// voteOnAdmission votes for admission if the gang's minimum fits into the queue, in addition to the amounts that are
-// used and reserved.
+// voteOnAdmission permits the admission of a gang if its minimum fits into the queue, in addition to the amounts that
+// are used and reserved. Otherwise, it rejects the gang.
 func (r rules) voteOnAdmission(j *framework.Job) (framework.Vote, explain.Verdict) {
 	q := j.In
 	if !q.Open {
@@ -255,8 +255,8 @@ func (r rules) voteOnAdmission(j *framework.Job) (framework.Vote, explain.Verdic
 	return framework.Reject, v
 }
 
-// firstOverclaimed returns the first resource, by name, that is exceeded if asked is added to the amount that the queue
-// holds and has reserved, without its elastic part; -1 if everything fits.
+// firstOverclaimed returns the first resource, by name, whose admission limit would be exceeded if asked were added to
+// the amount that the queue holds and has reserved, without its elastic part. It returns -1 if everything fits.
 func (r rules) firstOverclaimed(q *queue.Queue, asked resource.Request, lapsed []float64) int {
 	best := -1
 	for _, t := range asked {
@@ -278,7 +278,7 @@ func admissionLimit(q *queue.Queue) []float64 {
 	return q.RealCapability
 }
 
-// reservedAmount returns the amount that is reserved for admitted gangs that are able to start at some time.
+// reservedAmount returns the amount that is reserved for admitted gangs, without the gangs that cannot start.
 func reservedAmount(q *queue.Queue, i int, lapsed []float64) float64 {
 	if i < len(lapsed) {
 		return max(q.Own.Inqueue[i]-lapsed[i], 0)
@@ -286,14 +286,15 @@ func reservedAmount(q *queue.Queue, i int, lapsed []float64) float64 {
 	return q.Own.Inqueue[i]
 }
 
-// deservedVerdict returns a verdict that the queue's share is exceeded, listing the shares of all queues.
+// deservedVerdict returns a verdict stating that the queue's share is exceeded. The verdict lists the shares of all
+// queues.
 func (r rules) deservedVerdict(q *queue.Queue, index int, asked resource.Request) explain.Verdict {
 	v := r.limitVerdict(reason.OverDeserved, q, index, asked, q.Own.Allocated[index], q.Deserved[index])
 	v.Limit.Total, v.Limit.Sharers = r.ledger.Usable[index], r.queuesWithShare(index)
 	return v
 }
 
-// queuesWithShare returns the queues that have a share of a resource.
+// queuesWithShare returns the queues that have a share of a resource, the largest share first.
 func (r rules) queuesWithShare(index int) []explain.Sharer {
 	key := sharersKey{index, r.ledger.Division}
 	list, known := r.sharers[key]
@@ -310,7 +311,7 @@ func (r rules) queuesWithShare(index int) []explain.Sharer {
 	return list
 }
 
-// exceedsDeserved reports whether the queue holds more than it deserves of a requested resource.
+// exceedsDeserved reports whether the queue holds more than it deserves of any requested resource.
 func (r rules) exceedsDeserved(q *queue.Queue, asked resource.Request) bool {
 	for _, t := range asked {
 		i := int(t.Index)

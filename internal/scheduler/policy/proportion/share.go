@@ -11,12 +11,12 @@ import (
 //
 // The usable resources of the cluster are divided by weight, in rounds. A queue whose share covers its request or
 // reaches its limit drops out, and the remainder is divided in the next round. Queues without gangs get only their
-// guarantees. A queue without a Queue object, because the object was never created or was deleted, gets nothing: no
-// gang can start in such a queue, so its share would remain unused.
+// guarantees. A queue without a Queue object, because the object was never created or was deleted, gets nothing,
+// because no gang can start in such a queue and its share would remain unused.
 //
 // The guarantees of other queues are subtracted from the usable resources. A queue that is not limited by guarantees
-// may use everything that the nodes have. In that case the nodes are the limit, and its jobs report the reasons of
-// the nodes.
+// may use everything that the nodes have. In that case the nodes are the limit, and the queue's jobs report the reasons
+// why the nodes cannot run them.
 func SetQueueShares(l *queue.Ledger) {
 	n := len(l.Total)
 	guaranteed := make([]float64, n)
@@ -61,7 +61,7 @@ func divideUsable(l *queue.Ledger, open []*queue.Queue) {
 // participatesInDivision reports whether a queue takes part in dividing the cluster.
 func participatesInDivision(q *queue.Queue) bool { return q.Known && q.Gangs > 0 }
 
-// guaranteeOf returns the guarantee of a queue; nil if the queue has no Queue object.
+// guaranteeOf returns the guarantee of a queue, or nil if the queue has no Queue object.
 func guaranteeOf(q *queue.Queue) resource.Request {
 	if !q.Known {
 		return nil
@@ -109,7 +109,7 @@ func divideByWeight(total []float64, open []*queue.Queue) {
 		for _, q := range open {
 			weights += float64(max(q.Weight, 1))
 		}
-		change := make([]float64, len(total)) // all queues of a round get parts of the same remaining amounts
+		change := make([]float64, len(total)) // all queues in a round get parts of the same remaining amounts
 		unmet := open[:0]
 		moved := false
 		for _, q := range open {
@@ -153,8 +153,8 @@ func capDeserved(open []*queue.Queue, i int, total float64) {
 	if sum <= total+queue.Epsilon {
 		return
 	}
-	// The sum is linear in the height between the heights at which queues reach their guarantee or their previous
-	// amount.
+	// Between the heights at which queues reach their guarantee or their previous amount, the sum is a linear function
+	// of the height.
 	at := func(height float64) (sum, slope float64) {
 		for _, b := range bounds {
 			switch part := height * b.weight; {
@@ -184,7 +184,7 @@ func capDeserved(open []*queue.Queue, i int, total float64) {
 }
 
 // levelFor returns the height at which the amounts sum up to total. heights are the sorted heights between which the
-// sum grows evenly, and at returns the sum at a height and its slope there.
+// sum grows linearly, and at returns the sum at a height and its slope there.
 func levelFor(total float64, heights []float64, at func(height float64) (sum, slope float64)) float64 {
 	k, _ := slices.BinarySearchFunc(heights, total, func(h, total float64) int {
 		if have, _ := at(h); have < total {

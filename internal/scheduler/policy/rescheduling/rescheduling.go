@@ -1,11 +1,11 @@
-// Package rescheduling evens out the actual load of nodes. It evicts pods from overloaded nodes while other nodes
-// have enough room for the load of these pods.
+// Package rescheduling evens out the actual load of nodes. It evicts pods from overloaded nodes while other nodes have
+// enough capacity for the load of these pods.
 //
 //	In:   the nodes' measured load, the pods' requests
 //	Out:  victims for the shuffle action, once per interval
 //
 // Volcano identifies pods only by name, and it reads 5m averages although only 10m averages are stored. This package
-// identifies pods by their tasks, and there is a single load value.
+// identifies pods by their tasks and uses a single load value.
 package rescheduling
 
 import (
@@ -37,7 +37,8 @@ type Policy struct {
 	strategies []strategy
 }
 
-// strategy holds the settings of lowNodeUtilization: its thresholds in percent of cpu and memory; 100 if unset.
+// strategy holds the settings of lowNodeUtilization: its thresholds for cpu and memory, in percent. Thresholds that are
+// not set are 100.
 type strategy struct{ low, target load }
 
 // load holds percentages.
@@ -72,7 +73,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return p
 }
 
-// parseStrategy parses the strategy at an index of the list. ok is false if it is unknown.
+// parseStrategy parses the strategy at an index of the list. ok is false if the strategy is unknown.
 func parseStrategy(item any, i int, warn func(string)) (parsed strategy, ok bool) {
 	say := formatWarnings(warn)
 	fields, _ := item.(map[string]any)
@@ -126,7 +127,8 @@ func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Open registers the mover.
+// Open registers the mover if the interval since the last eviction has passed. Otherwise, it requests a cycle for the
+// end of the interval.
 func (p *Policy) Open(s *session.Session) {
 	if !p.conf.Enabled("enabledVictim") || len(p.strategies) == 0 {
 		return
@@ -152,7 +154,7 @@ type node struct {
 }
 
 // selectVictims selects the pods to evict. It visits the busiest nodes first and selects pods by ascending priority, as
-// long as the node is above its target and the underused nodes have room for the pods.
+// long as the node is above its target and the underused nodes have enough capacity for the pods.
 func (st strategy) selectVictims(s *session.Session) []*model.Task {
 	var low, high []node
 	for _, id := range s.View.Order {

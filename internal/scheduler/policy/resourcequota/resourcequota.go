@@ -57,7 +57,7 @@ func (p *Policy) Open(s *session.Session) {
 // quotas holds the totals of one cycle.
 type quotas struct {
 	s *session.Session
-	// inside holds the gangs with minResources, by namespace, for namespaces that have quotas.
+	// inside holds, for each namespace that has quotas, the gangs with minResources.
 	inside map[string][]*model.Gang
 	// traits caches the traits of each gang's pods.
 	traits map[*model.Gang]quota.PodTraits
@@ -133,7 +133,7 @@ func (q *quotas) checkQuota(quota *quota.Quota, j *framework.Job) explain.Verdic
 
 // reservedAmount returns the total amount that the admitted gangs of a namespace will still request from a quota. It is
 // called only for gangs that are not admitted, so the total never includes the gang itself. The total is cached,
-// because thousands of gangs may wait.
+// because thousands of gangs may be waiting.
 func (q *quotas) reservedAmount(quota *quota.Quota, namespace string, name corev1.ResourceName) float64 {
 	key := limit{quota, name}
 	sum, known := q.sums[key]
@@ -157,7 +157,8 @@ func (q *quotas) reservedAmount(quota *quota.Quota, namespace string, name corev
 	return sum
 }
 
-// mayCreatePods reports whether pods of a gang may still be created: it is admitted and not complete. j may be nil.
+// mayCreatePods reports whether pods of a gang may still be created, which is so if the gang is admitted and not
+// complete. j may be nil.
 func mayCreatePods(j *framework.Job) bool {
 	return j != nil && j.IsAdmitted() && j.Phase != schedulingv1beta1.PodGroupCompleted
 }
@@ -177,8 +178,8 @@ func (q *quotas) countAdmitted(j *framework.Job) {
 	}
 }
 
-// hasCachedTotal reports whether a total is already cached. A total that is computed later includes the gang because of
-// its phase.
+// hasCachedTotal reports whether a total is already cached. If it is not, the caller must not add the admitted gang: a
+// total that is computed later includes the gang because of its phase.
 func (q *quotas) hasCachedTotal(key limit) bool {
 	_, known := q.sums[key]
 	return known
@@ -214,7 +215,7 @@ func (q *quotas) missingAmount(g *model.Gang, members int, request resource.Requ
 	return max(asked-held, 0)
 }
 
-// amountByName returns the amount with the given name; 0 if none exists.
+// amountByName returns the amount with the given name, or 0 if there is none.
 func amountByName(list []resource.Amount, name corev1.ResourceName) float64 {
 	if i := slices.IndexFunc(list, func(a resource.Amount) bool { return a.Name == name }); i >= 0 {
 		return float64(list[i].Value)

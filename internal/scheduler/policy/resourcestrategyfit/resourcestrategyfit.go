@@ -57,7 +57,8 @@ func (p *Policy) Configure(j *equivalence.Judge) {
 	}
 }
 
-// Open looks up the indexes of the scarce resources, which may change when new resources appear.
+// Open registers the warnings about annotations and looks up the indexes of the scarce resources, which may change when
+// new resources appear.
 func (p *Policy) Open(s *session.Session) {
 	if p.conf.Enabled("enableNodeOrder") {
 		s.Rules.Remarks = append(s.Rules.Remarks, strategyWarnings)
@@ -154,7 +155,7 @@ func (r reader) parseScarce(sra config.Arguments) (out score.Scarce) {
 	return out
 }
 
-// parseProportions parses the amounts of cpu (in cores) and memory (in GB) to reserve for each idle piece of a scarce
+// parseProportions parses the amounts of cpu (in cores) and memory (in GB) to reserve for each idle unit of a scarce
 // resource.
 func (r reader) parseProportions(section config.Arguments) (out []*fit.Proportion) {
 	section.WarnUnknown("proportional", r.warn, "enable", "resources", "resourceProportion")

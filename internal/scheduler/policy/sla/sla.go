@@ -94,7 +94,7 @@ func waitingTimeWarnings(j *framework.Job) (texts []string) {
 	return texts
 }
 
-// deadlineOf returns the time at which the gang has waited too long; zero for no limit.
+// deadlineOf returns the time at which the gang has waited too long, or the zero time if there is no limit.
 func (p *Policy) deadlineOf(j *framework.Job) time.Time {
 	wait := p.usual
 	for _, key := range [2]string{annotation, waitingTime} {

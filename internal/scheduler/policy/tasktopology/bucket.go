@@ -18,8 +18,8 @@ type bucket struct {
 	size  int            // number of pods in the bucket, placed or waiting
 	roles map[string]int // number of pods in the bucket, by task
 	on    map[model.NodeID]int
-	// shapes lists the distinct shapes of the waiting pods, in order of first use; waiting holds the number of pods
-	// of each.
+	// shapes lists the distinct shapes of the waiting pods, in order of first use; waiting holds the number of waiting
+	// pods of each shape.
 	shapes  []*model.Shape
 	waiting map[*model.Shape]int
 	weight  float64 // total request of the pods
@@ -36,8 +36,8 @@ type plan struct {
 	tried map[*model.Task]bool
 }
 
-// newPlan assigns the pods of a gang to buckets. Pods on the same node share a bucket. Every other pod, in the order
-// of tasks, is added to the bucket to which it has the best affinity.
+// newPlan assigns the pods of a gang to buckets. Pods on the same node are in the same bucket. Every other pod, in the
+// order of tasks, is added to the bucket to which it has the best affinity.
 func newPlan(g *model.Gang, w *wishes) *plan {
 	p := &plan{wishes: w, bucketOf: map[*model.Task]*bucket{}, largest: 1, at: map[model.NodeID]map[string]int{}, tried: map[*model.Task]bool{}}
 	byNode := map[model.NodeID]*bucket{}
@@ -73,8 +73,8 @@ func newPlan(g *model.Gang, w *wishes) *plan {
 
 func isBoundToNode(t *model.Task) bool { return t.Status.IsAllocated() && t.Node != model.NoNode }
 
-// sortedTasks returns the pods that run or wait: placed pods first, then by the configured order of tasks, the rank of
-// the task, index and name.
+// sortedTasks returns the placed and the waiting pods of a gang. Placed pods come first. Otherwise, pods are sorted by
+// the configured order of tasks, then by the rank of the task, the index and the name.
 func (p *plan) sortedTasks(g *model.Gang) []*model.Task {
 	tasks := slices.DeleteFunc(slices.Clone(g.Tasks), func(t *model.Task) bool {
 		return !isBoundToNode(t) && t.Status != model.Pending && t.Status != model.Pipelined
@@ -101,8 +101,8 @@ func (p *plan) newBucket() *bucket {
 	return b
 }
 
-// bestBucket returns the bucket to which a pod has the best affinity; among equals, the one with the smallest request.
-// If all buckets repel the pod, it creates a new one.
+// bestBucket returns the bucket to which a pod has the best affinity. Among equal buckets, it returns the one with the
+// smallest request. If all buckets repel the pod, it creates a new one.
 func (p *plan) bestBucket(t *model.Task) *bucket {
 	var best *bucket
 	most := 0
@@ -177,7 +177,7 @@ func (p *plan) countRepelled(t *model.Task, id model.NodeID) int {
 	return n
 }
 
-// countFitting returns the number of waiting pods of the bucket that fit on a node together, counting resources that
+// countFitting returns the number of waiting pods in the bucket that fit on a node together, counting resources that
 // are being released as free.
 func (b *bucket) countFitting(s *session.Session, id model.NodeID) int {
 	left := s.View.Nodes.Row(s.View.Future, id)

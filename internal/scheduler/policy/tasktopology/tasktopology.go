@@ -1,6 +1,6 @@
 // Package tasktopology places the tasks of a gang according to rules between them: near each other (affinity), apart
-// from each other (anti-affinity), and in a given order. It divides the pods into buckets. The pods of a bucket are
-// best placed on the same node.
+// from each other (anti-affinity), and in a given order. It divides the pods into buckets so that the pods in each
+// bucket are best placed on the same node.
 //
 //	In:   the annotations of the PodGroup, its pods
 //	Out:  rule TaskOrder, node scores
@@ -52,7 +52,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// manager creates the plans of a cycle's gangs when they are first needed.
+// manager creates the plan for each gang when it is first needed in a cycle.
 type manager struct {
 	s      *session.Session
 	weight float64
@@ -82,7 +82,7 @@ func (m *manager) compareTasks(a, b *model.Task) int {
 	return p.compareTasks(a, b)
 }
 
-// scoreNodeForTask returns the score of a node for a task. It is the number of pods of the task's bucket that are on
+// scoreNodeForTask returns the score of a node for a task. It is the number of pods in the task's bucket that are on
 // the node or would fit on it, minus the number of pods there from which the task should be separated, relative to the
 // size of the largest bucket.
 func (m *manager) scoreNodeForTask(j *framework.Job, t *model.Task, id model.NodeID) float64 {
@@ -92,7 +92,7 @@ func (m *manager) scoreNodeForTask(j *framework.Job, t *model.Task, id model.Nod
 	return count * m.weight * 100 / float64(p.largest)
 }
 
-// updatePlaced updates the plan after a placement, or after its undo.
+// updatePlaced updates the plan after a pod was placed on a node, or after the placement was undone.
 func (m *manager) updatePlaced(j *framework.Job, t *model.Task, id model.NodeID, sign int) {
 	if j == nil {
 		return

@@ -44,7 +44,7 @@ func parseWishes(annotations map[string]string) *wishes {
 	return w
 }
 
-// unknownTaskWarnings returns warnings about task names in the annotations that the gang does not have.
+// unknownTaskWarnings returns warnings about tasks that the annotations name but that the gang does not have.
 func unknownTaskWarnings(j *framework.Job) (texts []string) {
 	known := map[string]bool{}
 	for name := range j.MinTaskMember {

@@ -114,7 +114,8 @@ func (p *Policy) Configure(j *equivalence.Judge) {
 	}
 }
 
-// Open updates the tables for the current time, and requests a cycle for the next time when a zone opens or closes.
+// Open updates the tables for the current time, registers the rules, and requests a cycle for the next time when a zone
+// opens or closes.
 func (p *Policy) Open(s *session.Session) {
 	p.s = s
 	changed := p.updateOpenZones()
@@ -154,7 +155,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// updateOpenZones updates which zones are open. It reports whether any zone has changed.
+// updateOpenZones updates which zones are open. It reports whether any zone has opened or closed.
 func (p *Policy) updateOpenZones() (changed bool) {
 	for name, z := range p.zones {
 		open, _ := z.stateAndChange(p.s.Now.In(p.location))

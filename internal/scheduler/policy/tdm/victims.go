@@ -48,7 +48,7 @@ func (p *Policy) evictOverstaying(s *session.Session) {
 	})
 }
 
-// overstayingTasks returns the tasks on nodes whose zone is closed.
+// overstayingTasks returns the running tasks that are not protected, on nodes whose zone is closed.
 func (p *Policy) overstayingTasks(s *session.Session) []*model.Task {
 	var tasks []*model.Task
 	for _, id := range s.View.Order {
@@ -90,8 +90,8 @@ func annotationWarnings(j *framework.Job) (texts []string) {
 
 // allowedLosses returns the number of tasks that a gang may lose at once according to its annotations.
 // jdb-max-unavailable, a number or a percentage, limits the tasks that are not running. If it is missing,
-// jdb-min-available applies. If both are missing, allowedLosses returns -1: the gang may lose its surplus or all its
-// tasks.
+// jdb-min-available applies. If both are missing, allowedLosses returns -1, which means that the gang may lose its
+// surplus or all its tasks.
 func allowedLosses(g *model.Gang) int {
 	running := g.Count[model.Running]
 	ended := g.Count[model.Succeeded] + g.Count[model.Failed]
@@ -115,7 +115,7 @@ func parseShare(text string, of int) (int, bool) {
 }
 
 // grantGuestEviction grants the eviction of preemptable pods outside of lent nodes, for gangs that must not use lent
-// nodes. The victims can still run on lent nodes.
+// nodes. It does so because the victims can still run on lent nodes.
 func (p *Policy) grantGuestEviction(a *framework.Attack) framework.Guard {
 	out := map[*model.Gang]int{}
 	stays := IsPreemptable(a.Taker.Gang) || slices.ContainsFunc(a.Tasks, func(t *model.Task) bool { return IsRevocable(t.Shape) })

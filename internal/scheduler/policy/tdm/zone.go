@@ -36,8 +36,8 @@ func parseClock(text string) (clock, error) {
 	return clock{int(hour), int(minute)}, nil
 }
 
-// timeOnDay returns the time when the clock shows c, after days later than day. If daylight saving time skips that
-// time, it returns the time to which time.Date normalises it.
+// timeOnDay returns the time at which the clock shows c on the day that is the given number of days after day. If
+// daylight saving time skips that time, it returns the time to which time.Date normalises it.
 func (c clock) timeOnDay(day time.Time, after int) time.Time {
 	return time.Date(day.Year(), day.Month(), day.Day()+after, c.hour, c.minute, 0, 0, day.Location())
 }

@@ -51,7 +51,7 @@ func parseAmount(a config.Arguments, key string, name corev1.ResourceName, def s
 }
 
 // estimateLoad returns the estimated load of a task of a shape, in millicores and bytes. It is between zero and the
-// larger one of the task's request and limit.
+// larger of the task's request and limit.
 func (e *estimator) estimateLoad(s *model.Shape, risky bool) (cpu, memory int64) {
 	requestCPU, requestMemory := s.Request.Get(resource.CPU), s.Request.Get(resource.Memory)
 	if requestCPU|requestMemory|s.LimitMilliCPU|s.LimitMemoryBytes == 0 {

@@ -27,7 +27,7 @@ import (
 const (
 	// stale is the age at which a measurement becomes too old to be used.
 	stale = 5 * time.Minute
-	// unseen is how long a pod must have run at the time of a measurement for the measurement to include it.
+	// unseen is how long a pod must have been running before a measurement includes its load.
 	unseen = 30 * time.Second
 )
 
@@ -101,7 +101,7 @@ func (p *Policy) Configure(j *equivalence.Judge) {
 	}
 }
 
-// Open updates the tables for the current measurements.
+// Open updates the tables for the current measurements, and registers a rule that adds estimates for placed tasks.
 func (p *Policy) Open(s *session.Session) {
 	p.s = s
 	for _, id := range p.tried { // undo the estimates for placements of the last cycle
@@ -126,7 +126,7 @@ func (p *Policy) Open(s *session.Session) {
 		Applies: func(*framework.Job, *model.Task) bool { return false }, // the tables contain everything
 		Placed: func(_ *framework.Job, t *model.Task, id model.NodeID, sign int) {
 			if sign < 0 && !p.placed[t] {
-				return // a promise of an earlier cycle, which was not counted
+				return // a promise from an earlier cycle, which was not counted
 			}
 			p.placed[t] = sign > 0
 			p.addPlacedEstimate(t, id, int64(sign))
@@ -165,7 +165,8 @@ func (l *load) addEstimate(e *estimator, risky bool, t *model.Task, sign int64) 
 	l.shadowMemory += sign * memory
 }
 
-// addPlacedEstimate adds the estimated load of a task that the cycle places, or removes it again.
+// addPlacedEstimate adds the estimated load of a task that was placed in this cycle, or removes it if the placement is
+// undone.
 func (p *Policy) addPlacedEstimate(t *model.Task, id model.NodeID, sign int64) {
 	if int(id) >= len(p.nodes.Values) || p.nodes.Values[id].At.IsZero() {
 		return
@@ -227,7 +228,7 @@ func (p *Policy) scoreNodeByLoad(id model.NodeID) float64 {
 	return sum / max(p.cpuWeight+p.memoryWeight, 1e-9) * 100 * p.weight
 }
 
-// explainOverload returns which load of a node is over its threshold.
+// explainOverload returns a reason that names the load of a node that is over its threshold.
 func (p *Policy) explainOverload(id model.NodeID) (reason.Code, string) {
 	if p.nodes.Values[id].CPUPercent > p.cpuPercent {
 		return reason.NodeOverloaded, fmt.Sprintf("cpu over %g%%", p.cpuPercent)

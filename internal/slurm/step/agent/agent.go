@@ -1,8 +1,8 @@
-// Package agent accepts the connections of a pod and runs the tasks of steps in it. In the head, it forwards requests
-// about the whole job.
+// Package agent accepts the connections to a pod and runs the tasks of steps in the pod. In the head, it also forwards
+// requests about the whole job.
 //
-//	In:   a protocol.Request for each connection, and input and signals for its tasks
-//	Out:  the tasks' output and endings, as frames
+//	In:   a protocol.Request for each connection; input and signals for its tasks
+//	Out:  the tasks' output and results, as frames
 //
 // # Invariants
 //
@@ -36,7 +36,7 @@ import (
 )
 
 const (
-	// helloTime limits how long a new connection may take to send its request.
+	// helloTime is the maximum time that a new connection may take to send its request.
 	helloTime = 10 * time.Second
 	// acceptPause is the pause after a failed accept, for example when no file descriptor is free.
 	acceptPause = 100 * time.Millisecond
@@ -44,30 +44,30 @@ const (
 
 // Agent runs tasks in its pod. The agent of the head also responds to requests about the whole job.
 type Agent struct {
-	// Container is the environment of the pod's container; own holds the variables that are specific to the node.
+	// Container is the environment of the pod's container. own holds the variables that are specific to the node.
 	Container, own []string
-	// Ready is nil except in the head, where it is closed as soon as the function head may be called.
+	// Ready is nil except in the head, where it is closed as soon as the function Head may be called.
 	Ready chan struct{}
-	// Head responds to requests that only the head can handle. attend keeps a node connected until the job ends.
+	// Head responds to requests that only the head can handle. Attend keeps a node connected until the job ends.
 	Head   func(conn *protocol.Conn, r *protocol.Request) error
 	Attend func(conn *protocol.Conn, host string) error
 
-	// OOM counts the processes of the pod that were killed for lack of memory.
+	// OOM counts the pod's processes that were killed for lack of memory.
 	OOM *process.OOMCounter
 
 	mu      sync.Mutex // guards the fields below
 	running map[*process.Process]bool
-	// steps counts the steps that have tasks in this pod, or whose srun has not received all results yet.
+	// steps is the number of steps that have tasks in this pod, or whose srun has not received all results yet.
 	steps int
 }
 
-// New returns an agent with the environment of the pod's container and the variables of the node.
+// New returns an agent. container is the environment of the pod's container, and own holds the variables of the node.
 func New(container, own []string) *Agent {
 	return &Agent{Container: container, own: own, OOM: process.NewOOMCounter()}
 }
 
 // PortAddress returns the address on which a pod's agent listens for connections from the job's other pods. Pods with
-// loopback addresses share a network, so each of them listens only on its own address.
+// loopback addresses share a network, which means that each of them must listen only on its own address.
 func PortAddress(podIP string) string {
 	if ip := net.ParseIP(podIP); ip != nil && ip.IsLoopback() {
 		return net.JoinHostPort(podIP, protocol.Port)
@@ -135,7 +135,7 @@ func (a *Agent) answerConnection(connection net.Conn) {
 			err = a.Attend(conn, r.Attend)
 		case a.Ready != nil:
 			<-a.Ready
-			if r.Attach != nil { // exit only after attached viewers have received the end of the step
+			if r.Attach != nil { // the launcher must not exit before attached viewers have received the end of the step
 				a.countSteps(1)
 				defer a.countSteps(-1)
 			}
@@ -183,7 +183,7 @@ func (a *Agent) runTasks(conn *protocol.Conn, r *protocol.TasksRequest) error {
 	case <-over:
 		_ = conn.SendFrame(protocol.AnswerFrame, 0, []byte("{}"))
 		conn.CloseWrite()
-		<-gone // srun closes the connection after it has received the response
+		<-gone // srun closes the connection after it has received all results
 	case <-gone:
 		group.killTasks()
 		<-over
@@ -202,7 +202,7 @@ type taskGroup struct {
 }
 
 // classifyEnding returns how a task ended. As in Slurm, the task counts as killed by the out-of-memory killer if any
-// process of its step in this pod was killed by it, even if that was not the task itself.
+// process of its step in this pod was killed by it, even if the task itself was not.
 func (g *taskGroup) classifyEnding(e protocol.Ending) protocol.Ending {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -213,7 +213,7 @@ func (g *taskGroup) classifyEnding(e protocol.Ending) protocol.Ending {
 	return protocol.Ending{Signal: signals.NoMemory, Usage: e.Usage}
 }
 
-// reportMemoryKills reports processes that were killed by the out-of-memory killer to srun.
+// reportMemoryKills reports to srun how many processes of the step were killed by the out-of-memory killer.
 func (g *taskGroup) reportMemoryKills(job string, step int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -261,7 +261,8 @@ func (g *taskGroup) startTask(r *protocol.TasksRequest, t *protocol.Task, env []
 	return nil
 }
 
-// handleMessages applies srun's messages (input, signals, terminal sizes) to the tasks until srun disconnects.
+// handleMessages applies srun's messages, which are input, signals and terminal sizes, to the tasks until srun
+// disconnects.
 func (g *taskGroup) handleMessages() {
 	for {
 		f, err := g.conn.ReceiveFrame()
@@ -295,7 +296,8 @@ func (g *taskGroup) signalTasks(number int) {
 	}
 }
 
-// killTasks ends the tasks after their srun has disconnected.
+// killTasks ends the tasks, for example after their srun has disconnected. It first sends SIGTERM, and after a delay
+// SIGKILL.
 func (g *taskGroup) killTasks() {
 	g.signalTasks(int(syscall.SIGTERM))
 	g.signalTasks(int(syscall.SIGCONT))
@@ -319,7 +321,7 @@ func (a *Agent) removeProcess(p *process.Process) {
 	delete(a.running, p)
 }
 
-// SignalProcesses sends a signal to all tasks of the pod.
+// SignalProcesses sends a signal to all tasks in the pod.
 func (a *Agent) SignalProcesses(number int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -334,7 +336,7 @@ func (a *Agent) countSteps(by int) {
 	a.steps += by
 }
 
-// WaitUntilIdle waits until no steps are left or ctx is done.
+// WaitUntilIdle waits until no steps are left, or until ctx is done.
 func (a *Agent) WaitUntilIdle(ctx context.Context) {
 	for {
 		a.mu.Lock()

@@ -1,4 +1,4 @@
-// Package cmdutil has what all commands in a pod print in the same way: errors, versions and help texts.
+// Package cmdutil prints errors, versions and help texts in the same way for all commands in a pod.
 package cmdutil
 
 import (
@@ -10,14 +10,16 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// slurmVersion is the version of Slurm whose behavior this program follows. Other programs check it.
+// slurmVersion is the version of Slurm whose behavior this program follows. It is printed because other programs check
+// it.
 const slurmVersion = "26.11.0"
 
-// ReportError prints an error as Slurm does, and returns the exit code: 1 if err is not nil.
+// ReportError prints an error as Slurm does, and returns the exit code. The exit code is 1 if err is not nil, and 0
+// otherwise.
 func ReportError(program string, err error) int {
 	if err != nil {
 		f := *usererror.FromError(err)
-		f.What = err.Error() // keep the context that was added to the error that has the hint
+		f.What = err.Error() // keep the context that was added to the error with the hint
 		fmt.Fprint(os.Stderr, slurmerror.FormatText(program, &f))
 		return 1
 	}
@@ -39,7 +41,7 @@ func PrintInformation(table *getopt.Table, p getopt.Parsed) bool {
 	return true
 }
 
-// IsInformationRequest reports whether the options request only the version or a help text.
+// IsInformationRequest reports whether the options request the version or a help text.
 func IsInformationRequest(p getopt.Parsed) bool {
 	return p.Has("help") || p.Has("usage") || p.Has("version")
 }

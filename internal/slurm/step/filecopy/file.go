@@ -1,5 +1,5 @@
 // Package filecopy copies files and directories between the pods of a job, for sbcast and sgather. An agent calls Store
-// and Fetch; the commands are the peers.
+// and Fetch, and the commands are the peers.
 //
 // # Invariants
 //
@@ -35,7 +35,7 @@ func NewStamp(info fs.FileInfo, withTimes bool) protocol.FileStamp {
 	return s
 }
 
-// newFile is a copy under a temporary name. It gets its final name when it is complete.
+// newFile is a copy that has a temporary name. It gets its final name when it is complete.
 type newFile struct {
 	*os.File
 	path  string
@@ -60,7 +60,7 @@ func createFile(path string, force bool, stamp protocol.FileStamp) (*newFile, er
 	return &newFile{File: file, path: path, force: force, stamp: stamp}, nil
 }
 
-// complete sets the mode, times and final name of the copy.
+// complete sets the mode and times of the copy, and gives the copy its final name.
 func (f *newFile) complete() error {
 	err := errors.Join(f.Chmod(f.stamp.Mode), f.Close())
 	if err == nil && f.stamp.Modified != 0 {
@@ -113,7 +113,7 @@ func IsEndOfFile(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// discard removes the temporary file.
+// discard closes and removes the temporary file.
 func (f *newFile) discard() {
 	_ = f.Close()
 	_ = os.Remove(f.Name())

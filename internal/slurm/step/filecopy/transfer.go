@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// Store writes the file that the peer sends. It responds twice: when it is ready for the data, and when all data
-// has been written.
+// Store stores the file that the peer sends. It responds twice: when it is ready for the data, and when it has written
+// all data.
 func Store(conn *protocol.Conn, r *protocol.FileRequest) error {
 	file, err := createFile(r.Path, r.Force, r.Stamp)
 	if err != nil {
@@ -42,7 +42,7 @@ func Store(conn *protocol.Conn, r *protocol.FileRequest) error {
 	}
 }
 
-// addForceHint adds a hint to the error about a file that exists already.
+// addForceHint adds a hint to the error about a file that already exists.
 func addForceHint(err error) error {
 	if errors.Is(err, fs.ErrExist) {
 		return usererror.WithHint(err, "use --force to replace it")
@@ -50,8 +50,8 @@ func addForceHint(err error) error {
 	return err
 }
 
-// Fetch sends a file or a directory: first its attributes, then its content, then a response. The peer confirms
-// that it has received everything.
+// Fetch sends a file or a directory: first its attributes, then its content, then a response. After the peer has
+// confirmed that it has received everything, Fetch removes the source if this is requested, and responds again.
 func Fetch(conn *protocol.Conn, r *protocol.FileRequest) error {
 	file, err := os.Open(r.Path)
 	if err != nil {
@@ -107,7 +107,7 @@ type ReceiveOptions struct {
 	Replace, KeepTimes bool
 }
 
-// Receive stores the file or directory that an agent sends under the name to. from is the name of the source.
+// Receive receives a file or directory from an agent and stores it under the name to. from is the name of the source.
 func Receive(conn *protocol.Conn, from, to string, o ReceiveOptions) error {
 	var stamp protocol.FileStamp
 	if err := conn.ReceiveAnswer(&stamp, nil); err != nil {
@@ -126,12 +126,12 @@ func Receive(conn *protocol.Conn, from, to string, o ReceiveOptions) error {
 	return nil
 }
 
-// copyOf is an incomplete copy of a file or directory, which does not have its final name yet.
+// copyOf is an incomplete copy of a file or directory. It does not have its final name yet.
 type copyOf interface {
 	complete() error
 }
 
-// createCopy writes a copy under a temporary name. If this fails, it removes the copy.
+// createCopy writes a copy under a temporary name. If writing fails, it removes the copy.
 func createCopy(conn *protocol.Conn, to string, stamp protocol.FileStamp, o ReceiveOptions) (copyOf, error) {
 	from := &content{from: conn}
 	if stamp.Mode.IsDir() {
@@ -161,7 +161,7 @@ func createCopy(conn *protocol.Conn, to string, stamp protocol.FileStamp, o Rece
 	return file, nil
 }
 
-// content reads the data that a peer sends, up to the peer's response.
+// content reads the data that a peer sends until the peer's response arrives.
 type content struct {
 	from *protocol.Conn
 	rest []byte

@@ -17,8 +17,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
 )
 
-// sendTree sends a directory as a tar archive. Symbolic links are preserved. Anything other than files, directories
-// and symbolic links is an error.
+// sendTree sends a directory as a tar archive. It preserves symbolic links. It returns an error if the directory
+// contains anything other than files, directories and symbolic links.
 func sendTree(to io.Writer, dir string) error {
 	top, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -78,17 +78,17 @@ func addEntry(archive *tar.Writer, name, path string, entry fs.DirEntry) error {
 	return err
 }
 
-// newTree is a copy of a directory under a temporary name. It gets its final name when it is complete.
+// newTree is a copy of a directory that has a temporary name. It gets its final name when it is complete.
 type newTree struct {
 	temporary, path string
 	force, times    bool
 	stamp           protocol.FileStamp
-	// directories holds the directories whose modes and times are set at the end, because writing to a directory
-	// changes its times and requires write permission.
+	// directories holds the directories in the archive. Their modes and times are set at the end, because writing to a
+	// directory changes its times and requires write permission.
 	directories []*tar.Header
 }
 
-// createTree creates a temporary directory next to path.
+// createTree creates a directory with a temporary name next to path.
 func createTree(path string, force, times bool, stamp protocol.FileStamp) (*newTree, error) {
 	if _, err := os.Lstat(path); err == nil && !force {
 		return nil, syscall.EEXIST
@@ -100,7 +100,8 @@ func createTree(path string, force, times bool, stamp protocol.FileStamp) (*newT
 	return &newTree{temporary: temporary, path: path, force: force, times: times, stamp: stamp}, nil
 }
 
-// unpackArchive extracts an archive. It never writes outside the directory, even if links in the archive point outside.
+// unpackArchive extracts an archive into the temporary directory. It never writes outside the directory, even if links
+// in the archive point outside.
 func (t *newTree) unpackArchive(from io.Reader) error {
 	root, err := os.OpenRoot(t.temporary)
 	if err != nil {
@@ -158,8 +159,8 @@ func (t *newTree) finishEntry(root *os.Root, header *tar.Header) error {
 	return root.Chtimes(name, header.AccessTime, header.ModTime)
 }
 
-// complete sets the mode, times and final name of the copy. If force is true, it replaces an existing file or
-// directory.
+// complete sets the mode and times of the copy, and gives the copy its final name. If force is true, it replaces an
+// existing file or directory.
 func (t *newTree) complete() error {
 	err := os.Chmod(t.temporary, t.stamp.Mode.Perm())
 	if err == nil && t.times {
@@ -175,8 +176,8 @@ func (t *newTree) complete() error {
 	return nil
 }
 
-// moveIntoPlace gives the copy its final name. If force is true, an existing file or directory is moved aside first and
-// removed last, so that it is still there if the copy cannot take its place.
+// moveIntoPlace gives the copy its final name. If force is true, it first moves an existing file or directory aside,
+// and removes it only at the end, so that it can be restored if the copy cannot take its place.
 func (t *newTree) moveIntoPlace() error {
 	if !t.force {
 		return os.Rename(t.temporary, t.path)
@@ -203,7 +204,7 @@ func (t *newTree) moveIntoPlace() error {
 func (t *newTree) discard() { _ = removeTree(t.temporary) }
 
 // removeTree removes a file or directory with its content. Unlike os.RemoveAll, it also removes the content of
-// directories that their owner may not write to.
+// directories for which their owner has no write permission.
 func removeTree(path string) error {
 	_ = filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() {

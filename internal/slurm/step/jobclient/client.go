@@ -1,5 +1,5 @@
-// Package jobclient reads the description of the job from the files and variables of this pod, and sends requests to
-// the job's pods: over a local socket to this pod, otherwise with TLS and the job's key.
+// Package jobclient reads the description of the job from this pod's files and environment variables, and sends
+// requests to the job's pods. It reaches this pod over a local socket, and the other pods over TLS with the job's key.
 package jobclient
 
 import (
@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// DialTime limits a single attempt to reach another pod. AgentTime limits all attempts together; it is longer,
+	// DialTime limits a single attempt to reach another pod. AgentTime limits all attempts together, and is longer
 	// because the other pod may still be starting.
 	DialTime  = 5 * time.Second
 	AgentTime = 5 * time.Minute
-	// launcherTime is the maximum time from the start of a pod until its launcher listens.
+	// launcherTime is the maximum time from the start of a pod until its launcher accepts connections.
 	launcherTime = 20 * time.Second
 )
 
@@ -59,7 +59,7 @@ func (c *Client) SendRequest(ctx context.Context, host string, r protocol.Reques
 	return c.RetryRequest(ctx, host, r)
 }
 
-// RetryRequest is like SendRequest, but retries until ctx ends.
+// RetryRequest is like SendRequest, but retries until ctx is done.
 func (c *Client) RetryRequest(ctx context.Context, host string, r protocol.Request) (*protocol.Conn, error) {
 	connection, err := c.ConnectToHost(ctx, host)
 	if err != nil {
@@ -73,13 +73,13 @@ func (c *Client) RetryRequest(ctx context.Context, host string, r protocol.Reque
 	return conn, nil
 }
 
-// SendToHead sends a request to the pod in which the script runs.
+// SendToHead sends a request to the head, which is the pod in which the script runs.
 func (c *Client) SendToHead(ctx context.Context, r protocol.Request) (*protocol.Conn, error) {
 	return c.SendRequest(ctx, c.Place.Hosts[0], r)
 }
 
-// SendToLauncher is like SendToHead, for callers outside the script. It retries, because the pod may run before its
-// launcher listens.
+// SendToLauncher is like SendToHead, but for callers that the script did not start. It retries, because the pod may be
+// running before its launcher accepts connections.
 func (c *Client) SendToLauncher(ctx context.Context, r protocol.Request) (*protocol.Conn, error) {
 	patience := time.After(launcherTime)
 	for {
@@ -107,8 +107,8 @@ func (c *Client) QueryHead(ctx context.Context, r protocol.Request, to any) erro
 	return conn.ReceiveAnswer(to, nil)
 }
 
-// ConnectToHost connects to the agent on a host: by the local socket if the host is this pod, otherwise over the
-// network with the job's key. It retries until ctx is done.
+// ConnectToHost connects to the agent on a host. It uses the local socket if the host is this pod, and the network with
+// the job's key otherwise. It retries connections over the network until ctx is done.
 func (c *Client) ConnectToHost(ctx context.Context, host string) (net.Conn, error) {
 	if host == c.Place.OwnHost() {
 		connection, err := (&net.Dialer{Timeout: DialTime}).DialContext(ctx, "unix", c.Dirs.SocketPath())
@@ -137,8 +137,8 @@ func (c *Client) ConnectToHost(ctx context.Context, host string) (net.Conn, erro
 	}
 }
 
-// dialHost connects to a host by its short name, which is completed by a search domain, or by its name below the
-// job's service.
+// dialHost connects to a host by its short name, which a search domain completes, or by its name below the job's
+// service if the short name cannot be resolved.
 func dialHost(ctx context.Context, host, job string, identity *tls.Config) (net.Conn, error) {
 	dialer := &tls.Dialer{NetDialer: &net.Dialer{Timeout: DialTime}, Config: identity}
 	connection, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, protocol.Port))
@@ -149,7 +149,7 @@ func dialHost(ctx context.Context, host, job string, identity *tls.Config) (net.
 	return connection, err
 }
 
-// Query sends a request to the head of this pod's job and waits until it is confirmed.
+// Query sends a request to the head of this pod's job and waits until the head confirms the request.
 func Query(ctx context.Context, r protocol.Request) error {
 	c, err := New()
 	if err != nil {
@@ -168,12 +168,12 @@ func RequestJob(ctx context.Context) (*Client, *protocol.JobAnswer, error) {
 	return c, &job, c.QueryHead(ctx, protocol.Request{Job: true}, &job)
 }
 
-// FileNames returns the values for patterns in the names of the job's files.
+// FileNames returns the values that replace patterns in the names of the job's files.
 func (c *Client) FileNames(j *protocol.JobAnswer) launchconfig.Names {
 	return launchconfig.NewNames(&j.Spec, &j.Pod, launchconfig.Place{Hosts: c.Place.Hosts})
 }
 
-// MayBeOwnID reports whether id can be the ID of this job. It does not contact the launcher.
+// MayBeOwnID reports whether id, without its step, identifies this job. It does not contact the launcher.
 func (c *Client) MayBeOwnID(id string) bool {
 	id, _, _ = strings.Cut(id, ".")
 	return c.Pod.HasID(id)

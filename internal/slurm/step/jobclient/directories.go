@@ -16,12 +16,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
 )
 
-// EnvDir is the variable that contains the tools directory, if the program vc-step is not installed in
-// launchconfig.ToolsDir.
+// EnvDir is the environment variable that contains the tools directory, if this is not launchconfig.ToolsDir.
 const EnvDir = "VC_STEP_DIR"
 
-// EnvVolumes is set on process nodes that cannot mount volumes. Its value is the directory that contains the pod's
-// volumes by name.
+// EnvVolumes is the environment variable that is set on process nodes that cannot mount volumes. Its value is the
+// directory that contains the pod's volumes by name.
 const EnvVolumes = "VC_VOLUMES"
 
 // Directories holds the paths that vc-step uses in this pod.
@@ -30,7 +29,7 @@ type Directories struct {
 	Termination         string
 }
 
-// NewDirectories returns the directories for an environment. The program vc-step is in the directory bin below tools.
+// NewDirectories returns the directories that an environment specifies. vc-step is in the directory bin below tools.
 func NewDirectories(env func(string) string) Directories {
 	d := Directories{tools: launchconfig.ToolsDir, Spec: launchconfig.SpecDir, secret: launchconfig.SecretDir, Termination: "/dev/termination-log"}
 	if volumes := env(EnvVolumes); volumes != "" {
@@ -42,16 +41,16 @@ func NewDirectories(env func(string) string) Directories {
 	return d
 }
 
-// ProgramDirectory contains vc-step and the links to it.
+// ProgramDirectory returns the directory that contains vc-step and the links to it.
 func (d Directories) ProgramDirectory() string { return filepath.Join(d.tools, "bin") }
 
-// SocketPath is the socket of the pod's agent.
+// SocketPath returns the path of the socket of the pod's agent.
 func (d Directories) SocketPath() string { return filepath.Join(d.tools, "run", "agent.sock") }
 
-// ScriptPath is the executable copy of the script.
+// ScriptPath returns the path of the executable copy of the script.
 func (d Directories) ScriptPath() string { return filepath.Join(d.tools, "run", "slurm_script") }
 
-// HostfilePath lists the job's hosts for MPI libraries.
+// HostfilePath returns the path of the file that lists the job's hosts for MPI libraries.
 func (d Directories) HostfilePath() string { return filepath.Join(d.tools, "run", "hostfile") }
 
 // ReadSpec reads the launcher's description of the job.
@@ -67,9 +66,9 @@ func (d Directories) ReadSpec() (launchconfig.Spec, error) {
 	return spec, nil
 }
 
-// PodStart returns the time from which Kubernetes counts the pod's run time, which is before its images were pulled. It
-// is the creation time of the tools directory or, on systems that do not record it, the time when vc-step was
-// installed there.
+// PodStart returns the time from which Kubernetes counts the pod's run time, which is before the pod's images are
+// pulled. It uses the creation time of the tools directory or, on systems that do not record this time, the time when
+// vc-step was installed there.
 func (d Directories) PodStart(now time.Time) time.Time {
 	at := now
 	var made unix.Statx_t
@@ -84,7 +83,7 @@ func (d Directories) PodStart(now time.Time) time.Time {
 	return at
 }
 
-// ReadIdentity reads the job's key. It returns nil if the job has no key.
+// ReadIdentity reads the job's key and returns the TLS configuration for it. It returns nil if the job has no key.
 func (d Directories) ReadIdentity() (*tls.Config, error) {
 	key, err := os.ReadFile(filepath.Join(d.secret, launchconfig.StepKey))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +95,7 @@ func (d Directories) ReadIdentity() (*tls.Config, error) {
 	return protocol.NewIdentity(string(key))
 }
 
-// ReadExported reads the environment that was submitted together with the job.
+// ReadExported reads the environment that was submitted together with the job. It returns nil if there is none.
 func (d Directories) ReadExported() []string {
 	text, err := os.ReadFile(filepath.Join(d.secret, launchconfig.EnvironmentKey))
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/stepmgr"
 )
 
-// endByRequest ends the job at the request of a process inside it. A requeue or cancellation takes effect after the
-// response has been sent.
+// endByRequest ends the job because a process inside it requests this. A requeue or cancellation takes effect only
+// after the response has been sent. If r.Leave is true, endByRequest only records the exit code of an interactive
+// session.
 func (l *launcher) endByRequest(r protocol.EndRequest) {
 	l.mu.Lock()
 	if r.Leave {
@@ -66,7 +67,7 @@ func (l *launcher) writeMessage(message string) {
 	fmt.Fprintf(l.errors, "slurmstepd: error: %s\n", message)
 }
 
-// stopEverything requests the steps and the script to end, and kills them after launchconfig.KillWait.
+// stopEverything signals the steps and the script to end, and kills them after launchconfig.KillWait.
 func (l *launcher) stopEverything() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +90,7 @@ func (l *launcher) stopEverything() {
 	})
 }
 
-// endRemaining ends processes that the script has left behind, and writes the report.
+// endRemaining ends the steps and processes that the script has left behind, and writes the report.
 func (l *launcher) endRemaining(e protocol.Ending) {
 	l.steps.RejectSteps()
 	if l.steps.CountLiveSteps() > 0 || l.isGroupAlive() {
@@ -106,7 +107,8 @@ func (l *launcher) endRemaining(e protocol.Ending) {
 	_ = os.WriteFile(l.dirs.Termination, []byte(report.EncodeText()), 0o666)
 }
 
-// waitForRest waits up to process.KillDelay for the end of steps and of processes that the script has left behind.
+// waitForRest waits until all steps and all processes that the script has left behind have ended, but no longer than
+// process.KillDelay.
 func (l *launcher) waitForRest() {
 	for deadline := time.Now().Add(process.KillDelay); time.Now().Before(deadline) && (l.steps.CountLiveSteps() > 0 || l.isGroupAlive()); {
 		time.Sleep(20 * time.Millisecond)
@@ -115,7 +117,7 @@ func (l *launcher) waitForRest() {
 
 func (l *launcher) isGroupAlive() bool { return l.signalGroup(0) }
 
-// signalGroup sends a signal to the script's process group and reports whether the group still contains processes.
+// signalGroup sends a signal to the script's process group, and reports whether the group still contains processes.
 func (l *launcher) signalGroup(number syscall.Signal) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,8 +139,8 @@ func (l *launcher) exitCode(e protocol.Ending) int {
 	return replaceSpecialCode(l.asked.Code)
 }
 
-// replaceSpecialCode replaces an exit code of the program that would be mistaken for one of the launcher's special
-// codes. The Report contains the original code.
+// replaceSpecialCode replaces the program's exit code if it would be mistaken for one of the launcher's special codes.
+// The Report contains the original code.
 func replaceSpecialCode(code int) int {
 	if code == launchconfig.ExitRequeue || code == launchconfig.ExitCancelled {
 		return 1
@@ -152,8 +154,8 @@ func (l *launcher) lastSessionCode() int {
 	return l.left
 }
 
-// endingOfSession returns how an interactive allocation ended. A session reports only an exit code. If that is 128 plus
-// the signal that ended the last step, the allocation counts as ended by that signal.
+// endingOfSession returns how an interactive allocation ended. A session reports only an exit code. If this code is 128
+// plus the number of the signal that ended the last step, the allocation counts as ended by that signal.
 func endingOfSession(code int, steps []launchconfig.Step) protocol.Ending {
 	if len(steps) > 0 {
 		if last := steps[len(steps)-1]; last.Signal > 0 && code == 128+last.Signal {
@@ -163,8 +165,8 @@ func endingOfSession(code int, steps []launchconfig.Step) protocol.Ending {
 	return protocol.Ending{Code: code}
 }
 
-// newSessionCounter returns a function that counts the sessions of an interactive allocation. The allocation ends when
-// its last session ends, or if no session starts within comeTime.
+// newSessionCounter returns a function that counts the sessions of an interactive allocation. The allocation ends after
+// its last session has ended, or if no session starts within comeTime.
 func (l *launcher) newSessionCounter() func(bool) {
 	var mu sync.Mutex
 	open := 0
@@ -187,7 +189,8 @@ func (l *launcher) newSessionCounter() func(bool) {
 	}
 }
 
-// usageOfProcesses returns the resource usage of all processes of this pod that have ended and have been waited for.
+// usageOfProcesses returns the total resource usage of this process's children that have ended and have been waited
+// for.
 func usageOfProcesses() launchconfig.Usage {
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &usage) != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// scriptEnvironment returns the script's environment: the variables of the container, the submitted variables, and
-// Slurm's variables.
+// scriptEnvironment returns the script's environment. It consists of the container's variables, the submitted
+// variables, and Slurm's variables.
 func (l *launcher) scriptEnvironment(hosts []string) []string {
 	exported, user := l.dirs.ReadExported(), currentUser()
 	exported = slices.DeleteFunc(exported, func(entry string) bool { return strings.HasPrefix(entry, "VC_") }) // these variables identify the pod
@@ -35,9 +35,9 @@ func searchPath(env []string) string {
 }
 
 // loginVariables returns the environment variables that a script of a login shell (#!/bin/bash -l) needs in order to
-// find srun. Such a shell reads /etc/profile, which resets PATH in most images. Then bash reads the file named by
-// BASH_ENV, and other shells read .profile in HOME. loginVariables writes a file that restores PATH and the previous
-// value of BASH_ENV or HOME. Other scripts need no variables.
+// find srun. They are needed because such a shell reads /etc/profile, which resets PATH in most images. Afterwards,
+// bash reads the file named by BASH_ENV, and other shells read .profile in HOME. Therefore, loginVariables writes a
+// file that restores PATH and the previous value of BASH_ENV or HOME. Other scripts need no such variables.
 func (l *launcher) loginVariables(program string, env []string) ([]string, error) {
 	text, err := os.ReadFile(program)
 	if err != nil {
@@ -71,7 +71,7 @@ func (l *launcher) loginVariables(program string, env []string) ([]string, error
 // shells lists the supported login shells: bash, and shells that read .profile.
 var shells = []string{"bash", "sh", "dash", "ash", "ksh", "mksh"}
 
-// loginShell returns the name of the login shell in the first line of a script; "" if the line does not request one.
+// loginShell returns the name of the login shell that the first line of a script requests, or "" if it requests none.
 func loginShell(script string) string {
 	line, _, _ := strings.Cut(script, "\n")
 	line, is := strings.CutPrefix(line, "#!")
@@ -83,7 +83,8 @@ func loginShell(script string) string {
 	return filepath.Base(words[at])
 }
 
-// isLoginOption reports whether an option of a shell is --login or contains the letter for it.
+// isLoginOption reports whether an option of a shell requests a login shell. Such an option is --login or contains the
+// letter l.
 func isLoginOption(word string) bool {
 	if strings.HasPrefix(word, "--") {
 		return word == "--login"
@@ -91,14 +92,14 @@ func isLoginOption(word string) bool {
 	return strings.HasPrefix(word, "-") && strings.Contains(word, "l")
 }
 
-// quoteWord returns a word in single quotes for a shell.
+// quoteWord returns a word in single quotes, for use in a shell script.
 func quoteWord(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// passwdFile is the list of users of the pod's system.
+// passwdFile is the file that lists the users of the pod's system.
 const passwdFile = "/etc/passwd"
 
-// currentUser returns the user who runs this process. Home and shell are empty if the image has no passwd
-// file.
+// currentUser returns the user who runs this process. Home and Shell are empty if the image has no passwd file or the
+// file does not list the user.
 func currentUser() launchconfig.User {
 	u := launchconfig.User{UID: os.Getuid(), GID: os.Getgid()}
 	if text, err := os.ReadFile(passwdFile); err == nil {

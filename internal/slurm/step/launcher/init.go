@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// runAsInit runs the program again as a child if this process is the first process of its container. Such a process
-// must wait for all processes that have lost their parents, which conflicts with how Go waits for children. runAsInit
-// returns the child's exit code; is is false if this is not the first process.
+// runAsInit runs the program again as a child if this process is the first process in its container. The first process
+// must wait for all processes that have lost their parents, which conflicts with the way in which Go waits for
+// children. runAsInit returns the child's exit code. is is false if this is not the first process.
 func runAsInit() (code int, is bool) {
 	if os.Getpid() != 1 {
 		return 0, false

@@ -1,17 +1,17 @@
-// Package launcher is the main program of a job's pods. In the head, it runs the batch script, or keeps an interactive
-// allocation open; in the other pods, it runs only the agent.
+// Package launcher implements the main program of a job's pods. In the head, it runs the batch script or keeps an
+// interactive allocation open. In the other pods, it runs only the agent.
 //
-//	In:   the job's specification and script (files of the pod), requests of commands in the job
-//	Out:  the script's output, a launchconfig.Report, and the exit code of the container
+//	In:   the job's specification and script (files in the pod), requests from commands in the job
+//	Out:  the script's output, a launchconfig.Report, the exit code of the container
 //
 // # Invariants
 //
 //   - When the script has ended, the remaining steps and processes of the job are ended before the launcher exits.
-//   - The exit code is the script's, unless the job was requeued or cancelled from inside.
+//   - The exit code is the script's exit code, unless the job was requeued or cancelled from inside.
 //
 // # Concurrency
 //
-// The launcher's mutex guards what requests and the end of the job change while the script runs.
+// The launcher's mutex guards the fields that requests and the end of the job change while the script is running.
 package launcher
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/stepmgr"
 )
 
-// comeTime is how long an interactive allocation waits for its first session.
+// comeTime is the time for which an interactive allocation waits for its first session.
 const comeTime = 5 * time.Minute
 
 // launcher runs a job's script in the head. In the other pods, it runs only the agent.
@@ -47,8 +47,8 @@ type launcher struct {
 	script  *process.Process
 	asked   *protocol.EndRequest
 	left    int           // exit code of the last interactive session
-	warning *time.Timer   // timer for the signal of --signal; nil without this option
-	errors  io.Writer     // error output of the script, and of messages about the script
+	warning *time.Timer   // timer for the signal requested by --signal; nil if there is none
+	errors  io.Writer     // receives the error output of the script and messages about the script
 	stop    chan struct{} // closed when the job must end
 }
 

@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// partTime is how long an elastic allocation waits for its remaining nodes after the minimum number has
-	// connected.
+	// partTime is the time for which an elastic allocation waits for its remaining nodes after the minimum number of
+	// nodes have connected.
 	partTime = 5 * time.Second
-	// farewellTime is how long a head that has ended waits for nodes that have not connected yet, in order to end
-	// them as well.
+	// farewellTime is the time for which a head waits, after the script has ended, for nodes that have not connected
+	// yet, in order to end them as well.
 	farewellTime = 5 * time.Minute
-	// limitMargin is how long before its time limit a head stops waiting for nodes.
+	// limitMargin is the time before the job's time limit at which a head stops waiting for nodes.
 	limitMargin = 10 * time.Second
-	// meetingTime is how long a node waits for a head that may still be starting.
+	// meetingTime is the time for which a node waits for a head that may still be starting.
 	meetingTime = 30 * time.Minute
-	// reunionTime is how long a node that has lost its connection tries to reach the head before it assumes that the
-	// head has ended.
+	// reunionTime is the time for which a node that has lost its connection tries to reach the head. After that, it
+	// assumes that the head has ended.
 	reunionTime = 30 * time.Second
 )
 
-// needsRoll reports whether nodes must connect to the head.
+// needsRoll reports whether the other nodes must connect to the head.
 func (l *launcher) needsRoll() bool {
 	return len(l.place.Hosts) > 1 && (l.spec.Array != nil || l.isElastic())
 }
@@ -38,8 +38,8 @@ func (l *launcher) isElastic() bool {
 	return l.spec.MinNodes > 0 && l.spec.MinNodes < len(l.place.Hosts)
 }
 
-// presentNodes returns the nodes with which the script runs: all nodes or, for an elastic job, the nodes that are
-// connected after the minimum number has connected.
+// presentNodes returns the nodes with which the script runs. These are all nodes or, for an elastic job, the nodes that
+// are connected soon after the minimum number of nodes have connected.
 func (l *launcher) presentNodes(ctx context.Context) []string {
 	hosts := l.place.Hosts
 	if l.isElastic() {
@@ -49,8 +49,8 @@ func (l *launcher) presentNodes(ctx context.Context) []string {
 	return hosts
 }
 
-// endWaitingNodes ends the nodes that wait for the head. For an array element, it also waits for nodes that are still
-// starting, because no other component would end them.
+// endWaitingNodes ends the nodes that are waiting for the head. For an array element, it also waits for nodes that are
+// still starting and then ends them, because no other component would end them.
 func (l *launcher) endWaitingNodes(ctx context.Context) {
 	if !l.needsRoll() {
 		return
@@ -63,8 +63,8 @@ func (l *launcher) endWaitingNodes(ctx context.Context) {
 	l.roll.dismissNodes()
 }
 
-// dismissalTime returns how long to wait for nodes that have not connected yet. The wait after the end of the script
-// must not exceed the job's time limit.
+// dismissalTime returns how long to wait for nodes that have not connected yet. It is limited because the head must not
+// exceed the job's time limit while it waits.
 func (l *launcher) dismissalTime(now time.Time) time.Duration {
 	limit := time.Duration(l.spec.TimeLimit) * time.Second
 	if l.steps != nil {
@@ -77,7 +77,7 @@ func (l *launcher) dismissalTime(now time.Time) time.Duration {
 	return max(0, min(farewellTime, left-limitMargin))
 }
 
-// runNode is the main function of pods other than the head. It returns the exit code.
+// runNode is the main function of the pods other than the head. It returns the exit code.
 func (l *launcher) runNode(ctx context.Context) int {
 	code := 0
 	if !l.needsRoll() {
@@ -120,7 +120,7 @@ func (l *launcher) waitForDismissal(ctx context.Context) error {
 	return nil
 }
 
-// waitForHead waits for the response of the head.
+// waitForHead waits until the head dismisses the node, and returns an error if the connection ends first.
 func (l *launcher) waitForHead(ctx context.Context, conn *protocol.Conn) error {
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()

@@ -10,16 +10,16 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
 )
 
-// roll is the head's list of connected nodes. Nodes of an array element would outlive their head, because the
-// controller does not end them, and nodes of an elastic job may arrive too late. In these cases, each node connects
-// to the head and remains connected until the head dismisses it.
+// roll is the head's list of connected nodes. It is needed in two cases. The nodes of an array element would outlive
+// their head, because the controller does not end them, and the nodes of an elastic job may arrive too late. In these
+// cases, each node connects to the head and remains connected until the head dismisses it.
 type roll struct {
 	mu      sync.Mutex      // guards the fields below
 	there   map[string]int  // number of connections of each connected node
 	came    map[string]bool // nodes that have ever connected
-	waiting int             // connections whose answer has not been sent yet
+	waiting int             // connections to which no response has been sent yet
 	changed chan struct{}   // closed and replaced when a node connects or disconnects
-	// members lists the nodes with which the script runs; nil while all nodes are accepted.
+	// members lists the nodes with which the script runs. It is nil while all nodes are accepted.
 	members []string
 	over    chan struct{} // closed when all nodes may leave
 }
@@ -28,8 +28,8 @@ func newRoll() *roll {
 	return &roll{there: map[string]int{}, came: map[string]bool{}, changed: make(chan struct{}), over: make(chan struct{})}
 }
 
-// keepConnected keeps a node connected until all nodes are dismissed or the node disconnects. A node that connects
-// after the script has started without it is dismissed at once.
+// keepConnected keeps a node connected until all nodes are dismissed or the node disconnects. If a node connects after
+// the script has started without it, keepConnected dismisses the node at once.
 func (r *roll) keepConnected(conn *protocol.Conn, host string) error {
 	r.mu.Lock()
 	late := r.members != nil && !slices.Contains(r.members, host)
@@ -50,7 +50,7 @@ func (r *roll) keepConnected(conn *protocol.Conn, host string) error {
 	r.there[host]--
 	r.changeWaiting(-1)
 	r.mu.Unlock()
-	<-gone // receive must have returned, because the caller also reads from the connection
+	<-gone // ReceiveFrame must have returned, because the caller also reads from the connection
 	return err
 }
 
@@ -61,8 +61,8 @@ func (r *roll) changeWaiting(by int) {
 	r.changed = make(chan struct{})
 }
 
-// waitForHosts waits until at least least of the hosts are connected, and then waits for the others, but no longer than
-// patience. It returns the connected hosts in the order of hosts. The first host is the head itself, which always
+// waitForHosts waits until at least least of the hosts are connected. It then waits for the other hosts, but no longer
+// than patience. It returns the connected hosts in the order of hosts. The first host is the head itself, which always
 // counts as connected.
 func (r *roll) waitForHosts(ctx context.Context, hosts []string, least int, patience time.Duration) []string {
 	return r.waitForCondition(ctx, hosts, func(host string) bool { return r.there[host] > 0 }, least, patience)
@@ -73,8 +73,8 @@ func (r *roll) waitForAllHosts(ctx context.Context, hosts []string) {
 	r.waitForCondition(ctx, hosts, func(host string) bool { return r.came[host] }, len(hosts), 0)
 }
 
-// waitForCondition is like waitForHosts, but waits for hosts that meet a condition. The condition is evaluated with the
-// lock held.
+// waitForCondition is like waitForHosts, but waits for hosts that meet a condition. The lock is held while the
+// condition is evaluated.
 func (r *roll) waitForCondition(ctx context.Context, hosts []string, is func(host string) bool, least int, patience time.Duration) []string {
 	var enough <-chan time.Time
 	for {
@@ -110,7 +110,8 @@ func (r *roll) setMembers(members []string) {
 	r.members = members
 }
 
-// dismissNodes dismisses all connected nodes and waits until they have received this, but no longer than jobclient.DialTime.
+// dismissNodes dismisses all connected nodes. It waits until all dismissals have been sent, but no longer than
+// jobclient.DialTime.
 func (r *roll) dismissNodes() {
 	close(r.over)
 	patience := time.After(jobclient.DialTime)

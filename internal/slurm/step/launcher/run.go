@@ -18,8 +18,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/stepmgr"
 )
 
-// Run is the main function of a job's pod. In the head, it runs the script; in other pods, it runs the agent
-// until the job is over. It returns the exit code.
+// Run is the main function of a job's pod. In the head, it runs the script. In the other pods, it runs the agent until
+// the job is over. It returns the exit code.
 func Run(ctx context.Context, _ []string) int {
 	if code, is := runAsInit(); is {
 		return code
@@ -64,7 +64,7 @@ func (l *launcher) runPod(ctx context.Context) (int, error) {
 	if !l.place.IsHead() {
 		return l.runNode(ctx), nil
 	}
-	defer l.endWaitingNodes(ctx) // do this even if the head fails to start
+	defer l.endWaitingNodes(ctx) // necessary even if the head fails to start
 	if err := l.prepareHead(ctx); err != nil {
 		return 1, err
 	}
@@ -107,7 +107,7 @@ func (l *launcher) prepareHead(ctx context.Context) error {
 	return nil
 }
 
-// runHead runs the script, or waits until the interactive allocation is released, and ends the job.
+// runHead runs the script, or waits until the interactive allocation is released, and then ends the job.
 func (l *launcher) runHead(ctx context.Context) (int, error) {
 	over := make(chan struct{})
 	defer close(over)

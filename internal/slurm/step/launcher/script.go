@@ -62,9 +62,9 @@ func (l *launcher) runScript() (protocol.Ending, error) {
 	return l.classifyEnding(script.WaitForEnd()), nil
 }
 
-// classifyEnding returns how the script ended. As in Slurm, it counts as killed for lack of memory if the kernel killed
-// one of its processes, even if the script continued. Kills in steps are not counted, because the steps have claimed
-// them.
+// classifyEnding returns how the script ended. As in Slurm, the script counts as killed for lack of memory if the
+// kernel killed one of its processes, even if the script continued. Kills in steps are not counted here, because the
+// steps have already claimed them.
 func (l *launcher) classifyEnding(e protocol.Ending) protocol.Ending {
 	kills := l.agent.OOM.ClaimKills()
 	if kills == 0 {
@@ -76,7 +76,7 @@ func (l *launcher) classifyEnding(e protocol.Ending) protocol.Ending {
 	return protocol.Ending{Signal: signals.NoMemory, Usage: e.Usage}
 }
 
-// copyScript copies the script to an executable file, so that it no longer depends on the ConfigMap.
+// copyScript copies the script to an executable file, so that the script no longer depends on the ConfigMap.
 func (l *launcher) copyScript() (string, error) {
 	text, err := os.ReadFile(filepath.Join(l.dirs.Spec, launchconfig.ScriptKey))
 	if err != nil {
@@ -104,13 +104,13 @@ func (l *launcher) openInput() (*os.File, error) {
 	return file, nil
 }
 
-// trapTime is the time that a script has to set its traps before a signal that is already due when it starts. Slurm, too,
-// sends such a signal only when it next checks time limits.
+// trapTime is the time that a script gets to set its traps if the signal is already due when the script starts. A delay
+// is acceptable because Slurm, too, sends such a signal only when it next checks time limits.
 const trapTime = 2 * time.Second
 
-// signalBeforeLimit schedules the signal requested by --signal. Call it when the script has started, because a signal
-// that is already due would otherwise be lost. The returned function cancels the signal. If the time limit changes,
-// rescheduleSignal reschedules the signal.
+// signalBeforeLimit schedules the signal requested by --signal, and returns a function that cancels the signal. It must
+// be called after the script has started, because a signal that is already due would otherwise be lost. If the time
+// limit changes, rescheduleSignal reschedules the signal.
 func (l *launcher) signalBeforeLimit() (callOff func()) {
 	s := l.spec.Signal
 	if s == nil {
@@ -161,8 +161,8 @@ func (l *launcher) signalScript(number int, alone bool) {
 	}
 }
 
-// interpreterName returns the name of the file that could not be executed: the interpreter of the script or, if the
-// script does not name one, the script itself.
+// interpreterName returns a description of the file that could not be executed. This is the interpreter of the script
+// or, if the script does not name an interpreter, the script itself.
 func interpreterName(program string) string {
 	file, err := os.Open(program)
 	if err != nil {
@@ -178,7 +178,7 @@ func interpreterName(program string) string {
 	return "bad interpreter(" + name + ")"
 }
 
-// interpreterOf returns the interpreter in the first line of a script.
+// interpreterOf returns the interpreter that the first line of a script names, or "" if it names none.
 func interpreterOf(line string) string {
 	line, ok := strings.CutPrefix(line, "#!")
 	if !ok {

@@ -1,5 +1,6 @@
-// Package podcommands implements Slurm's commands inside the pods of a job, except srun: scontrol, squeue, scancel,
-// sattach, sbcast and sgather for the job itself, and the commands by which vcctl reaches a pod from outside.
+// Package podcommands implements Slurm's commands inside the pods of a job, except srun. These are scontrol, squeue,
+// scancel, sattach, sbcast and sgather for the job itself, and the commands with which vcctl reaches a pod from
+// outside.
 //
 // The commands get their data from the job's launcher and need no access to the Kubernetes API. If the arguments refer
 // to more than this job, and the pod has a service account with access to the cluster, vcctl runs the command instead.
@@ -19,14 +20,15 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// ClusterCommands lists the commands that need access to the cluster. They are run by vcctl, with the permissions of
-// the pod's service account.
+// ClusterCommands lists the commands that need access to the cluster. vcctl runs them with the permissions of the pod's
+// service account.
 var ClusterCommands = []string{"sbatch", "sacct", "sinfo", "sprio", "sshare", "scrontab", "sdiag", "strigger"}
 
 // clusterProgram is the name of the program that accesses the cluster.
 const clusterProgram = "vcctl"
 
-// RunClusterCommand replaces this process with the vcctl command of the same name. It returns only if this fails.
+// RunClusterCommand replaces this process with the vcctl command of the same name. It returns only if this fails, and
+// then returns the exit code.
 func RunClusterCommand(_ context.Context, name string, args []string) int {
 	client, err := jobclient.New()
 	if err != nil {
@@ -35,7 +37,7 @@ func RunClusterCommand(_ context.Context, name string, args []string) int {
 	return cmdutil.ReportError(name, becomeClusterCommand(client, name, args))
 }
 
-// becomeClusterCommand replaces this process with a vcctl command.
+// becomeClusterCommand replaces this process with a vcctl command. It returns only if this fails.
 func becomeClusterCommand(client *jobclient.Client, name string, args []string) error {
 	if client.Spec.ServiceAccount == "" {
 		return usererror.Errorf("run it where the job was submitted; an administrator can permit it inside jobs with serviceAccount in ConfigMap slurm-profile", "the pods of this job have no permissions in the cluster")
@@ -48,19 +50,19 @@ func becomeClusterCommand(client *jobclient.Client, name string, args []string) 
 		}
 	}
 	if os.Getenv("KUBECONFIG") == "" {
-		// A kubeconfig in the home directory is meant for other machines. An empty kubeconfig makes vcctl use the
-		// service account.
+		// A kubeconfig in the home directory is meant for other machines. With an empty kubeconfig, vcctl uses the
+		// service account instead.
 		env = append(env, "KUBECONFIG="+os.DevNull)
 	}
 	return syscall.Exec(program, append([]string{clusterProgram, "slurm", name}, args...), env)
 }
 
-// command is one of Slurm's commands.
+// command describes one of Slurm's commands.
 type command struct {
 	table *getopt.Table
-	// isPartial is true if vcctl has more options for the command than the table.
+	// isPartial is true if vcctl supports more options for the command than the table contains.
 	isPartial bool
-	// isOwn reports whether the arguments refer only to this job. It is nil if they always do.
+	// isOwn reports whether the arguments refer only to this job. It is nil if they always refer only to this job.
 	isOwn func(client *jobclient.Client, p getopt.Parsed) bool
 	run   func(ctx context.Context, p getopt.Parsed) (int, error)
 }
@@ -87,7 +89,8 @@ func (c *command) execute(ctx context.Context, args []string) int {
 	return max(code, cmdutil.ReportError(name, err))
 }
 
-// concernsOwnJob reports whether the command needs no access to the cluster. invalid is the error in its arguments.
+// concernsOwnJob reports whether the command can run without access to the cluster. invalid is the error in its
+// arguments.
 func (c *command) concernsOwnJob(client *jobclient.Client, p getopt.Parsed, invalid error) bool {
 	switch {
 	case invalid != nil:

@@ -72,7 +72,7 @@ func attachToStep(ctx context.Context, p getopt.Parsed) (int, error) {
 	return printUntilEnd(conn, to, p.Has("quiet"))
 }
 
-// AttachTarget returns the job and the step that sattach's operand refers to. The step is empty if the operand
+// AttachTarget returns the job and the step to which sattach's operand refers. The step is empty if the operand
 // contains no dot.
 func AttachTarget(p getopt.Parsed) (job, step string, err error) {
 	for option, hint := range map[string]string{"pty": "use srun --jobid=JOB --overlap --pty bash to open a terminal in a job", "input-filter": "tasks read the input of their srun"} {
@@ -93,7 +93,7 @@ func AttachTarget(p getopt.Parsed) (job, step string, err error) {
 	return job, step, nil
 }
 
-// printLayout prints the nodes of the step and the tasks on each of them.
+// printLayout prints the nodes of the step and the tasks on each node.
 func printLayout(a *protocol.AttachAnswer, out io.Writer) {
 	total := 0
 	for _, count := range a.Counts {
@@ -111,7 +111,7 @@ func printLayout(a *protocol.AttachAnswer, out io.Writer) {
 	}
 }
 
-// openOutputs returns outputs for all tasks of the step. They write to the streams of this program.
+// openOutputs returns outputs for all tasks of the step. The outputs write to the streams of this program.
 func openOutputs(a *protocol.AttachAnswer, p getopt.Parsed) (*taskio.Outputs, error) {
 	o := &taskio.OutputOptions{Label: p.Has("label"), Unbuffered: p.Has("unbuffered")}
 	only, _ := p.LastValue("output-filter")

@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// copyOptions lists the options that sbcast and sgather share.
+// copyOptions lists the options that sbcast and sgather have in common.
 var copyOptions = []getopt.Option{
 	{Long: "force", Short: 'f', Help: "Replace existing files"},
 	{Long: "preserve", Short: 'p', Help: "Preserve the file's times; its mode is always preserved"},
@@ -34,7 +34,7 @@ var copyOptions = []getopt.Option{
 	{Long: "usage", Help: "Print a brief list of all options"},
 }
 
-// Options by which sbcast outside a job passes a file to sbcast in the head.
+// Options with which sbcast outside a job passes a file to sbcast in the head.
 const (
 	fromStdin = "from-stdin"
 	stdinMode = "stdin-mode"
@@ -103,7 +103,7 @@ func IsSwitchedOn(p getopt.Parsed, option, variable string, env func(string) str
 	return p.Has(option) || env(variable) != ""
 }
 
-// openSource opens the file to copy. If sbcast was called outside the job, this is the standard input.
+// openSource opens the file to copy. If sbcast was called outside the job, it uses the standard input instead.
 func openSource(p getopt.Parsed) (*source, error) {
 	name := p.Operands[0]
 	s := &source{name: filepath.Base(name)}
@@ -148,7 +148,7 @@ func OpenRegular(name string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// requestedHosts returns the nodes of the job or, if --jobid names a step, of that step.
+// requestedHosts returns the nodes of the job or, if --jobid specifies a step, the nodes of that step.
 func requestedHosts(j *protocol.JobAnswer, p getopt.Parsed) ([]string, error) {
 	text, given := p.LastValue("jobid")
 	id, step, hasStep := strings.Cut(text, ".")
@@ -166,7 +166,7 @@ func requestedHosts(j *protocol.JobAnswer, p getopt.Parsed) ([]string, error) {
 	return nil, usererror.Errorf("steps are numbered from 0; without a step, the file is copied to all nodes of the job", "Invalid job id specified: job %s has no step %s", j.Pod.SlurmJobID(), step)
 }
 
-// copies copies files by means of the agents of nodes.
+// copies copies files by means of the agents on the nodes.
 type copies struct {
 	client  *jobclient.Client
 	program string
@@ -180,7 +180,7 @@ type target struct {
 	err  error
 }
 
-// sendFile copies a file to all hosts in parallel. If a host fails, the other hosts are not affected.
+// sendFile copies a file to all hosts in parallel. A failure on one host does not affect the other hosts.
 func (c *copies) sendFile(ctx context.Context, hosts []string, from *source, r *protocol.FileRequest) error {
 	targets := make([]*target, len(hosts))
 	var all sync.WaitGroup
@@ -221,15 +221,15 @@ func (c *copies) sendFile(ctx context.Context, hosts []string, from *source, r *
 	return joinErrors(problems)
 }
 
-// requestCopy requests the agent of the host to accept a file.
+// requestCopy requests that the agent on the host accept a file.
 func (t *target) requestCopy(ctx context.Context, client *jobclient.Client, r *protocol.FileRequest) {
 	if t.conn, t.err = client.SendRequest(ctx, t.host, protocol.Request{Store: r}); t.err == nil {
 		t.err = t.conn.ReceiveAnswer(nil, nil)
 	}
 }
 
-// confirmCopy confirms to the agent that the file is complete, or closes the connection if it is not. The agent then
-// removes the incomplete copy.
+// confirmCopy confirms to the agent that the file is complete. If the file is incomplete, confirmCopy only closes the
+// connection, and the agent then removes the incomplete copy.
 func (t *target) confirmCopy(isWhole bool) {
 	if t.conn == nil {
 		return
@@ -259,7 +259,7 @@ func joinErrors(problems []error) error {
 	return usererror.Errorf(strings.Join(hints, "\n"), "%s", strings.Join(what, "\n"))
 }
 
-// isOwnSbcast reports whether sbcast copies to this job.
+// isOwnSbcast reports whether sbcast copies a file only to this job.
 func isOwnSbcast(client *jobclient.Client, p getopt.Parsed) bool {
 	id, given := p.LastValue("jobid")
 	return !given || client.MayBeOwnID(id)

@@ -62,7 +62,7 @@ func runScancel(ctx context.Context, p getopt.Parsed) (int, error) {
 	return 0, nil
 }
 
-// actionText returns the action that scancel -v prints.
+// actionText returns the text that scancel -v prints for its action.
 func actionText(r *protocol.Request, signal string) string {
 	if r.Signal != nil {
 		return "Signal " + strings.TrimPrefix(strings.ToUpper(signal), "SIG") + " to"
@@ -70,7 +70,7 @@ func actionText(r *protocol.Request, signal string) string {
 	return "Terminating"
 }
 
-// newSignalRequest returns the request for a signal. By default the signal is sent to all steps.
+// newSignalRequest returns the request for a signal. By default, the signal is sent to all steps.
 func newSignalRequest(text, step string, batch, full bool) (*protocol.SignalRequest, error) {
 	number, err := signals.ParseNumber(text)
 	if err != nil {

@@ -30,7 +30,7 @@ var scontrolTable = getopt.Table{Program: "scontrol", Operands: "command", Stop:
 	{Long: "usage", Help: "print a brief list of all options"},
 }}
 
-// RunScontrol runs the subset of scontrol that scripts need: host lists, the script's own job, and requeue.
+// RunScontrol runs the subset of scontrol that scripts need: host lists, the script's own job, requeue and ping.
 var RunScontrol = (&command{table: &scontrolTable, isPartial: true, isOwn: isOwnScontrol, run: runScontrol}).execute
 
 func runScontrol(ctx context.Context, p getopt.Parsed) (int, error) {
@@ -50,7 +50,7 @@ func runScontrol(ctx context.Context, p getopt.Parsed) (int, error) {
 	return 0, fmt.Errorf("%q is not supported inside a job; run scontrol where the job was submitted", strings.Join(p.Operands, " "))
 }
 
-// isAbbreviation reports whether text is an abbreviation of word with at least the given number of letters.
+// isAbbreviation reports whether text is an abbreviation of word that has at least the given number of letters.
 func isAbbreviation(text, word string, least int) bool {
 	return len(text) >= least && strings.HasPrefix(word, strings.ToLower(text))
 }
@@ -169,7 +169,7 @@ func expandPattern(j *protocol.JobAnswer, client *jobclient.Client, pattern stri
 	return text
 }
 
-// requeueJob ends the job and requests that it be started again.
+// requeueJob ends the job and requests that the job be started again.
 func requeueJob(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return errors.New("a job is missing: use scontrol requeue $SLURM_JOB_ID")
@@ -191,7 +191,8 @@ func requeueJob(ctx context.Context, ids []string) error {
 	return client.QueryHead(ctx, protocol.Request{End: &protocol.EndRequest{Requeue: true}}, nil)
 }
 
-// isOwnScontrol reports whether the arguments of scontrol refer only to this job, or need no access to the cluster.
+// isOwnScontrol reports whether scontrol can run without access to the cluster, for example because its arguments refer
+// only to this job.
 func isOwnScontrol(client *jobclient.Client, p getopt.Parsed) bool {
 	words := p.Operands
 	switch {

@@ -74,8 +74,8 @@ type gathering struct {
 	storing filecopy.ReceiveOptions
 }
 
-// gatherFileNames returns the absolute names of the source and of the copies. It rejects a directory that would be
-// copied into itself, because the copy would never end, or would be removed together with the source.
+// gatherFileNames returns the absolute names of the source and of the copies. It rejects copying a directory into
+// itself, because the copy would never end, or would be removed together with the source.
 func gatherFileNames(p getopt.Parsed) (from, to string, err error) {
 	if len(p.Operands) != 2 {
 		return "", "", FileNamesError(p.Operands)
@@ -95,7 +95,7 @@ func gatherFileNames(p getopt.Parsed) (from, to string, err error) {
 	return from, to, nil
 }
 
-// fetchCopy copies the file from a host. The caller must call release on the returned connection.
+// fetchCopy copies the file from a host. The caller must call confirmComplete for the returned connection.
 func (g *gathering) fetchCopy(ctx context.Context, client *jobclient.Client, host, to string) (*protocol.Conn, error) {
 	conn, err := client.SendRequest(ctx, host, protocol.Request{Fetch: &protocol.FileRequest{Path: g.from, Remove: !g.keep, Tree: g.tree}})
 	if err != nil {
@@ -108,8 +108,8 @@ func (g *gathering) fetchCopy(ctx context.Context, client *jobclient.Client, hos
 	return conn, nil
 }
 
-// confirmComplete confirms to the agent that the copy is complete. If the source must be removed, it waits until the
-// agent has done so.
+// confirmComplete confirms to the agent that the copy is complete. It then waits for the agent's response, which
+// follows the removal of the source if the source must be removed.
 func confirmComplete(conn *protocol.Conn) error {
 	defer conn.Close()
 	if err := conn.SendFrame(protocol.StdinEndFrame, 0, nil); err != nil {

@@ -30,7 +30,7 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 	{Long: "usage", Help: "print a brief list of all options"},
 }}
 
-// RunSqueue shows this job.
+// RunSqueue lists this job.
 var RunSqueue = (&command{table: &squeueTable, isPartial: true, isOwn: isOwnSqueue, run: showQueue}).execute
 
 func showQueue(ctx context.Context, p getopt.Parsed) (int, error) {
@@ -67,7 +67,7 @@ func showQueue(ctx context.Context, p getopt.Parsed) (int, error) {
 	return 0, nil
 }
 
-// matchesFilters reports whether this job, which is running, passes the filters of squeue.
+// matchesFilters reports whether this job, which is running, matches the filters of squeue.
 func matchesFilters(j *protocol.JobAnswer, p getopt.Parsed) bool {
 	for name, own := range map[string][]string{"user": {j.Spec.User}, "states": {"R", "RUNNING", "ALL"}} {
 		list, given := p.LastValue(name)
@@ -80,11 +80,11 @@ func matchesFilters(j *protocol.JobAnswer, p getopt.Parsed) bool {
 	return true
 }
 
-// unavailable is the text of a column that needs the API server.
+// unavailable is the text of a column whose value is available only from the API server.
 const unavailable = "N/A"
 
-// columnFields returns squeue's columns. The values come from the job's launcher; columns that need the API server are
-// unavailable.
+// columnFields returns squeue's columns. Their values come from the job's launcher. Columns that need the API server
+// contain the text unavailable.
 func columnFields(now time.Time) []tableformat.Field[*protocol.JobAnswer] {
 	type job = *protocol.JobAnswer
 	now = now.Truncate(time.Second)

@@ -12,17 +12,17 @@ import (
 // controlGroups is the directory of the control group file system.
 const controlGroups = "/sys/fs/cgroup"
 
-// OOMCounter counts the processes of this pod that the kernel killed because the pod's memory was exhausted. There is a
-// single counter per pod, so a caller must claim new kills only if they are kills of its own processes.
+// OOMCounter counts the processes in this pod that the kernel killed because the pod's memory was exhausted. There is
+// only one counter per pod, so a caller must claim new kills only if its own processes were killed.
 type OOMCounter struct {
 	mu      sync.Mutex // guards claimed
 	claimed int
 }
 
-// NewOOMCounter returns a counter that ignores earlier kills.
+// NewOOMCounter returns a counter that ignores kills that have already happened.
 func NewOOMCounter() *OOMCounter { return &OOMCounter{claimed: readOOMKills()} }
 
-// ClaimKills returns the number of processes that were killed since the last claim.
+// ClaimKills returns the number of processes that have been killed since the last claim.
 func (o *OOMCounter) ClaimKills() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -32,8 +32,8 @@ func (o *OOMCounter) ClaimKills() int {
 	return fresh
 }
 
-// OOMText returns the message about killed processes. step is, for example, 42.batch or 42.0. Programs search
-// the output for the first words of the message.
+// OOMText returns the message about killed processes. step identifies the step, for example 42.batch or 42.0. The first
+// words of the message must not change, because programs search the output for them.
 func OOMText(kills int, step string) string {
 	events := "events"
 	if kills == 1 {
@@ -42,10 +42,11 @@ func OOMText(kills int, step string) string {
 	return fmt.Sprintf("error: Detected %d oom_kill %s in StepId=%s. The job's memory was exceeded; request more with --mem.", kills, events, step)
 }
 
-// FindOOMFiles can be replaced by tests, which cannot exhaust the memory of a control group.
+// FindOOMFiles is a variable so that tests can replace it, because they cannot exhaust the memory of a control group.
 var FindOOMFiles = listOOMFiles
 
-// readOOMKills returns the kernel's counter for the control group of this process, or 0 if it cannot be read.
+// readOOMKills returns the kernel's counter of kills in the control group of this process, or 0 if the counter cannot
+// be read.
 func readOOMKills() int {
 	own, _ := os.ReadFile("/proc/self/cgroup")
 	for _, file := range FindOOMFiles(string(own)) {
@@ -56,8 +57,8 @@ func readOOMKills() int {
 	return 0
 }
 
-// listOOMFiles lists the files that may contain the counter: first those in the process's control group, then those in
-// the root of the container.
+// listOOMFiles lists the files that may contain the counter. The files in the process's control group come before the
+// files in the root of the container.
 func listOOMFiles(own string) []string {
 	var files []string
 	for line := range strings.Lines(own) {

@@ -1,10 +1,10 @@
-// Package process runs the script and the tasks of steps as processes of the pod: it connects their streams to pipes or
+// Package process runs the script and the tasks of steps as processes in the pod. It connects their streams to pipes or
 // to a pseudo terminal, signals them, and determines how they ended, including whether the kernel killed them for lack
 // of memory.
 //
 // # Concurrency
 //
-// Each output of a process is copied by its own goroutine, as is the input. All methods may be called at the same time.
+// Each output of a process is copied by its own goroutine, as is its input. All methods may be called concurrently.
 package process
 
 import (
@@ -25,17 +25,17 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
 )
 
-// drainTime is how long to read output after a task has ended. Background processes of the task may keep the pipe
-// open.
+// drainTime is the time for which output is read after a task has ended. It is limited because background processes of
+// the task may keep the pipe open.
 const drainTime = 500 * time.Millisecond
 
-// maxRest is the maximum amount of output that is read after that. A pipe cannot contain more.
+// maxRest is the maximum amount of output that is read after drainTime. A pipe cannot contain more than this.
 const maxRest = 1 << 20
 
-// KillDelay is the time between sending SIGTERM and sending SIGKILL to tasks.
+// KillDelay is the time between sending SIGTERM to tasks and sending SIGKILL.
 const KillDelay = 5 * time.Second
 
-// Exit codes of programs that could not be started. As in Slurm, they are the numbers of the errors.
+// Exit codes of programs that could not be started. As in Slurm, they are the numbers of the corresponding errors.
 const (
 	CodeNotFound  = 2
 	codeNoProgram = 13
@@ -45,7 +45,7 @@ const (
 type Process struct {
 	command  *exec.Cmd
 	stdin    io.WriteCloser // nil if the task has no input
-	typed    chan []byte    // input for stdin; an empty piece ends the input
+	typed    chan []byte    // input for stdin; an empty piece marks the end of the input
 	terminal *Terminal
 	readers  []*os.File
 	copying  sync.WaitGroup
@@ -58,17 +58,17 @@ type Process struct {
 type Command struct {
 	Args, Env []string
 	Dir       string
-	// Terminal is the pseudo terminal of the process; nil if it has none.
+	// Terminal is the pseudo terminal of the process. It is nil if the process has none.
 	Terminal *Terminal
-	// PipesInput is true if the process receives its input through QueueInput; otherwise it reads input, which may be
-	// nil.
+	// PipesInput is true if the process receives its input through QueueInput. Otherwise, the process reads Input,
+	// which may be nil.
 	PipesInput bool
 	Input      *os.File
 }
 
-// Start starts a command in its own process group and copies its output to the writers. If the command has a
-// terminal, or if stderr is nil, the process uses a single descriptor for both streams, which preserves the order of
-// its output.
+// Start starts a command in its own process group and copies its output to the writers. If the command has a terminal,
+// or if stderr is nil, the process uses a single descriptor for both output streams, which preserves the order of the
+// output.
 func Start(c Command, stdout, stderr io.Writer) (*Process, error) {
 	p := &Process{command: &exec.Cmd{Dir: c.Dir, Env: c.Env, Args: c.Args, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}, terminal: c.Terminal}
 	var err error
@@ -103,8 +103,8 @@ func Start(c Command, stdout, stderr io.Writer) (*Process, error) {
 	return p, nil
 }
 
-// connectPipes connects the streams of a task and returns the ends of the pipes that belong to the task. Output goes
-// through pipes of this process, so that background processes do not delay the end of the task.
+// connectPipes connects the streams of a task and returns the ends of the pipes that belong to the task. The output
+// goes through pipes that this process reads itself, so that background processes do not delay the end of the task.
 func (p *Process) connectPipes(stdin bool, stdout, stderr io.Writer) (theirs []*os.File, err error) {
 	for _, to := range []struct {
 		writer io.Writer
@@ -159,7 +159,7 @@ func (p *Process) copyOutput(to io.Writer, from *os.File) {
 	})
 }
 
-// readAvailable reads the data that is available without waiting.
+// readAvailable reads the data that can be read without waiting.
 func readAvailable(from *os.File, buffer []byte) (n int, err error) {
 	raw, err := from.SyscallConn()
 	if err != nil {
@@ -169,7 +169,7 @@ func readAvailable(from *os.File, buffer []byte) (n int, err error) {
 	return max(n, 0), errors.Join(err, controlErr)
 }
 
-// WaitForEnd waits until the task has ended and its output has been copied.
+// WaitForEnd waits until the task has ended and its output has been copied. It returns how the task ended.
 func (p *Process) WaitForEnd() protocol.Ending {
 	err := p.command.Wait()
 	p.mu.Lock()
@@ -196,8 +196,8 @@ func (p *Process) closePipes(limit time.Duration) {
 	}
 }
 
-// StartInput starts a goroutine that writes input to the task, so that signals are not delayed if the task does not
-// read its input. It calls written after each piece.
+// StartInput starts a goroutine that writes input to the task, so that a task that does not read its input does not
+// delay signals. The goroutine calls written after each piece.
 func (p *Process) StartInput(written func()) {
 	typed := make(chan []byte, protocol.InputWindow+1)
 	p.typed = typed
@@ -209,14 +209,14 @@ func (p *Process) StartInput(written func()) {
 				}
 				continue
 			}
-			_, _ = p.stdin.Write(data) // an error means that the task has closed its input
+			_, _ = p.stdin.Write(data) // an error is ignored, because it means that the task has closed its input
 			written()
 		}
 	}()
 }
 
-// QueueInput queues a piece of input; an empty piece ends the input. It never blocks. No input is lost as long as at
-// most window pieces are queued.
+// QueueInput queues a piece of input. An empty piece marks the end of the input. QueueInput never blocks. No input is
+// lost if at most protocol.InputWindow pieces are queued at the same time.
 func (p *Process) QueueInput(data []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -254,7 +254,7 @@ func (p *Process) sendSignal(number, sign int) {
 	}
 }
 
-// EndingOf returns how a process ended. err is the error of waiting for it.
+// EndingOf returns how a process ended. err is the error that was returned when waiting for the process.
 func EndingOf(state *os.ProcessState, err error) protocol.Ending {
 	if state == nil {
 		return protocol.Ending{Code: 1, Problem: err.Error()}
@@ -269,7 +269,7 @@ func EndingOf(state *os.ProcessState, err error) protocol.Ending {
 	return e
 }
 
-// EndingNotStarted returns the ending for a task that could not be started.
+// EndingNotStarted returns the Ending of a task that could not be started because of err.
 func EndingNotStarted(err error) protocol.Ending {
 	e := protocol.Ending{Code: codeNoProgram, Problem: err.Error()}
 	var path *fs.PathError
@@ -284,7 +284,7 @@ func EndingNotStarted(err error) protocol.Ending {
 	return e
 }
 
-// LookPath searches for a program in the PATH of env.
+// LookPath searches for a program in the PATH of env. dir is the directory to which relative entries in PATH refer.
 func LookPath(name, dir string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
@@ -304,8 +304,8 @@ func LookPath(name, dir string, env []string) (string, error) {
 	return "", exec.ErrNotFound
 }
 
-// startThroughHelper changes a command so that it is started by this program. It returns the file that belongs to the
-// started process.
+// startThroughHelper changes the command so that this program, called with the name StarterName, starts it. It returns
+// the file that belongs to the started process.
 func (p *Process) startThroughHelper() (theirs *os.File, err error) {
 	own, err := os.Executable()
 	if err != nil {
@@ -336,7 +336,7 @@ func (p *Process) WaitUntilExecuted() error {
 	return syscall.Errno(number)
 }
 
-// HasInput reports whether the process receives input through QueueInput.
+// HasInput reports whether the process receives input from this process.
 func (p *Process) HasInput() bool { return p.stdin != nil }
 
 // PID returns the process ID.
@@ -349,8 +349,9 @@ func (p *Process) ResizeTerminal(width, height uint16) {
 	}
 }
 
-// SignalRemaining sends a signal to the process group and reports whether the group still contains processes, even if the
-// process itself has ended. The ID of a process group cannot be reused while a process of the group exists.
+// SignalRemaining sends a signal to the process group and reports whether the group still contains processes. It may be
+// called even if the process itself has ended, because the ID of a process group is not reused while the group contains
+// a process.
 func (p *Process) SignalRemaining(number syscall.Signal) bool {
 	return syscall.Kill(-p.command.Process.Pid, number) == nil
 }

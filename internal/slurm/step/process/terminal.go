@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Terminal is a pseudo terminal. This process uses master, and the task uses slave.
+// Terminal is a pseudo terminal. This process uses Master, and the task uses Slave.
 type Terminal struct{ Master, Slave *os.File }
 
 // OpenTerminal opens a pseudo terminal of the given size.
@@ -36,12 +36,12 @@ func OpenTerminal(width, height uint16) (*Terminal, error) {
 	return t, nil
 }
 
-// SetSize sets the size of the terminal. It does nothing if the size is unknown (0).
+// SetSize sets the size of the terminal. It does nothing if the width or the height is unknown (0).
 func (t *Terminal) SetSize(width, height uint16) {
 	if width == 0 || height == 0 {
 		return
 	}
-	// Do not use Fd: it would make the master blocking, and pending reads could not be interrupted.
+	// Do not use Fd, because it would make the master blocking, and pending reads could then not be interrupted.
 	if raw, err := t.Master.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) {
 			_ = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Col: width, Row: height})
@@ -49,7 +49,7 @@ func (t *Terminal) SetSize(width, height uint16) {
 	}
 }
 
-// WindowSize returns the size of a file's terminal; zeros if the file is not a terminal.
+// WindowSize returns the size of the terminal to which a file refers. It returns zeros if the file is not a terminal.
 func WindowSize(file *os.File) (width, height uint16) {
 	size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
 	if err != nil {

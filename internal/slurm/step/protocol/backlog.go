@@ -1,6 +1,6 @@
 package protocol
 
-// backlogBytes is the amount of earlier output that a new viewer receives.
+// backlogBytes is the maximum amount of earlier output that a new viewer receives.
 const backlogBytes = 64 << 10
 
 // Backlog holds the most recent output of a step.
@@ -9,7 +9,7 @@ type Backlog struct {
 	bytes  int
 }
 
-// AppendFrame appends a frame. If the backlog exceeds backlogBytes, it drops the oldest frames.
+// AppendFrame appends a frame. While the backlog exceeds backlogBytes, it drops the oldest frames.
 func (b *Backlog) AppendFrame(f Frame) {
 	b.Frames, b.bytes = append(b.Frames, f), b.bytes+len(f.Data)
 	for b.bytes > backlogBytes && len(b.Frames) > 1 {

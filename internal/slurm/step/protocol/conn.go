@@ -1,6 +1,6 @@
-// Package protocol defines the messages that srun, the other commands in a pod, the agents and the head of a job
-// exchange, and the connections that transfer them. A connection starts with a Request. All further messages are
-// frames, which contain either JSON or the data of a task's stream.
+// Package protocol defines the messages that are exchanged by srun, the other commands in a pod, the agents and the
+// head of a job, and the connections that transfer these messages. A connection starts with a Request. All further
+// messages are frames, which contain either JSON or the data of a task's stream.
 //
 // # Invariants
 //
@@ -51,16 +51,17 @@ const (
 	// SignalFrame contains a signal number. It is sent from the head to srun, and from srun to tasks.
 	SignalFrame
 	ResizeFrame
-	// StartedFrame reports that a task is running. ExitFrame contains its ending as JSON.
+	// StartedFrame reports that a task is running. ExitFrame contains the Ending of the task as JSON.
 	StartedFrame
 	ExitFrame
-	// AttachFrame requests srun to send a copy of the tasks' output to the head.
+	// AttachFrame requests that srun send a copy of the tasks' output to the head.
 	AttachFrame
 )
 
 const (
 	headerBytes = 9
-	// maxFrame is the maximum size of the data in a frame. A command line with its environment must fit.
+	// maxFrame is the maximum size of the data in a frame. It is large because a command line with its environment must
+	// fit into a frame.
 	maxFrame = 8 << 20
 	// InputWindow is the maximum number of unacknowledged pieces of a task's input.
 	InputWindow = 32
@@ -82,14 +83,14 @@ func DecodeError(text []byte) *usererror.Error {
 	return usererror.Errorf(hint, "%s", what)
 }
 
-// Frame is a message. Task is the rank of the task that it concerns.
+// Frame is a message. Task is the rank of the task to which the message refers.
 type Frame struct {
 	Kind Kind
 	Task uint32
 	Data []byte
 }
 
-// Conn is a connection that transfers frames. Several goroutines may write, but only one may read.
+// Conn is a connection that transfers frames. Several goroutines may send frames, but only one may receive them.
 type Conn struct {
 	net.Conn
 	in *bufio.Reader
@@ -99,15 +100,15 @@ type Conn struct {
 // NewConn returns a connection that transfers frames over c.
 func NewConn(c net.Conn) *Conn { return &Conn{Conn: c, in: bufio.NewReaderSize(c, ChunkSize)} }
 
-// CloseWrite signals the end of the data to the peer, which may continue to send data.
+// CloseWrite signals to the peer that no more data follows. The peer may continue to send data.
 func (c *Conn) CloseWrite() {
 	if half, can := c.Conn.(interface{ CloseWrite() error }); can {
 		_ = half.CloseWrite()
 	}
 }
 
-// AwaitClose returns a channel that is closed when the peer, which sends nothing more, has disconnected. Until then, the
-// caller must not receive from the connection.
+// AwaitClose returns a channel that is closed when the peer has disconnected. The peer must not send anything more, and
+// the caller must not receive from the connection until the channel is closed.
 func (c *Conn) AwaitClose() <-chan struct{} {
 	gone := make(chan struct{})
 	go func() {
@@ -117,8 +118,8 @@ func (c *Conn) AwaitClose() <-chan struct{} {
 	return gone
 }
 
-// CloseAfterPeer closes the connection after the peer has closed it, which the peer does when it has received
-// everything. If the connection were closed earlier, while data from the peer is unread, the kernel would reset it and
+// CloseAfterPeer closes the connection after the peer has closed it. The peer does so when it has received everything.
+// If the connection were closed earlier, while data from the peer is unread, the kernel would reset the connection and
 // discard data that the peer has not received yet. The caller must be the only reader. TCP keepalive detects a peer
 // that disappears without closing the connection.
 func (c *Conn) CloseAfterPeer() {
@@ -166,11 +167,11 @@ func (c *Conn) ReceiveFrame() (Frame, error) {
 	return f, err
 }
 
-// LauncherGoneHint is the hint for the case that the launcher does not respond.
+// LauncherGoneHint is the hint for errors that occur because the launcher does not respond.
 const LauncherGoneHint = "the job may be ending: run sacct outside the job to see how it ended, or try again"
 
 // ReceiveAnswer waits for the response to a request and decodes it into to, which may be nil. It calls notice, which
-// may be nil, for each notice that arrives.
+// may be nil, for each notice that arrives before the response.
 func (c *Conn) ReceiveAnswer(to any, notice func(string)) error {
 	for {
 		f, err := c.ReceiveFrame()
@@ -214,7 +215,7 @@ func (s stream) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// DecodeNumber returns the number in a frame; 0 if the frame contains none.
+// DecodeNumber returns the number that a frame contains, or 0 if it contains no number.
 func DecodeNumber(data []byte) int {
 	if len(data) != 4 {
 		return 0

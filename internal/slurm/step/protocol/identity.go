@@ -18,8 +18,8 @@ import (
 const keyBytes = 32
 
 // NewIdentity returns a TLS configuration derived from the job's key. All pods of a job derive the same key pair from
-// it. Both sides of a connection present a certificate for this key pair and accept no other, so that only pods that
-// have the job's key can connect to each other. The traffic is encrypted.
+// the job's key. Both sides of a connection present a certificate for this key pair and accept no other key, so that
+// only pods that have the job's key can connect to each other. The traffic is encrypted.
 func NewIdentity(key string) (*tls.Config, error) {
 	secret, err := hex.DecodeString(strings.TrimSpace(key))
 	if err != nil || len(secret) != keyBytes {
@@ -37,8 +37,8 @@ func NewIdentity(key string) (*tls.Config, error) {
 		MinVersion:   tls.VersionTLS13,
 		Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: private}},
 		ClientAuth:   tls.RequireAnyClientCert,
-		// Names and issuers do not matter: the key alone identifies the peer, and TLS verifies that the peer has the
-		// private key.
+		// Names and issuers do not matter, because only the key identifies the peer, and TLS verifies that the peer has
+		// the private key.
 		InsecureSkipVerify: true,
 		VerifyConnection:   func(state tls.ConnectionState) error { return checkPeerKey(own, state) },
 	}, nil

@@ -10,16 +10,16 @@ import (
 type Request struct {
 	// Tasks runs tasks in this pod.
 	Tasks *TasksRequest `json:"tasks,omitempty"`
-	// Store writes a file to this pod. Fetch reads a file from it.
+	// Store requests writing a file to this pod. Fetch requests reading a file from it.
 	Store *FileRequest `json:"store,omitempty"`
 	Fetch *FileRequest `json:"fetch,omitempty"`
-	// Begin starts a step, which lives as long as the connection. Only the head handles this request and the
-	// following ones.
+	// Begin starts a step, which exists as long as the connection. Only the head handles this request and the following
+	// ones.
 	Begin *BeginRequest `json:"begin,omitempty"`
 	// Attach requests the output of a step. The response consists of an AttachAnswer, the output, and the record of
 	// the step.
 	Attach *AttachRequest `json:"attach,omitempty"`
-	// Job requests the description of the job, a JobAnswer.
+	// Job requests the description of the job. The response is a JobAnswer.
 	Job bool `json:"job,omitempty"`
 	// Signal sends a signal to the script or to steps.
 	Signal *SignalRequest `json:"signal,omitempty"`
@@ -31,8 +31,8 @@ type Request struct {
 	End *EndRequest `json:"end,omitempty"`
 	// Attend is the name of a node that stays connected until it receives an AttendAnswer.
 	Attend string `json:"attend,omitempty"`
-	// Session marks an interactive session, which lasts as long as the connection. An interactive allocation ends
-	// with its last session.
+	// Session marks an interactive session, which lasts as long as the connection. An interactive allocation ends when
+	// its last session ends.
 	Session bool `json:"session,omitempty"`
 }
 
@@ -60,7 +60,7 @@ type Task struct {
 	Rank int      `json:"rank"`
 	Args []string `json:"args"`
 	Env  []string `json:"env,omitempty"`
-	// Stdin is true if the task receives srun's input; otherwise, its input is empty.
+	// Stdin is true if the task receives srun's input. Otherwise, its input is empty.
 	Stdin bool `json:"stdin,omitempty"`
 }
 
@@ -73,7 +73,7 @@ type Ending struct {
 	launchconfig.Usage
 }
 
-// ShellStatus returns the exit code that a shell reports for the ending.
+// ShellStatus returns the exit code that a shell reports for such an end.
 func (e Ending) ShellStatus() int {
 	if e.Signal != 0 {
 		return 128 + e.Signal
@@ -91,36 +91,37 @@ type BeginRequest struct {
 	Only     []string `json:"only,omitempty"`
 	Not      []string `json:"not,omitempty"`
 	Relative int      `json:"relative,omitempty"`
-	// GPUs requests accelerators only for this step. If it is nil, the step shares all accelerators with the other
-	// steps that do not request any.
+	// GPUs requests accelerators that only this step uses. If it is nil, the step uses all accelerators together with
+	// the other steps that do not request any.
 	GPUs *GPURequest `json:"gpus,omitempty"`
 	// Overlap permits the step to use processors that other steps use.
 	Overlap bool `json:"overlap,omitempty"`
-	// Now rejects the step if it would have to wait for processors.
+	// Now requests that the step be rejected if it would have to wait for processors.
 	Now bool `json:"now,omitempty"`
 }
 
-// GPURequest is a number of accelerators per task, per node, or for the whole step. If all numbers are 0, the step
-// has no accelerators.
+// GPURequest is a number of accelerators per task, per node, or for the whole step. If all numbers are 0, the step has
+// no accelerators.
 type GPURequest struct {
 	PerTask int `json:"perTask,omitempty"`
 	PerNode int `json:"perNode,omitempty"`
 	Total   int `json:"total,omitempty"`
-	// Inherited is true if the request comes from the job. If the nodes of the step cannot satisfy it, the step
-	// shares the accelerators instead.
+	// Inherited is true if the request comes from the job. If the step's nodes cannot satisfy an inherited request, the
+	// step uses the accelerators together with other steps instead.
 	Inherited bool `json:"inherited,omitempty"`
 }
 
-// BeginAnswer describes a step that was started.
+// BeginAnswer describes a step that has been started.
 type BeginAnswer struct {
 	Step int `json:"step"`
-	// Hosts holds the step's nodes, NodeIDs their indexes among the job's nodes, and Counts their numbers of tasks.
+	// Hosts holds the step's nodes, NodeIDs their indexes among the job's nodes, and Counts the number of tasks on
+	// each.
 	Hosts   []string `json:"hosts"`
 	NodeIDs []int    `json:"nodeIDs"`
 	Counts  []int    `json:"counts"`
 	CPUs    int      `json:"cpus"`
-	// GPUs holds, for each pod, the numbers of the accelerators that belong only to the step; it is nil if the step
-	// did not request any.
+	// GPUs holds, for each pod, the numbers of the accelerators that only this step uses. It is nil if the step did not
+	// request any.
 	GPUs [][]int `json:"gpus,omitempty"`
 }
 
@@ -144,8 +145,8 @@ type SignalRequest struct {
 	Batch bool `json:"batch,omitempty"`
 	Steps bool `json:"steps,omitempty"`
 	Step  int  `json:"step"`
-	// Now requests that the signal is sent before the response. It is set if the signal does not reach the process that
-	// waits for the response.
+	// Now requests that the signal be sent before the response. It is set if the signal cannot reach the process that
+	// is waiting for the response.
 	Now bool `json:"now,omitempty"`
 }
 
@@ -154,7 +155,7 @@ type EndRequest struct {
 	Requeue bool `json:"requeue,omitempty"`
 	Cancel  bool `json:"cancel,omitempty"`
 	Code    int  `json:"code,omitempty"`
-	// Leave sets the exit code for the end of the session.
+	// Leave requests that only the exit code for the end of the session be set.
 	Leave bool `json:"leave,omitempty"`
 }
 
@@ -163,29 +164,29 @@ type AttachRequest struct {
 	Step int `json:"step"`
 }
 
-// AttachAnswer is the layout of a step. When the step ends, its record follows as a second response.
+// AttachAnswer is the layout of a step. When the step ends, the record of the step follows as a second response.
 type AttachAnswer struct {
 	Hosts  []string `json:"hosts"`
 	Counts []int    `json:"counts"`
 }
 
-// FileRequest requests copying a file to or from a pod.
+// FileRequest requests that a file be copied to or from a pod.
 type FileRequest struct {
 	Path string `json:"path"`
-	// Force replaces an existing file. It applies only to copies to the pod.
+	// Force permits replacing an existing file. It applies only to copies to the pod.
 	Force bool `json:"force,omitempty"`
 	// Stamp holds the mode and times of the source. It applies only to copies to the pod.
 	Stamp FileStamp `json:"stamp"`
-	// Remove removes the file after the peer has received it. It applies only to copies from the pod.
+	// Remove requests that the file be removed after the peer has received it. It applies only to copies from the pod.
 	Remove bool `json:"remove,omitempty"`
-	// Tree permits a directory, which is sent as an archive. It applies only to copies from the pod.
+	// Tree permits copying a directory, which is sent as an archive. It applies only to copies from the pod.
 	Tree bool `json:"tree,omitempty"`
 }
 
 // FileStamp holds the attributes of a file that a copy preserves.
 type FileStamp struct {
 	Mode fs.FileMode `json:"mode"`
-	// Accessed and Modified are in nanoseconds since the epoch; 0 leaves the times of the copy unchanged.
+	// Accessed and Modified are in nanoseconds since the epoch. 0 leaves the times of the copy unchanged.
 	Accessed int64 `json:"accessed,omitempty"`
 	Modified int64 `json:"modified,omitempty"`
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/signals"
 )
 
-// gatherTime is how long failures of the same kind are collected before they are reported in a single line.
+// gatherTime is the time for which failures of the same kind are collected before they are reported in a single line.
 const gatherTime = 100 * time.Millisecond
 
-// failures reports failed tasks, with one line for each host and kind of failure.
+// failures reports failed tasks. It prints one line for each host and kind of failure.
 type failures struct {
 	to    io.Writer
 	quiet bool

@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
 )
 
-// feedInput starts sending srun's input to the tasks that read it.
+// feedInput starts sending srun's input to the tasks that receive it.
 func (r *runner) feedInput() {
 	var readers []*nodeTasks
 	for _, n := range r.nodes {
@@ -36,14 +36,14 @@ func (r *runner) feedInput() {
 	go pumpInput(from, readers)
 }
 
-// namesInputFile reports whether a value of --input is the name of a file, not "all" or the number of a task.
+// namesInputFile reports whether a value of --input is the name of a file, rather than "all" or the number of a task.
 func namesInputFile(mode string) bool {
 	_, err := strconv.Atoi(mode)
 	isTask := err == nil
 	return mode != "" && mode != "all" && !isTask
 }
 
-// pumpInput reads until the end of the input and sends each piece to all tasks. The slowest task determines the speed.
+// pumpInput reads the input until its end and sends each piece to all tasks. It is as slow as the slowest task.
 func pumpInput(from io.Reader, to []*nodeTasks) {
 	buffer := make([]byte, protocol.ChunkSize)
 	for {
@@ -66,7 +66,8 @@ func pumpInput(from io.Reader, to []*nodeTasks) {
 	}
 }
 
-// feedTasks sends a piece of input to each task of the node that reads input, as soon as the task's window permits it.
+// feedTasks sends a piece of input to each task on the node that receives input. For each task, it waits until the
+// task's window permits sending.
 func (n *nodeTasks) feedTasks(data []byte) {
 	for _, t := range n.tasks {
 		if room := n.windows[t.Rank]; room != nil && room.waitForRoom() {

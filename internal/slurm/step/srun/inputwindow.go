@@ -38,7 +38,7 @@ func (r *inputWindow) waitForRoom() bool {
 }
 
 // giveRoom permits one more piece after the task has acknowledged one. If end is true, the task has ended and accepts
-// no more input. Calling give on a nil room does nothing.
+// no more input. Calling giveRoom on a nil window does nothing.
 func (r *inputWindow) giveRoom(end bool) {
 	if r == nil {
 		return

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// program is a line of a --multi-prog file, which contains tasks and the command that they run.
+// program is a line in a --multi-prog file. It specifies tasks and the command that they run.
 type program struct {
-	// ranks lists the tasks in the line. all is true if the line applies to all tasks that no other line names.
+	// ranks lists the tasks that the line names. all is true if the line applies to all tasks that no other line names.
 	ranks []rankRange
 	all   bool
 	args  []string
@@ -16,8 +16,8 @@ type program struct {
 
 type rankRange struct{ first, last int }
 
-// parsePrograms parses a --multi-prog file. Each line contains ranks (0-3,5 or *), a program and its arguments. In
-// arguments, %t stands for the rank and %o for the rank's position among the ranks of the line.
+// parsePrograms parses a --multi-prog file. Each line contains ranks (0-3,5 or *), a program and its arguments. In the
+// arguments, %t is replaced by the rank, and %o by the rank's position among the ranks in the line.
 func parsePrograms(text string) ([]program, error) {
 	var programs []program
 	for number, line := range strings.Split(text, "\n") {
@@ -101,7 +101,7 @@ func splitWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// commandOfTask returns the command of a task, or nil if no line names the task.
+// commandOfTask returns the command of a task, or nil if no line applies to the task.
 func commandOfTask(programs []program, rank int) []string {
 	rest := -1
 	for i := range programs {

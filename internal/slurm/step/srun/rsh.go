@@ -13,11 +13,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/taskio"
 )
 
-// withValue lists the options of ssh that have a value.
+// withValue lists those options of ssh that take a value.
 const withValue = "bcDEeFIiJLlmOopQRSWw"
 
-// RunRsh runs a command line on another node of the job, as ssh does. It ignores the options of ssh, because keys,
-// ports and terminals do not exist here.
+// RunRsh runs a command line on another node of the job, as ssh does, and returns the exit code. It ignores the options
+// of ssh, because keys, ports and terminals do not exist here.
 func RunRsh(ctx context.Context, args []string) int {
 	host, command := rshArguments(args)
 	if host == "" || len(command) == 0 {
@@ -54,7 +54,7 @@ func rshArguments(args []string) (host string, command []string) {
 	return "", nil
 }
 
-// runRemote runs a command line in a shell on another node. It always uses an overlapping step.
+// runRemote runs a command line in a shell on another node. The step that it uses always overlaps with other steps.
 func runRemote(ctx context.Context, client *jobclient.Client, host, command string) (int, error) {
 	node, err := findNode(client.Place.Hosts, host)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/taskio"
 )
 
-// runner runs an srun command, from the start of its step to the end.
+// runner runs an srun command from the start to the end of its step.
 type runner struct {
 	client  *jobclient.Client
 	options *srunoptions.Options
@@ -33,7 +33,7 @@ type runner struct {
 	ends      map[int]protocol.Ending
 	failed    bool
 	cancelled bool
-	sent      map[int]time.Time // when each signal was last sent
+	sent      map[int]time.Time // the time when each signal was last sent
 	failures  *failures
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
 )
 
-// forwardSignal sends a signal to all tasks. It ignores repetitions within 100 ms, because the same signal may arrive
-// in two ways.
+// forwardSignal sends a signal to all tasks. It ignores a signal that was already sent within the last 100 ms, because
+// the same signal may arrive in two ways.
 func (r *runner) forwardSignal(number int) {
 	r.mu.Lock()
 	recent := time.Since(r.sent[number]) < 100*time.Millisecond
@@ -53,13 +53,14 @@ func (r *runner) receiveFromHead() {
 	}
 }
 
-// interruptTime is the time within which a second Ctrl-C ends the step.
+// interruptTime is the time within which a second Ctrl-C interrupts the step.
 const interruptTime = time.Second
 
-// handleSignals forwards the signals that srun receives to the tasks. A first Ctrl-C only prints the state of the step.
+// handleSignals forwards the signals that srun receives to the tasks. The first Ctrl-C only prints the state of the
+// step.
 func (r *runner) handleSignals(stop <-chan struct{}) {
 	defer signal.Stop(r.received)
-	r.sendTerminalSize() // the size may have changed before srun listened for signals
+	r.sendTerminalSize() // the size may have changed before srun was registered for signals
 	var asked time.Time
 	for {
 		select {
@@ -111,7 +112,7 @@ func (r *runner) sendTerminalSize() {
 	_ = r.nodes[0].conn.SendFrame(protocol.ResizeFrame, 0, size)
 }
 
-// enterRawMode switches srun's terminal to raw mode if a task uses a terminal. The returned function restores the
+// enterRawMode switches srun's terminal to raw mode if a task uses a terminal. It returns a function that restores the
 // previous mode.
 func (r *runner) enterRawMode() (restore func()) {
 	if !r.options.PTY || !term.IsTerminal(int(os.Stdin.Fd())) {
@@ -124,7 +125,7 @@ func (r *runner) enterRawMode() (restore func()) {
 	return func() { _ = term.Restore(int(os.Stdin.Fd()), state) }
 }
 
-// startTimers ends the step at its time limit and sends the requested signal before that.
+// startTimers starts timers that end the step at its time limit and, before that, send the requested signal.
 func (r *runner) startTimers(stop <-chan struct{}) {
 	if r.options.Limit <= 0 {
 		return
@@ -146,7 +147,7 @@ func (r *runner) startTimers(stop <-chan struct{}) {
 	}()
 }
 
-// terminateTasks ends all remaining tasks. After process.KillDelay, it kills them.
+// terminateTasks sends SIGTERM to all remaining tasks. After process.KillDelay, it kills them.
 func (r *runner) terminateTasks() {
 	for _, number := range []syscall.Signal{syscall.SIGCONT, syscall.SIGTERM} {
 		r.forwardSignal(int(number))

@@ -1,14 +1,14 @@
-// Package srun runs a step: it requests the step from the head, starts its tasks through the agents of the step's
-// nodes, forwards streams and signals, and reports how the tasks ended. It also runs commands for MPI libraries on other
-// nodes, in place of ssh.
+// Package srun runs a step. It requests the step from the head, starts the step's tasks through the agents on its
+// nodes, forwards streams and signals, and reports how the tasks ended. In place of ssh, it also runs commands on other
+// nodes for MPI libraries.
 //
-//	In:   arguments, standard input, signals; frames of the agents and the head
-//	Out:  the tasks' output, messages, and the exit code of the step
+//	In:   arguments, standard input, signals; frames from the agents and the head
+//	Out:  the tasks' output, messages, the exit code of the step
 //
 // # Concurrency
 //
-// Each node of the step has its own goroutine, and so have the head, the input and the signals. The runner's mutex
-// guards the endings of the tasks.
+// Each node of the step has its own goroutine, as do the head, the input and the signals. The runner's mutex guards the
+// results of the tasks.
 package srun
 
 import (
@@ -130,7 +130,7 @@ func (r *runner) runStep(ctx context.Context) (int, error) {
 	return r.exitCode(), err
 }
 
-// assignTasks creates the tasks and numbers them node by node.
+// assignTasks creates the tasks of the step and numbers them node by node.
 func (r *runner) assignTasks() error {
 	var programs []program
 	if r.options.MultiProg {
@@ -215,7 +215,7 @@ func (r *runner) startNodes(ctx context.Context) error {
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	// Register for signals before the first task runs, because a user who sees a task may send signals immediately.
+	// Register for signals before the first task runs, because a user may send a signal as soon as a task is visible.
 	signal.Notify(r.received, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGALRM, syscall.SIGWINCH)
 	for _, n := range r.nodes {
 		ask := &protocol.TasksRequest{Step: r.given.Step, Dir: r.options.Dir, Env: env, Tasks: n.tasks, Terminal: r.options.PTY, Width: width, Height: height}
@@ -244,7 +244,7 @@ func (r *runner) attendTasks() error {
 	return errors.Join(problems...)
 }
 
-// followNode handles the messages from a node's agent until all tasks of the node have ended.
+// followNode handles the messages from a node's agent until all tasks on the node have ended.
 func (r *runner) followNode(n *nodeTasks) error {
 	for {
 		f, err := n.conn.ReceiveFrame()
@@ -269,7 +269,7 @@ func (r *runner) followNode(n *nodeTasks) error {
 			e := protocol.DecodeError(f.Data)
 			return usererror.Errorf(e.Hint, "node %s: %s", n.host, e.What)
 		case protocol.AnswerFrame:
-			_ = n.conn.Close() // the agent waits for this: it confirms that everything has arrived
+			_ = n.conn.Close() // the agent waits for this, because it confirms that everything has arrived
 			return nil
 		}
 	}
@@ -317,7 +317,7 @@ func (r *runner) recordEnding(n *nodeTasks, rank int, e protocol.Ending) {
 	}
 }
 
-// stepResult returns the result of the step, for the head.
+// stepResult returns the result of the step, which is sent to the head.
 func (r *runner) stepResult() launchconfig.Step {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,14 +11,14 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
 )
 
-// ofThePod lists the variables whose values differ between pods.
+// ofThePod lists the environment variables whose values differ between pods.
 var ofThePod = []string{
 	"HOSTNAME", launchconfig.EnvPod, launchconfig.EnvTask, launchconfig.EnvNode, launchconfig.EnvAddress, "VC_TASK_INDEX", "VK_TASK_INDEX", "SLURMD_NODENAME", jobclient.EnvVolumes,
 }
 
 // stepVariables returns the variables that all tasks of the step receive in addition to the variables of their
-// containers. These are the variables of srun that differ from the head's container, and the variables that describe
-// the step.
+// containers. These are the variables of srun that differ from the variables of the head's container, and the variables
+// that describe the step.
 func (r *runner) stepVariables() []string {
 	var env []string
 	for _, entry := range exportedVariables(os.Environ(), r.options.Export) {
@@ -64,8 +64,8 @@ func (r *runner) taskVariables(rank, local, node, first int) []string {
 	return append(env, r.gpuVariables(local, node)...)
 }
 
-// exportedVariables returns the variables selected by the value of --export: ALL, NONE, or a list of names and
-// NAME=value, which may contain ALL. PATH and Slurm's own variables are always included.
+// exportedVariables returns the variables selected by a value of --export, which is ALL, NONE, or a list of names and
+// NAME=value entries that may contain ALL. PATH and Slurm's own variables are always included.
 func exportedVariables(env []string, export string) []string {
 	if export == "" || export == "ALL" {
 		return env
@@ -90,8 +90,8 @@ func exportedVariables(env []string, export string) []string {
 	return through
 }
 
-// gpuVariables returns a task's environment variables about accelerators. A step that requests none shares the job's
-// accelerators; the script can choose among them with CUDA_VISIBLE_DEVICES.
+// gpuVariables returns a task's environment variables about accelerators. If a step requests no accelerators, its tasks
+// can use all of the job's accelerators, and the script can choose among them with CUDA_VISIBLE_DEVICES.
 func (r *runner) gpuVariables(local, node int) []string {
 	onNode := r.job.Spec.GPUsOnNode
 	switch {

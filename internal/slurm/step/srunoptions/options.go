@@ -1,4 +1,4 @@
-// Package srunoptions parses the options that srun has inside a job, and the environment variables that set them.
+// Package srunoptions parses the options that srun accepts inside a job, and the environment variables that set them.
 package srunoptions
 
 import (
@@ -39,7 +39,7 @@ type Options struct {
 	Command     []string
 }
 
-// Read parses srun's arguments. Options that are missing may be set by environment variables.
+// Read parses srun's arguments. Environment variables may set options that are not specified.
 func Read(p getopt.Parsed, lookup func(string) (string, bool)) (*Options, error) {
 	env := func(name string) string { value, _ := lookup(name); return value }
 	p.Given = append(FromEnvironment(lookup), p.Given...)
@@ -65,7 +65,7 @@ func Read(p getopt.Parsed, lookup func(string) (string, bool)) (*Options, error)
 	return o, nil
 }
 
-// optionReader parses options and remembers the first error.
+// optionReader parses options and stores the first error.
 type optionReader struct {
 	parsed  getopt.Parsed
 	options *Options
@@ -85,8 +85,8 @@ func (r *optionReader) setErrorWithHint(hint, format string, args ...any) {
 	}
 }
 
-// readCount parses an option whose value is a number that must be at least least. It reports whether the option was
-// specified.
+// readCount parses an option whose value is a number that must not be smaller than least. It reports whether the option
+// was specified.
 func (r *optionReader) readCount(name string, to *int, least int) bool {
 	text, given := r.parsed.LastValue(name)
 	if !given {
@@ -126,7 +126,7 @@ func (r *optionReader) readSizes(env func(string) string) {
 	o.Begin.Overlap = r.parsed.Has("overlap") || r.parsed.Has("overcommit")
 	o.Begin.Now = r.parsed.Has("immediate")
 	if n := o.Begin.Nodes; n > 0 && o.Begin.Tasks > 0 && o.Begin.Tasks < n {
-		o.Begin.Nodes = o.Begin.Tasks // Slurm, too, reduces the number of nodes, with a warning
+		o.Begin.Nodes = o.Begin.Tasks // Slurm also reduces the number of nodes, but with a warning
 	}
 }
 
@@ -264,7 +264,8 @@ func parseLimit(text string) (time.Duration, error) {
 	return total, nil
 }
 
-// parseSignal parses a signal name or number, optionally with @ and the seconds before the limit, such as USR1@30.
+// parseSignal parses a signal name or number, which may be followed by @ and the number of seconds before the time
+// limit, such as USR1@30.
 func parseSignal(text string) (*launchconfig.Signal, error) {
 	name, before, timed := strings.Cut(text, "@")
 	s := &launchconfig.Signal{Seconds: 60}
@@ -280,7 +281,7 @@ func parseSignal(text string) (*launchconfig.Signal, error) {
 	return s, nil
 }
 
-// readAccelerators parses the options that request accelerators only for the step.
+// readAccelerators parses the options that request accelerators that only the step uses.
 func (r *optionReader) readAccelerators() {
 	read := func(name string, set func(*protocol.GPURequest, int)) {
 		text, given := r.parsed.LastValue(name)
@@ -319,7 +320,7 @@ func (r *optionReader) readAccelerators() {
 	}
 }
 
-// InheritGPUs uses the number of accelerators per task that the job requested, unless the step has its own request.
+// InheritGPUs requests the number of accelerators per task that the job requested, unless the step has its own request.
 func (o *Options) InheritGPUs(spec *launchconfig.Spec) {
 	if o.Begin.GPUs != nil || spec.GPUsPerTask == "" || spec.GPUsOnNode == 0 {
 		return
@@ -329,7 +330,7 @@ func (o *Options) InheritGPUs(spec *launchconfig.Spec) {
 	}
 }
 
-// countAccelerators returns the number of accelerators in a list such as 2, a100:2 or a100:2,v100:1.
+// countAccelerators returns the total number of accelerators in a list such as 2, a100:2 or a100:2,v100:1.
 func countAccelerators(list string) (int, bool) {
 	total := 0
 	for word := range strings.SplitSeq(list, ",") {
@@ -342,8 +343,8 @@ func countAccelerators(list string) (int, bool) {
 	return total, true
 }
 
-// parseGres returns the number of GPUs in the value of --gres, which contains entries such as gpu[:type][:count].
-// Steps do not count other resources; they are returned in others.
+// parseGres returns the number of GPUs in the value of --gres, which contains entries such as gpu[:type][:count]. It
+// returns the entries for other resources in others, because steps do not count these resources.
 func parseGres(list string) (count int, others []string, ok bool) {
 	for word := range strings.SplitSeq(list, ",") {
 		word = strings.TrimPrefix(word, "gres/")

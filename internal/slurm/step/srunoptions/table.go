@@ -11,7 +11,8 @@ const (
 )
 
 // Table lists the options of srun inside a job. Outside of jobs, srun also has the options of package request. An
-// option in both tables describes the allocation there and the step here; one with StepOnly always describes the step.
+// option in both tables describes the allocation outside of jobs and the step inside a job. An option with StepOnly
+// always describes the step.
 var Table = getopt.Table{
 	Program: "srun", Operands: "program [arguments...]", Stop: true,
 	Options: []getopt.Option{
@@ -79,7 +80,7 @@ var Table = getopt.Table{
 	},
 }
 
-// fine maps options without effect to the values that agree with what steps do anyway.
+// fine maps options without effect to the values for which steps behave as requested anyway.
 var fine = map[string][]string{
 	"exclusive": {""}, "cpu-bind": {"none", "no", "q", "quiet", "v", "verbose"}, "gpu-bind": {"none", "verbose"}, "mem-bind": {"none", "no", "q", "quiet", "v", "verbose"},
 	"mem": {"0"}, "distribution": {"block", "*", "block:*"}, "export": {"ALL"},

@@ -8,8 +8,9 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// LeaveTime is how long an interactive allocation continues after its last session, and how long a job continues for an
-// sattach that watches its last step, so that the result can still be received.
+// LeaveTime is the time for which an interactive allocation continues after its last session has ended. It is also the
+// time for which a job continues after its last step has ended, if an sattach command is watching the step, so that the
+// command can still receive the result.
 const LeaveTime = time.Second
 
 // showOutput forwards a piece of output to the viewers of a step.
@@ -22,7 +23,8 @@ func (m *Manager) showOutput(s *liveStep, f protocol.Frame) {
 	}
 }
 
-// attachViewer sends a step's output to the peer until the step ends or the peer disconnects.
+// attachViewer sends a step's output to the peer until the step ends or the peer disconnects. It then sends the step's
+// record.
 func (m *Manager) attachViewer(conn *protocol.Conn, r *protocol.AttachRequest) error {
 	m.mu.Lock()
 	s := m.live[r.Step]
@@ -47,12 +49,12 @@ func (m *Manager) attachViewer(conn *protocol.Conn, r *protocol.AttachRequest) e
 		return err
 	}
 	if isFirst {
-		_ = s.conn.SendFrame(protocol.AttachFrame, 0, nil) // an error does not matter: without its srun the step ends
+		_ = s.conn.SendFrame(protocol.AttachFrame, 0, nil) // an error means that srun, and thus the step, has ended
 	}
 	err := sendToViewer(conn, v, s.view)
 	select {
 	case <-s.view.over:
-		time.Sleep(LeaveTime) // sattach must receive the end before the container exits, or the exit code would be lost
+		time.Sleep(LeaveTime) // otherwise, the container may exit before sattach has received the exit code
 	default:
 	}
 	return err

@@ -1,17 +1,18 @@
-// Package stepmgr manages the steps of a job in its head, as slurmstepmgr does in Slurm: it assigns their numbers, nodes,
-// processors and accelerators, records how they ended, forwards signals to them, and their output to sattach.
+// Package stepmgr manages the steps of a job in the job's head, as slurmstepmgr does in Slurm. It assigns numbers,
+// nodes, processors and accelerators to the steps, records how they ended, forwards signals to them, and forwards their
+// output to sattach.
 //
 //	In:   a protocol.Request for each connection
-//	Out:  answers and frames; the records of the steps (DescribeJob)
+//	Out:  responses and frames; the records of the steps (DescribeJob)
 //
 // # Invariants
 //
-//   - A step exists as long as the connection of its srun.
+//   - A step exists as long as the connection to its srun.
 //   - Steps that do not overlap never use the same processor or accelerator.
 //
 // # Concurrency
 //
-// Each connection has its own goroutine. A mutex of the Manager guards the record of the steps.
+// Each connection has its own goroutine. The Manager's mutex guards the records of the steps.
 package stepmgr
 
 import (
@@ -22,25 +23,26 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
 )
 
-// Manager manages the job's steps: it assigns their numbers, nodes, processors and accelerators, and forwards signals to
-// them.
+// Manager manages the job's steps. It assigns numbers, nodes, processors and accelerators to them, and forwards signals
+// to them.
 type Manager struct {
 	spec  *launchconfig.Spec
 	pod   *launchconfig.Pod
 	hosts []string
 	// Start is the time from which the job's run time is counted.
 	Start time.Time
-	// ContainerEnvironment is the environment of the container, and ScriptEnvironment is the environment of the job's script.
+	// ContainerEnvironment is the environment of the container, and ScriptEnvironment is the
+	// environment of the job's script.
 	ContainerEnvironment, ScriptEnvironment []string
 	now                                     func() time.Time
-	// SignalScript sends a signal to the script. If alone is true, processes that the script started do not receive
+	// SignalScript sends a signal to the script. If alone is true, the processes that the script started do not receive
 	// the signal.
 	SignalScript func(number int, alone bool)
 	// Notify writes a message to the script's error output.
 	Notify func(message string)
 	// LimitChanged is called after the job's time limit has changed.
 	LimitChanged func()
-	// EndJob asks the launcher to end the job.
+	// EndJob requests that the launcher end the job.
 	EndJob func(protocol.EndRequest)
 	// Session is called when an interactive session begins or ends.
 	Session func(begun bool)
@@ -62,7 +64,7 @@ type liveStep struct {
 	nodeIDs []int
 	// takes is the number of processors that the step uses on each of its nodes.
 	takes []int
-	// gpus lists the step's accelerators on each of its nodes; it is nil if the step did not request any of its own.
+	// gpus lists the step's accelerators on each of its nodes. It is nil if the step did not request accelerators.
 	gpus [][]int
 	// view holds the part of the step that viewers see.
 	view *view

@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
 )
 
-// requirements describes the requirements of a step: the number of tasks on each of its nodes, which are chosen from the
-// candidates.
+// requirements describes what a step requires: the number of tasks on each of its nodes, which are chosen from
+// candidates, and the processors and accelerators for these tasks.
 type requirements struct {
 	candidates []int // nodes of the job, in order of preference
 	counts     []int // number of tasks, by node of the step
@@ -18,7 +18,7 @@ type requirements struct {
 }
 
 // chooseNodes returns the first candidates that have enough free processors and accelerators. It returns nil if there
-// are too few of them.
+// are too few such candidates.
 func (w *requirements) chooseNodes(used []int, cpus int, free [][]int) []int {
 	var nodes []int
 	for _, node := range w.candidates {
@@ -39,7 +39,7 @@ func (w *requirements) chooseNodes(used []int, cpus int, free [][]int) []int {
 }
 
 // countGPUsPerNode returns the number of accelerators that a step requires on each of its nodes. room is the number of
-// accelerators per node. ok is false if a node can never provide the required number.
+// accelerators on each node of the job. ok is false if a node can never provide the required number.
 func countGPUsPerNode(r *protocol.GPURequest, counts []int, room int) (each []int, ok bool) {
 	switch {
 	case r.PerTask > 0:

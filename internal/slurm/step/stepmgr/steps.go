@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// AnswerRequest handles the requests that only the head can handle.
+// AnswerRequest handles the requests that only the head can handle, and sends the responses.
 func (m *Manager) AnswerRequest(conn *protocol.Conn, r *protocol.Request) error {
 	switch {
 	case r.Begin != nil:
@@ -41,7 +41,7 @@ func (m *Manager) AnswerRequest(conn *protocol.Conn, r *protocol.Request) error 
 	return conn.SendFrame(protocol.AnswerFrame, 0, []byte("{}"))
 }
 
-// DescribeJob returns the description of the job, with the records of all its steps.
+// DescribeJob returns the description of the job, which includes the records of all its steps.
 func (m *Manager) DescribeJob() protocol.JobAnswer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -61,7 +61,7 @@ func (m *Manager) setTimeLimit(limit int64) {
 	m.LimitChanged()
 }
 
-// TimeLimit returns the time limit of the job; 0 if none exists.
+// TimeLimit returns the time limit of the job, or 0 if there is no limit.
 func (m *Manager) TimeLimit() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -79,7 +79,7 @@ func (m *Manager) holdSession(conn *protocol.Conn) error {
 	return nil
 }
 
-// handleStep runs a step: it waits for free processors, sends the step's nodes to srun, and returns when srun has
+// handleStep runs a step. It waits for free processors, sends the step's nodes to srun, and returns after srun has
 // ended.
 func (m *Manager) handleStep(conn *protocol.Conn, r *protocol.BeginRequest) error {
 	s, counts, err := m.reserveStep(conn, r)
@@ -135,7 +135,7 @@ func (m *Manager) waitForResult(conn *protocol.Conn, s *liveStep) launchconfig.S
 	}
 }
 
-// reserveStep reserves nodes and processors for a step and waits until they are free.
+// reserveStep waits until the nodes and processors that a step requires are free, and reserves them.
 func (m *Manager) reserveStep(conn *protocol.Conn, r *protocol.BeginRequest) (*liveStep, []int, error) {
 	want, err := m.planStep(r)
 	if err != nil {
@@ -185,7 +185,7 @@ func waitUntilFreed(conn *protocol.Conn, freed <-chan struct{}) bool {
 	}
 }
 
-// recordStep records the resources of a step. The caller must hold the lock.
+// recordStep assigns a number and resources to a step and records the step. The caller must hold the lock.
 func (m *Manager) recordStep(conn *protocol.Conn, r *protocol.BeginRequest, want *requirements, nodes []int) *liveStep {
 	s := &liveStep{conn: conn, nodeIDs: nodes, view: &view{counts: want.counts, over: make(chan struct{})}, Step: launchconfig.Step{ID: m.next, Name: r.Name, Start: m.now().Unix()}}
 	m.next++
@@ -209,8 +209,8 @@ func (m *Manager) recordStep(conn *protocol.Conn, r *protocol.BeginRequest, want
 	return s
 }
 
-// reserveGPUs returns count accelerators of a node. If overlap is true, it returns the first ones, even if other steps
-// use them.
+// reserveGPUs reserves count accelerators on a node and returns their numbers. If overlap is true, it returns the first
+// accelerators without reserving them, even if other steps use them.
 func (m *Manager) reserveGPUs(node, count int, overlap bool) []int {
 	if overlap {
 		all := make([]int, count)
@@ -224,12 +224,12 @@ func (m *Manager) reserveGPUs(node, count int, overlap bool) []int {
 	return taken
 }
 
-// AnswerLead is the delay between the response to a request and its effect, if the effect may end the process that
-// sent the request. It lets the process and its parent see that the command succeeded.
+// AnswerLead is the delay between the response to a request and the effect of the request, if the effect may end the
+// process that sent the request. The delay lets the process and its parent see that the command succeeded.
 const AnswerLead = 500 * time.Millisecond
 
-// answerSignal checks that a signal has a target, and then sends it: immediately if r.Now is true, otherwise after
-// AnswerLead.
+// answerSignal checks that a signal has a target, and then sends the signal. It sends the signal immediately if r.Now
+// is true, and after AnswerLead otherwise.
 func (m *Manager) answerSignal(r *protocol.SignalRequest) error {
 	if !r.Steps && !r.Batch && len(m.wiresForSignal(r)) == 0 {
 		return usererror.Errorf("the step has ended or never started: steps are numbered from 0", "Kill job error on job id %s.%d: Invalid job id specified", m.pod.SlurmJobID(), r.Step)
@@ -255,7 +255,7 @@ func (m *Manager) wiresForSignal(r *protocol.SignalRequest) []*protocol.Conn {
 	return conns
 }
 
-// SendSignal sends a signal to steps, the script or both.
+// SendSignal sends a signal to steps, to the script, or to both.
 func (m *Manager) SendSignal(r *protocol.SignalRequest) {
 	for _, conn := range m.wiresForSignal(r) {
 		_ = conn.SendFrame(protocol.SignalFrame, 0, protocol.EncodeNumber(r.Number))
@@ -265,7 +265,7 @@ func (m *Manager) SendSignal(r *protocol.SignalRequest) {
 	}
 }
 
-// RejectSteps rejects new steps, and steps that are waiting for processors.
+// RejectSteps rejects new steps and the steps that are waiting for processors.
 func (m *Manager) RejectSteps() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -291,7 +291,7 @@ func (m *Manager) CountLiveSteps() int {
 }
 
 // planStep returns the requirements of a step, regardless of other steps. It returns an error if the job can never meet
-// them.
+// these requirements.
 func (m *Manager) planStep(r *protocol.BeginRequest) (*requirements, error) {
 	impossible := func(hint, why string) error {
 		return usererror.Errorf(hint, "Unable to create step for job %s: %s", m.pod.SlurmJobID(), why)

@@ -5,11 +5,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
 )
 
-// viewerQueue is the maximum number of pieces of output that wait for a viewer. Slower viewers lose output, because the
-// step does not wait for them.
+// viewerQueue is the maximum number of pieces of output that are queued for a viewer. Viewers that are too slow lose
+// output, because the step does not wait for them.
 const viewerQueue = 1024
 
-// viewer is an sattach command that watches a step.
+// viewer is an sattach command that is watching a step.
 type viewer struct {
 	queue chan protocol.Frame
 	lost  bool // output was dropped since the last frame was queued
@@ -36,11 +36,10 @@ func (v *viewer) queueFrame(f protocol.Frame) {
 type view struct {
 	counts  []int
 	viewers []*viewer
-	// mirrors is true if srun was requested to send a copy of the tasks' output. recent holds the latest part of the
-	// output.
+	// mirrors is true if srun was requested to send a copy of the tasks' output. recent holds the most recent output.
 	mirrors bool
 	recent  protocol.Backlog
-	over    chan struct{} // closed at the end of the step
+	over    chan struct{} // closed when the step ends
 	result  launchconfig.Step
 }
 

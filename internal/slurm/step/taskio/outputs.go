@@ -1,5 +1,5 @@
-// Package taskio writes the output of scripts and tasks to logs, terminals and files, as --output, --error, --label and
-// --open-mode request.
+// Package taskio writes the output of scripts and tasks to logs, terminals and files, as requested by --output,
+// --error, --label and --open-mode.
 //
 // # Concurrency
 //
@@ -21,7 +21,7 @@ import (
 
 // OutputOptions determine where and how the output of tasks is written.
 type OutputOptions struct {
-	// Output and error are the values of --output and --error: "all", "none", a task, or a file name pattern.
+	// Output and Error are the values of --output and --error: "all", "none", a task, or a file name pattern.
 	Output, Error string
 	// Dir is the directory to which relative names refer. It is also the working directory of the tasks.
 	Dir string
@@ -34,8 +34,8 @@ type OutputOptions struct {
 	PTY bool
 }
 
-// Outputs writes the output of the tasks to srun's own streams or to files. It writes whole lines, optionally
-// prefixed with the number of the task.
+// Outputs writes the output of the tasks to srun's own streams or to files. By default, it writes only whole lines. It
+// can prefix each line with the number of the task.
 type Outputs struct {
 	options *OutputOptions
 	names   launchconfig.Names // names of the step; task and node are added for each task
@@ -44,8 +44,8 @@ type Outputs struct {
 	mu    sync.Mutex // guards the fields below and the order of lines
 	files map[string]*os.File
 	lines map[lineKey]*line
-	// mirror receives a copy of the tasks' output once a viewer has attached to the step. recent holds their latest
-	// output.
+	// mirror receives a copy of the tasks' output once a viewer has attached to the step. recent holds the tasks' most
+	// recent output.
 	mirror *protocol.Conn
 	recent protocol.Backlog
 }
@@ -70,7 +70,7 @@ func NewOutputs(o *OutputOptions, names launchconfig.Names, tasks int) *Outputs 
 // maxLine is the maximum size of an incomplete line that is buffered.
 const maxLine = 1 << 20
 
-// OpenTask determines the destinations of a task's streams. host and node identify where the task runs.
+// OpenTask determines the destinations of a task's streams. host and node identify the node on which the task runs.
 func (o *Outputs) OpenTask(task int, host string, node int) error {
 	names := o.names
 	names.Task, names.Host, names.Node = task, host, node
@@ -98,8 +98,9 @@ func (o *Outputs) OpenTask(task int, host string, node int) error {
 	return nil
 }
 
-// findTarget returns the destination of a task's output for a value of --output: "all", "none", the rank of the only
-// task whose output is shown, or a file name pattern.
+// findTarget returns the destination of a task's output for a value of --output or --error. The value is "all", "none",
+// the rank of the only task whose output is shown, or a file name pattern. The destination is nil if the output is
+// discarded.
 func (o *Outputs) findTarget(pattern string, names launchconfig.Names, own io.Writer) (io.Writer, error) {
 	switch pattern {
 	case "", "all":
@@ -155,7 +156,7 @@ func (o *Outputs) WriteOutput(task int, isError bool, data []byte) {
 	}
 }
 
-// copyToViewers sends a piece of output to viewers. The caller must hold the lock.
+// copyToViewers records a piece of output and sends it to the viewers. The caller must hold the lock.
 func (o *Outputs) copyToViewers(task int, isError bool, data []byte) {
 	f := protocol.Frame{Kind: protocol.StdoutFrame, Task: uint32(task), Data: data}
 	if isError {
@@ -163,11 +164,11 @@ func (o *Outputs) copyToViewers(task int, isError bool, data []byte) {
 	}
 	o.recent.AppendFrame(f)
 	if o.mirror != nil {
-		_ = o.mirror.SendFrame(f.Kind, f.Task, f.Data) // an error does not matter: without the head the step ends
+		_ = o.mirror.SendFrame(f.Kind, f.Task, f.Data) // an error means that the head, and thus the step, has ended
 	}
 }
 
-// MirrorOutputTo sends the recent output of the tasks to w, and then a copy of all further output.
+// MirrorOutputTo sends the most recent output of the tasks to conn, followed by a copy of all further output.
 func (o *Outputs) MirrorOutputTo(conn *protocol.Conn) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/slurmerror"
 )
 
-// ScriptOutput holds the destinations of the script's output: the pod's log and, if a file was requested and is available
-// in this pod, the file.
+// ScriptOutput holds the destinations of the script's output. These are the pod's log and, if a file was requested and
+// is available in this pod, the file.
 type ScriptOutput struct {
 	Stdout, Stderr io.Writer
 	// together is true if a file receives both streams. The script then uses a single descriptor for both, which
@@ -22,8 +22,8 @@ type ScriptOutput struct {
 	files    []*os.File
 }
 
-// ErrorWriter returns the writer for the error output of a process; nil if it shares the descriptor of the standard
-// output.
+// ErrorWriter returns the writer for the error output of a process. It returns nil if the error output uses the
+// descriptor of the standard output.
 func (o *ScriptOutput) ErrorWriter() io.Writer {
 	if o.together {
 		return nil
@@ -31,12 +31,12 @@ func (o *ScriptOutput) ErrorWriter() io.Writer {
 	return o.Stderr
 }
 
-// tee writes to the log and to a file. If writing to the file fails, for example because the disk is full, it reports
-// this once and from then on writes only to the log.
+// tee writes to the log and to a file. If writing to the file fails, for example because the disk is full, tee reports
+// the error once, and from then on it writes only to the log.
 type tee struct {
 	log  io.Writer
 	path string
-	mu   *sync.Mutex // both streams may share a file
+	mu   *sync.Mutex // guards file and lost, because both streams may use the same file
 	file *os.File
 	lost *bool
 }
@@ -53,7 +53,7 @@ func (t tee) Write(data []byte) (int, error) {
 	return t.log.Write(data)
 }
 
-// OpenScriptOutput opens the files of --output and --error, which may be the same file.
+// OpenScriptOutput opens the files specified with --output and --error, which may be the same file.
 func OpenScriptOutput(spec *launchconfig.Spec, names launchconfig.Names) (*ScriptOutput, error) {
 	o := &ScriptOutput{Stdout: os.Stdout, Stderr: os.Stderr}
 	opened := map[string]tee{} // by absolute path
@@ -86,7 +86,7 @@ func OpenScriptOutput(spec *launchconfig.Spec, names launchconfig.Names) (*Scrip
 	return o, nil
 }
 
-// AbsolutePath returns path as an absolute path. If path is relative, it is relative to dir.
+// AbsolutePath returns path as an absolute path. A relative path is interpreted relative to dir.
 func AbsolutePath(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

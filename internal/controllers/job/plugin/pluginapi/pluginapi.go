@@ -1,6 +1,6 @@
 // Package pluginapi defines the interface of job plugins and the helpers that they share.
 //
-// A plugin is pure: it changes a new pod in memory and returns the API objects that the job needs. The controller
+// A plugin is pure. It only changes a new pod in memory and returns the API objects that the job needs. The controller
 // writes these objects.
 package pluginapi
 
@@ -19,7 +19,7 @@ import (
 
 // Plugin extends the pods of a job and defines additional objects.
 type Plugin interface {
-	// Pod changes a pod, which is about to be created with the given index in job.ScreenSpec.Tasks[task].
+	// Pod changes a pod that is about to be created with the given index in job.Spec.Tasks[task].
 	Pod(pod *corev1.Pod, job *batchv1alpha1.Job, task int, index int32)
 	// Objects returns the API objects, other than pods, that the job needs for its current spec.
 	Objects(job *batchv1alpha1.Job) []Object
@@ -29,8 +29,8 @@ type Plugin interface {
 // than 128 KiB.
 const MaxEnvBytes = 96 << 10
 
-// maxListedBytes is the maximum total size of the host lists of a job. Each object holds at most 1 MiB of them, and
-// MaxListBytes slightly overestimates.
+// maxListedBytes is the maximum total size of the host lists of a job. Each object holds at most 1 MiB of these lists,
+// and MaxListBytes slightly overestimates their size.
 const maxListedBytes = 4 << 20
 
 // Object is an API object that a plugin needs.
@@ -40,9 +40,9 @@ type Object struct {
 	// Merge returns the object to write and whether it differs from existing, which is nil if the object does not
 	// exist. Only plugins that generate keys read random.
 	Merge func(existing client.Object, random io.Reader) (write client.Object, changed bool, err error)
-	// Foreign returns a warning for the user if an object with the same name exists that was not created for the job;
-	// "" if that object serves the same purpose. The existing object is not changed. A nil Foreign means that the job
-	// cannot run without its own object.
+	// Foreign returns a warning for the user if there is an object with the same name that was not created for the job.
+	// It returns "" if that object serves the same purpose. The existing object is not changed. A nil Foreign means
+	// that the job cannot run without its own object.
 	Foreign func(existing client.Object) (warning string)
 }
 
@@ -154,7 +154,7 @@ func FirstAddress(job *batchv1alpha1.Job, task int) string {
 	return h.FQDN()
 }
 
-// TaskIndex returns the index of the task with the given name; -1 if none exists.
+// TaskIndex returns the index of the task with the given name, or -1 if none exists.
 func TaskIndex(job *batchv1alpha1.Job, name string) int {
 	return slices.IndexFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return t.Name == name })
 }

@@ -50,7 +50,7 @@ func (p *plugin) writeHostEntry(b *strings.Builder, host, name string) {
 }
 
 // writeDomains sets the port for hosts that are addressed by their full names, as in the host lists and MPI_HOST,
-// including hosts added later. The default port needs no entry. These entries come first; no later entry matches a
+// including hosts added later. The default port needs no entry. These entries come first, and no later entry matches a
 // full name.
 func (p *plugin) writeDomains(b *strings.Builder, hosts [][]pluginapi.Host) {
 	if p.port == defaultPort {

@@ -177,8 +177,8 @@ func (p *plugin) newService(job *batchv1alpha1.Job) *corev1.Service {
 }
 
 // publishesNotReady reports whether names can be resolved before the pods are ready. Frameworks whose pods connect to
-// each other at startup need this: a worker that becomes ready only after it has reached the master would otherwise
-// wait forever.
+// each other at startup need this, because a worker that becomes ready only after it has reached the master would
+// otherwise wait forever.
 func (p *plugin) publishesNotReady(job *batchv1alpha1.Job) bool {
 	if p.notReadyGiven {
 		return p.publishNotReady

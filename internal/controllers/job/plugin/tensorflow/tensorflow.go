@@ -67,7 +67,7 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batchv1alpha1.Job, task int, index in
 	}
 }
 
-// roleAddresses returns host:port for each pod of a role; nil if the job has no such task.
+// roleAddresses returns host:port for each pod of a role, or nil if the job has no such task.
 func (p *plugin) roleAddresses(job *batchv1alpha1.Job, name string) []string {
 	task := pluginapi.TaskIndex(job, name)
 	if task < 0 {
