@@ -275,7 +275,7 @@ func (o *upOptions) waitForRunning(ctx context.Context, dir local.Dir, record lo
 	return nil
 }
 
-// ineffectiveFlags lists the specified flags that do not affect a running cluster. It returns "" if there are none.
+// ineffectiveFlags lists the specified flags that do not affect a running cluster. It returns "" if none exist.
 func (o *upOptions) ineffectiveFlags() string {
 	var flags []string
 	for _, flag := range o.given {

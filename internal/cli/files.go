@@ -148,7 +148,7 @@ func fileObjects(infos []*resource.Info, stdin []byte) ([]FileObject, error) {
 // fileUsage is the hint that describes the values of -f.
 const fileUsage = "-f takes a file, a directory, a URL, or - for standard input"
 
-// suggestFile returns a hint for a file that cannot be read. It suggests a file with a similar name; if there is none,
+// suggestFile returns a hint for a file that cannot be read. It suggests a file with a similar name; if none exists,
 // it returns the usage of the flag.
 func suggestFile(name, usage string) string {
 	directory, base := filepath.Split(name)

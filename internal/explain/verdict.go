@@ -61,7 +61,7 @@ type Verdict struct {
 	Topology string
 	// Detail is an additional text for users, for example about an unsupported feature.
 	Detail string
-	// Near is a node's label that is similar to a requested label that no node has; "" if there is none.
+	// Near is a node's label that is similar to a requested label that no node has; "" if none exists.
 	Near string
 	// Spared holds the reasons why no pods are evicted for the gang, sorted by number of pods. It is nil if evictions
 	// were not considered.

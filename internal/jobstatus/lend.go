@@ -11,7 +11,7 @@ import (
 )
 
 // GroupReason returns the reason why a gang is waiting, as text for a table column. The reason comes from the
-// scheduler's explanation or, if there is none, from the conditions. GroupReason returns "" if there is no reason.
+// scheduler's explanation or, if none exists, from the conditions. GroupReason returns "" if there is no reason.
 func GroupReason(group *schedulingv1beta1.PodGroup) string {
 	if e := group.Status.Explanation; e != nil && e.Reason != "" {
 		return reasonFromExplanation(e).CodeAndMessage()

@@ -66,7 +66,7 @@ type TaskSet struct {
 	// Ready is the pod's Ready condition. BoundAt is the time when PodScheduled became true; zero if unknown.
 	Ready   bool
 	BoundAt time.Time
-	// Nominated is the node in the pod's status on which resources are being freed for the pod; "" if there is none.
+	// Nominated is the node in the pod's status on which resources are being freed for the pod; "" if none exists.
 	Nominated string
 	// Killed is true if the pod did not end by itself but was stopped.
 	Killed bool

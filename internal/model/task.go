@@ -41,7 +41,7 @@ type Task struct {
 	Started time.Time
 	// Expected is the known or expected run time; see RunTime.
 	Expected RunTime
-	// Nominated is the node in the pod's status on which resources are being freed for the pod; "" if there is none.
+	// Nominated is the node in the pod's status on which resources are being freed for the pod; "" if none exists.
 	Nominated string
 	// Ready is the pod's Ready condition. BoundAt is when the pod was bound; zero if unknown.
 	Ready   bool

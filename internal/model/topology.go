@@ -70,7 +70,7 @@ type Topology struct {
 // Find returns the domain with the given name.
 func (t *Topology) Find(name string) *Domain { return t.byName[name] }
 
-// LowestDomain returns the domain of the lowest tier that has the node as a direct member. If there is none, it returns
+// LowestDomain returns the domain of the lowest tier that has the node as a direct member. If none exists, it returns
 // the whole cluster.
 func (t *Topology) LowestDomain(id NodeID) *Domain {
 	if int(id) < len(t.lowest) && t.lowest[id] != nil {

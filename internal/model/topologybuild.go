@@ -9,7 +9,7 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// Topology returns the tree of the current HyperNodes; nil if there are none.
+// Topology returns the tree of the current HyperNodes; nil if none exist.
 func (c *Cluster) Topology() *Topology {
 	if len(c.HyperNodes) == 0 {
 		c.topology, c.topologyInfos = nil, nil

@@ -121,7 +121,7 @@ func firstGangsOfQueues(s *cycle.Cycle, selects func(*framework.Job) bool) map[*
 // similarLabels maps a label that no node has to a similar node label. It is a cache for one cycle.
 type similarLabels map[string]string
 
-// findSimilar returns a node label that is similar to a label that no node has, or "" if there is none.
+// findSimilar returns a node label that is similar to a label that no node has, or "" if none exists.
 func (l similarLabels) findSimilar(s *cycle.Cycle, label string) string {
 	if similar, known := l[label]; known {
 		return similar

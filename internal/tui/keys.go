@@ -127,7 +127,7 @@ func (a *App) HandleKey(key tea.KeyPressMsg) {
 	}
 }
 
-// HandlePaste types text into an input line. If there is none, it does nothing, because pasted letters are not meant as
+// HandlePaste types text into an input line. If none exists, it does nothing, because pasted letters are not meant as
 // keys.
 func (a *App) HandlePaste(text string) {
 	reader, ok := a.VisibleScreen().(screenapi.Reader)

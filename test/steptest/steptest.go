@@ -101,7 +101,7 @@ func (p *Pod) Write(name, text string) {
 	}
 }
 
-// Read returns the text of a file in the directory of the pod; "" if there is none.
+// Read returns the text of a file in the directory of the pod; "" if none exists.
 func (p *Pod) Read(name string) string {
 	text, _ := os.ReadFile(filepath.Join(p.Dir, name))
 	return string(text)

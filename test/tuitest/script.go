@@ -277,7 +277,7 @@ func (s *script) printFrame(which string) {
 	}
 }
 
-// runRequests carries out the dashboard's requests until there are none left.
+// runRequests carries out the dashboard's requests until none exist left.
 func (s *script) runRequests() {
 	for range 20 {
 		requests := s.app.TakeRequests()

@@ -24,7 +24,7 @@ func timeAgoText(at *metav1.Time, now time.Time) string {
 	return render.FormatAgeSince(now, at.Time)
 }
 
-// nextScheduleTime returns the next time in the schedule, or the reason why there is none.
+// nextScheduleTime returns the next time in the schedule, or the reason why none exists.
 func nextScheduleTime(c cronJob, now time.Time) (next time.Time, why string) {
 	if isSuspended(c) {
 		return time.Time{}, "it is suspended"

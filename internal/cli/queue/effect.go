@@ -207,7 +207,7 @@ func joinFirstNames(names []string) string {
 }
 
 // jobCountsText describes how many jobs are running and waiting in a queue and in the queues below it. It returns "" if
-// there are none.
+// none exist.
 func jobCountsText(family ...*schedulingv1beta1.Queue) string {
 	running, waiting := int(sumCounts(family, queueusage.RunningGroups)), int(sumCounts(family, queueusage.WaitingGroups))
 	where := " in it"

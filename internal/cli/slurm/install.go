@@ -181,7 +181,7 @@ func (o *linkOptions) checkLinks() error {
 }
 
 // findElsewhere searches the other directories in PATH for a program with this name that is not a link to vcctl, and
-// returns its path. It returns "" if there is none.
+// returns its path. It returns "" if none exists.
 func (o *linkOptions) findElsewhere(name string) string {
 	for _, dir := range filepath.SplitList(o.f.Streams.Env("PATH")) {
 		file, err := exec.LookPath(filepath.Join(dir, name))

@@ -104,7 +104,7 @@ func ReportBytes(pod *corev1.Pod) int {
 	return size
 }
 
-// reportOf returns the report in the termination message of a container; empty if there is none.
+// reportOf returns the report in the termination message of a container; empty if none exists.
 func reportOf(status *corev1.ContainerStatus) string {
 	if t := status.State.Terminated; t != nil && strings.HasPrefix(t.Message, reportMark) {
 		return t.Message

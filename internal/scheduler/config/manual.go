@@ -8,7 +8,7 @@ type Option struct {
 	Key string
 	// In is the section of the key, with dots between levels and [] after lists. It is "" for the top level.
 	In string
-	// Default is the default, as YAML or in words, or "" if there is none.
+	// Default is the default, as YAML or in words, or "" if none exists.
 	Default string
 	// Text describes the setting in a short phrase.
 	Text string

@@ -68,7 +68,7 @@ type moving struct {
 }
 
 // evictFromGang evicts tasks of one gang. If the policy limits the number of tasks, it evicts up to that many.
-// Otherwise, it evicts the surplus tasks among them or, if there are none, the whole gang.
+// Otherwise, it evicts the surplus tasks among them or, if none exist, the whole gang.
 func (m *moving) evictFromGang(tasks []*model.Task) {
 	g := tasks[0].Gang
 	j := m.s.Job(g)

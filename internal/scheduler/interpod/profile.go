@@ -29,7 +29,7 @@ type Profile struct {
 // their labels may differ in ways that matter to the terms of other pods.
 const maxProfiles = 8
 
-// ProfileFor returns the rules about other pods that apply to a task. It returns nil if there are none.
+// ProfileFor returns the rules about other pods that apply to a task. It returns nil if none exist.
 func (b *Book) ProfileFor(t *model.Task) *Profile {
 	if !b.hasRules() {
 		return nil

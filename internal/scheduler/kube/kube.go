@@ -114,7 +114,7 @@ func (a *Adapter) forgetCases() {
 // mostKept limits the number of cached verdicts. Each verdict takes about 60 bytes.
 const mostKept = 1 << 19
 
-// Decided returns the writes that must precede the bind of a placed task. It returns nil if there are none.
+// Decided returns the writes that must precede the bind of a placed task. It returns nil if none exist.
 func (a *Adapter) Decided(t *model.Task, id model.NodeID) *decision.Attach {
 	r := a.taken[t]
 	if r == nil || r.node != id {

@@ -22,7 +22,7 @@ type Constraints interface {
 	FindLentNode(j *framework.Job, t *model.Task) (model.NodeID, bool)
 	// UseHeldResources releases what is held for a gang until the returned function is called.
 	UseHeldResources(j *framework.Job) (done func())
-	// FirstOverdue returns the gang for which free resources are reserved bit by bit; nil if there is none.
+	// FirstOverdue returns the gang for which free resources are reserved bit by bit; nil if none exists.
 	FirstOverdue() *framework.Job
 	// ExplainReserved names the reservations in the verdict of a gang that does not fit because of them.
 	ExplainReserved(j *framework.Job, v explain.Verdict) explain.Verdict

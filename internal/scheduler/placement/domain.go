@@ -45,7 +45,7 @@ func (r *round) domainSlots(d *model.Domain, shape *model.Shape) int {
 
 // enterDomain restricts the round to a domain and sets the order in which its leaves are filled with n pods of a
 // shape. Leaves with pods of the gang come first. After them comes the smallest subtree in which all remaining pods
-// fit, or the largest subtree if there is none.
+// fit, or the largest subtree if none exists.
 func (r *round) enterDomain(d *model.Domain, held []model.NodeID, shape *model.Shape, n int) {
 	if d == nil {
 		r.s.Scope = nil

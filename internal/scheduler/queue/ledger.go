@@ -409,19 +409,19 @@ func findExceededBy(resources *resource.Names, asked resource.Request, limit []f
 }
 
 // OverCapability returns the first resource, by name, for which asked plus the allocated amount, including lingering
-// pods, exceeds the capability; -1 if there is none.
+// pods, exceeds the capability; -1 if none exists.
 func (s *Sums) OverCapability(resources *resource.Names, asked resource.Request, capability []float64) (index int) {
 	return findExceededBy(resources, asked, capability, func(i int) float64 { return s.Allocated[i] + s.Lingering[i] })
 }
 
 // OverCapabilityNow returns the first resource, by name, for which asked plus the amount that pods occupy until they
-// end exceeds the capability; -1 if there is none.
+// end exceeds the capability; -1 if none exists.
 func (s *Sums) OverCapabilityNow(resources *resource.Names, asked resource.Request, capability []float64) (index int) {
 	return findExceededBy(resources, asked, capability, func(i int) float64 { return s.Occupied[i] })
 }
 
 // FindShortfall returns a resource for which held, without the requests of some tasks, would fall below a minimum; -1
-// if there is none. It checks only resources that the tasks hold.
+// if none exists. It checks only resources that the tasks hold.
 func FindShortfall(held []float64, tasks []*model.Task, minimum resource.Request) (index int) {
 	for _, floor := range minimum {
 		lost := 0.0

@@ -231,7 +231,7 @@ func (f *finder) startsWithTasks(clones []*model.Task) bool {
 	return f.wouldGetPods()
 }
 
-// sharedShape returns an existing shape that equals v, or v itself if there is none. Pods that become equal therefore
+// sharedShape returns an existing shape that equals v, or v itself if none exists. Pods that become equal therefore
 // have the same shape and are placed together, as they would be in a real cycle. It returns nil if v is nil.
 func (f *finder) sharedShape(v *model.Shape, variants map[*model.Shape]*model.Shape) *model.Shape {
 	if v == nil {

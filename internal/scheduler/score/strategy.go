@@ -81,7 +81,7 @@ func ParseOverride(notes map[string]string) (own map[string]Term, ok bool, err e
 	return own, true, nil
 }
 
-// findTerm returns the term for a resource, which is the term with its name or, if there is none, the term with the
+// findTerm returns the term for a resource, which is the term with its name or, if none exists, the term with the
 // longest matching prefix.
 func (s *Strategy) findTerm(resources map[string]Term, name string) (Term, bool) {
 	if t, ok := resources[name]; ok {

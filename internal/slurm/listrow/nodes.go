@@ -106,7 +106,7 @@ func compareHead(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// HeadPod returns the pod that runs the batch script or, if there is none, the first pod of the row. It returns nil if
+// HeadPod returns the pod that runs the batch script or, if none exists, the first pod of the row. It returns nil if
 // the row has no pods.
 func (r *Row) HeadPod() *corev1.Pod {
 	for _, pod := range r.Mine {

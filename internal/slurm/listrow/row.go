@@ -78,7 +78,7 @@ func RowsOf(s *Source, each bool) []Row {
 }
 
 // setExitFromState sets the exit code of a failed row if there is no data about its pods. The exit code is the code
-// that the controller recorded or, if there is none, Slurm's default code.
+// that the controller recorded or, if none exists, Slurm's default code.
 func (r *Row) setExitFromState() {
 	if r.State.Code == state.OutOfMemory {
 		r.Exit = state.NoMemory

@@ -214,7 +214,7 @@ func GresName(resource string) string {
 	return name
 }
 
-// GresText returns the requested devices, such as gres/gpu:2, or N/A if there are none.
+// GresText returns the requested devices, such as gres/gpu:2, or N/A if none exist.
 func (r *Row) GresText() string {
 	if r.Asked.Gres != "" {
 		return "gres/" + r.Asked.Gres

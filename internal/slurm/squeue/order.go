@@ -86,7 +86,7 @@ func (s Style) comparisonFor(letter byte) (compare, bool) {
 	return nil, false
 }
 
-// limitOrForever returns the row's time limit or, if there is none, a value that is greater than all limits.
+// limitOrForever returns the row's time limit or, if none exists, a value that is greater than all limits.
 func limitOrForever(r *listrow.Row) time.Duration {
 	if limit := r.TimeLimit(); limit > 0 {
 		return limit

@@ -149,7 +149,7 @@ func nodesReason(e *schedulingv1beta1.Explanation) string {
 	return resources
 }
 
-// exceededResource returns the resource for which a limit of a queue or namespace is exceeded. If there is none, it
+// exceededResource returns the resource for which a limit of a queue or namespace is exceeded. If none exists, it
 // returns the first resource that is short.
 func exceededResource(e *schedulingv1beta1.Explanation) string {
 	for _, s := range e.Short {

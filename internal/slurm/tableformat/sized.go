@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// findAbbreviated returns the field with the given name. If there is none, it returns the alphabetically first field
+// findAbbreviated returns the field with the given name. If none exists, it returns the alphabetically first field
 // whose name starts with word. As in Slurm, time is therefore an abbreviation of Timelimit.
 func findAbbreviated[T any](word string, fields []Field[T]) (Field[T], bool) {
 	if f, ok := FindField(word, fields); ok || word == "" {

@@ -77,7 +77,7 @@ func (b *sizing) fewestPods(most int64) int {
 	return n
 }
 
-// smallestFit returns the smallest number of pods, up to limit, with which the job fits, or 0 if there is none. As the
+// smallestFit returns the smallest number of pods, up to limit, with which the job fits, or 0 if none exists. As the
 // number of pods grows, their size takes only a few different values. Therefore, smallestFit reuses the result of
 // countFittingPods for equal sizes.
 func (b *sizing) smallestFit(have []*Node, limit int) int {

@@ -62,7 +62,7 @@ type Facts struct {
 	Nodes []Node
 	// NodeNames lists the names of all nodes. It is nil if they are unknown.
 	NodeNames []string
-	// HiddenProfile is the namespace of a profile that the user is not allowed to read, or "" if there is none.
+	// HiddenProfile is the namespace of a profile that the user is not allowed to read, or "" if none exists.
 	HiddenProfile string
 	// Helper is true if all nodes are process nodes, on which vc-step is available without an image.
 	Helper bool

@@ -47,7 +47,7 @@ func (s *source) chooseTarget() (target, *part) {
 }
 
 // choosePartition chooses a partition for the job from a list. It returns the first partition that is open and permits
-// the job's time limit and number of nodes, or the first partition in the list if there is none. Slurm, in contrast,
+// the job's time limit and number of nodes, or the first partition in the list if none exists. Slurm, in contrast,
 // tries all partitions, but here a job is in only one queue.
 func (b *topic) choosePartition(list string) string {
 	names := strings.Split(list, ",")

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// simulatedError returns a single error about the pods on simulated nodes, or nil if there are none.
+// simulatedError returns a single error about the pods on simulated nodes, or nil if none exist.
 func (o *logsOptions) simulatedError(pods []*corev1.Pod) error {
 	if len(pods) == 0 {
 		return nil

@@ -85,7 +85,7 @@ func ReadSiteProfile(ctx context.Context, c *program.Call, cl client.Client) (*p
 // SystemNamespace is the namespace of the site's default profile.
 const SystemNamespace = "volcano-system"
 
-// ReadProfile reads the profile in the namespace or, if there is none, the profile in the system namespace. If neither
+// ReadProfile reads the profile in the namespace or, if none exists, the profile in the system namespace. If neither
 // exists, it returns an empty profile. hidden is the system namespace if the user is not allowed to read the profile
 // there.
 func ReadProfile(ctx context.Context, cl client.Client, namespace string) (p *profile.Profile, hidden string, err error) {

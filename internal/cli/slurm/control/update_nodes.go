@@ -22,7 +22,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// findPartition returns the partition with this name or, if there is none, the partition whose queue has this name.
+// findPartition returns the partition with this name or, if none exists, the partition whose queue has this name.
 func findPartition(ctx context.Context, c *program.Call, name string) (*sinfo.Partition, error) {
 	partitions, _, err := clusterdata.ReadPartitions(ctx, c)
 	if err != nil {

@@ -46,7 +46,7 @@ func (r *relatives) findReferenced(reference batchv1alpha1.JobReference) *batchv
 }
 
 // findDependencyCycle returns the path from target back to job along dependencies that must be met before a job can
-// start, or nil if there is none.
+// start, or nil if none exists.
 func (r *relatives) findDependencyCycle(job, target *batchv1alpha1.Job) []string {
 	seen := map[types.UID]bool{}
 	if way := r.walkTo(job, target, seen); way != nil {
@@ -56,7 +56,7 @@ func (r *relatives) findDependencyCycle(job, target *batchv1alpha1.Job) []string
 	return nil
 }
 
-// walkTo returns a path of dependencies that leads from a job to the goal, or nil if there is none. It does not visit a
+// walkTo returns a path of dependencies that leads from a job to the goal, or nil if none exists. It does not visit a
 // job twice.
 func (r *relatives) walkTo(goal, at *batchv1alpha1.Job, seen map[types.UID]bool) []string {
 	if at.UID == goal.UID {
@@ -84,7 +84,7 @@ func (r *relatives) walkTo(goal, at *batchv1alpha1.Job, seen map[types.UID]bool)
 }
 
 // SingletonJobAhead returns the oldest job that a job with a singleton dependency must wait for. Such jobs have the
-// same user and title, have not ended, and have started or are older. SingletonJobAhead returns nil if there is none.
+// same user and title, have not ended, and have started or are older. SingletonJobAhead returns nil if none exists.
 func SingletonJobAhead(job *batchv1alpha1.Job, others []*batchv1alpha1.Job) *batchv1alpha1.Job {
 	var first *batchv1alpha1.Job
 	for _, other := range others {

@@ -41,7 +41,7 @@ func (r *rules) checkPreemption(q *queue.Queue, asked resource.Request) verdict 
 }
 
 // firstOverDeserved returns the first requested resource, by name, of which a queue would hold more than it deserves.
-// It returns -1 if there is none. Resources that the deserved amounts do not name are ignored. A queue whose deserved
+// It returns -1 if none exists. Resources that the deserved amounts do not name are ignored. A queue whose deserved
 // amounts name none of the requested resources deserves nothing.
 func (r *rules) firstOverDeserved(q *queue.Queue, asked resource.Request) int {
 	best, some, first := -1, false, -1

@@ -247,7 +247,7 @@ func (p *Policy) updatePlaced(_ *framework.Job, t *model.Task, id model.NodeID, 
 	}
 }
 
-// assignCards assigns free cards to a task. If there are none, it assigns cards that are being released; promised is
+// assignCards assigns free cards to a task. If none exist, it assigns cards that are being released; promised is
 // then true.
 func (p *Policy) assignCards(n *node, a *ask, t *model.Task) (g grant, promised bool) {
 	for _, later := range []bool{false, true} {

@@ -73,7 +73,7 @@ func (p *Policy) releasePartial(s *session.Session) {
 	}})
 }
 
-// lastWaiting returns the last waiting gang, in scheduling order, for which so returns true, or nil if there is none.
+// lastWaiting returns the last waiting gang, in scheduling order, for which so returns true, or nil if none exists.
 func lastWaiting(s *session.Session, so func(*session.Session, *framework.Job) bool) (last *framework.Job) {
 	for _, j := range s.AllWaiting {
 		if so(s, j) && (last == nil || s.Rules.CompareJobs(last, j) < 0) {

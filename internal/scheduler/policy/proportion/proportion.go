@@ -167,7 +167,7 @@ func (r rules) checkAllocation(q *queue.Queue, asked resource.Request) explain.V
 }
 
 // firstOverShare returns the first resource, by name, of which the queue would hold more than it deserves, or -1 if
-// there is none. If the queue deserves everything that queues can use of a resource, and the nodes have more of it, the
+// none exists. If the queue deserves everything that queues can use of a resource, and the nodes have more of it, the
 // share is not the limit, so the verdicts about the nodes apply.
 func (r rules) firstOverShare(q *queue.Queue, asked resource.Request) int {
 	first := firstExceeded(r.resources, q.Own.Allocated, asked, q.Deserved)

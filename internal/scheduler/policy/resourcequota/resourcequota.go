@@ -215,7 +215,7 @@ func (q *quotas) missingAmount(g *model.Gang, members int, request resource.Requ
 	return max(asked-held, 0)
 }
 
-// amountByName returns the amount with the given name, or 0 if there is none.
+// amountByName returns the amount with the given name, or 0 if none exists.
 func amountByName(list []resource.Amount, name corev1.ResourceName) float64 {
 	if i := slices.IndexFunc(list, func(a resource.Amount) bool { return a.Name == name }); i >= 0 {
 		return float64(list[i].Value)

@@ -95,7 +95,7 @@ func (d Directories) ReadIdentity() (*tls.Config, error) {
 	return protocol.NewIdentity(string(key))
 }
 
-// ReadExported reads the environment that was submitted together with the job. It returns nil if there is none.
+// ReadExported reads the environment that was submitted together with the job. It returns nil if none exists.
 func (d Directories) ReadExported() []string {
 	text, err := os.ReadFile(filepath.Join(d.secret, launchconfig.EnvironmentKey))
 	if err != nil {

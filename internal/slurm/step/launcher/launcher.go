@@ -47,7 +47,7 @@ type launcher struct {
 	script  *process.Process
 	asked   *protocol.EndRequest
 	left    int           // exit code of the last interactive session
-	warning *time.Timer   // timer for the signal requested by --signal; nil if there is none
+	warning *time.Timer   // timer for the signal requested by --signal; nil if none exists
 	errors  io.Writer     // receives the error output of the script and messages about the script
 	stop    chan struct{} // closed when the job must end
 }

@@ -248,7 +248,7 @@ func (j *Job) moveToNextMatch(ctx *screenapi.Context, down bool) []screenapi.Eff
 	return nil
 }
 
-// Escape clears marks. If there are none, it returns from a page to the summary.
+// Escape clears marks. If none exist, it returns from a page to the summary.
 func (j *Job) Escape() bool {
 	if j.page == podList || j.page == summary {
 		if j.pods.Escape() {

@@ -144,7 +144,7 @@ func (o *Overview) openSelectedJob(*screenapi.Context) []screenapi.Effect {
 }
 
 // shownQueues returns the top-level queues, which are the children of root and other queues without a parent. If
-// there are none, it returns all queues.
+// none exist, it returns all queues.
 func shownQueues(snap *snapshot.Snapshot) []*snapshot.Queue {
 	var shown []*snapshot.Queue
 	for _, q := range snap.Queues {
