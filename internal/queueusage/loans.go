@@ -25,14 +25,14 @@ func (l *Loan) FormatAmount() string {
 	return l.Amount.String() + " " + render.ShortResource(l.Resource)
 }
 
-// DeservedResources returns the deserved resources of a queue: the configured ones, or else the share that the
-// scheduler computes. That share never exceeds the requests (as with proportion), so measured by it a queue with
-// configured deserved resources would never borrow.
+// DeservedResources returns the deserved resources of a queue, as computed by the scheduler. Policy proportion does not
+// read the configured ones, and policy capacity limits them to the capability. Until the scheduler has reported its
+// result, DeservedResources returns the configured ones.
 func DeservedResources(q *schedulingv1beta1.Queue) corev1.ResourceList {
-	if len(q.Spec.Deserved) > 0 {
-		return q.Spec.Deserved
+	if q.Status.Deserved != nil {
+		return q.Status.Deserved
 	}
-	return q.Status.Deserved
+	return q.Spec.Deserved
 }
 
 // LoansAmong returns the loans between siblings. The queue that borrows most of a resource takes from the queue with

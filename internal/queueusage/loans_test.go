@@ -71,14 +71,25 @@ func TestWhoBorrowsOfWhom(t *testing.T) {
 	}
 }
 
-// TestWhatWasSaidToBeDeservedCounts verifies that the configured deserved resources of a queue take precedence over the
-// share computed by the scheduler, which proportion limits to the requests. Without a configuration that share counts.
-func TestWhatWasSaidToBeDeservedCounts(t *testing.T) {
+// TestTheSchedulersDeservedResourcesCount verifies that the deserved resources computed by the scheduler take precedence
+// over the configured ones, which policy proportion does not read. Before the scheduler reports, the configured ones
+// count.
+func TestTheSchedulersDeservedResourcesCount(t *testing.T) {
 	t.Parallel()
-	a, b := sibling("a", of("cpu", "3"), of("cpu", "4")), sibling("b", nil, of("cpu", "1"))
-	a.Status.Deserved, b.Status.Deserved = of("cpu", "4"), of("cpu", "2")
-	if got := LoansAmong([]*schedulingv1beta1.Queue{a, b}); len(got) != 1 || got[0].FormatAmount() != "1 cpu" || got[0].From != "b" {
-		t.Errorf("loans: %+v", got)
+	a, b := sibling("a", of("cpu", "40"), of("cpu", "38")), sibling("b", of("cpu", "100"), of("cpu", "1"))
+	if got := LoansAmong([]*schedulingv1beta1.Queue{a, b}); len(got) != 0 {
+		t.Errorf("before the scheduler reports, no queue borrows: %+v", got)
+	}
+	a.Status.Deserved, b.Status.Deserved = of("cpu", "35"), of("cpu", "4")
+	if got := LoansAmong([]*schedulingv1beta1.Queue{a, b}); len(got) != 1 || got[0].FormatAmount() != "3 cpu" || got[0].From != "b" {
+		t.Errorf("loans by the scheduler's amounts: %+v", got)
+	}
+	if got := FormatLongUsageBar(a, false); !strings.HasSuffix(got, "109% 38/35 cpu") {
+		t.Errorf("the usage bar: %q", got)
+	}
+	b.Status.Deserved = corev1.ResourceList{}
+	if got := DeservedResources(b); len(got) != 0 {
+		t.Errorf("a queue that deserves nothing: %v", got)
 	}
 }
 
@@ -119,12 +130,12 @@ func TestLoansAddUp(t *testing.T) {
 	})
 }
 
-// TestUseIsMeasuredByBoundsThatWereSaid verifies that usage is relative to configured limits or deserved amounts: a
-// share by weight depends on the requests.
-func TestUseIsMeasuredByBoundsThatWereSaid(t *testing.T) {
+// TestUseIsMeasuredByConfiguredBounds verifies that usage is relative to a capability or a configured deserved amount,
+// and to none if neither is configured: a share by weight depends on the requests.
+func TestUseIsMeasuredByConfiguredBounds(t *testing.T) {
 	t.Parallel()
 	alone, said := sibling("alone", nil, of("cpu", "1")), sibling("said", of("cpu", "2"), of("cpu", "4"))
-	alone.Status.Deserved, said.Status.Deserved = of("cpu", "1"), of("cpu", "4")
+	alone.Status.Deserved, said.Status.Deserved = of("cpu", "1"), of("cpu", "2")
 	if got := FormatLongUsageBar(alone, false); got != "-" {
 		t.Errorf("a queue without a bound: %q", got)
 	}

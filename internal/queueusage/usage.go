@@ -14,14 +14,17 @@ import (
 )
 
 // UsageBound returns the amount that the usage of a resource is relative to: the queue's capability, or else its
-// configured deserved amount. The share that the scheduler computes is no such bound, because it never exceeds the
-// requests.
+// deserved amount if one is configured. Without a configured one, the deserved amount is no bound, because it follows
+// the requests.
 func UsageBound(q *schedulingv1beta1.Queue, name corev1.ResourceName) (resource.Quantity, bool) {
 	if limit, limited := q.Spec.Capability[name]; limited {
 		return limit, true
 	}
-	share, named := q.Spec.Deserved[name]
-	return share, named && !share.IsZero()
+	if configured, named := q.Spec.Deserved[name]; !named || configured.IsZero() {
+		return resource.Quantity{}, false
+	}
+	deserved := DeservedResources(q)[name]
+	return deserved, !deserved.IsZero()
 }
 
 // FormatUsage returns the amount of a resource that the queue uses, followed by the bound if there is one.
