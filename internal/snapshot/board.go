@@ -254,7 +254,7 @@ func (b *Board) SetPriority(class string, value int32) {
 
 // DropPriority removes a priority class.
 func (b *Board) DropPriority(class string) {
-	b.SetPriority(class, 0)
+	b.SetPriority(class, 0) // marks the jobs of the class
 	delete(b.priority, class)
 }
 
@@ -304,6 +304,7 @@ func (b *Board) SetUnknown(kind string, unknown bool) {
 	for uid := range b.jobs {
 		b.touched.jobs[uid] = true
 	}
+	b.touched.queues = true
 }
 
 // Facts holds the parts of a Snapshot other than its rows.
@@ -409,8 +410,8 @@ func (b *Board) updateJobs(s *Snapshot) {
 		}
 		old := e.shown
 		e.shown = b.newJobRow(e, s.At)
-		// Pending jobs are also in the lists of their queues.
-		b.touched.queues = b.touched.queues || isPendingInQueue(old) || isPendingInQueue(e.shown)
+		// Pending jobs are also in the lists of their queues, which also count pods.
+		b.touched.queues = b.touched.queues || isPendingInQueue(old) || isPendingInQueue(e.shown) || old == nil || old.PodsOnNodes != e.shown.PodsOnNodes
 		fresh = append(fresh, e.shown)
 	}
 	s.Jobs = mergeChanges(s.Jobs, func(j *Job) bool { return b.touched.jobs[j.UID] }, fresh, compareByNamespace)

@@ -8,9 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/nodecapacity"
 	"github.com/vc-batch/vc/test/make"
 )
@@ -40,6 +42,88 @@ func TestASnapshotSaysWhatNodesHaveAndHaveLeft(t *testing.T) {
 	}
 	if diff := cmp.Diff(3, len(s.Resources)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestPodsThatHaveEndedAreNoLoadOfTheirNode verifies that a node with only completed and failed pods is idle and, once
+// cordoned, drained.
+func TestPodsThatHaveEndedAreNoLoadOfTheirNode(t *testing.T) {
+	t.Parallel()
+	objects := []runtime.Object{works(make.Node("idle").CPU("4")), works(make.Node("cordoned").CPU("4")), works(make.Node("busy").CPU("4"))}
+	objects[1].(*corev1.Node).Spec.Unschedulable = true
+	for i, phase := range []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed, corev1.PodRunning} {
+		for _, node := range []string{"idle", "cordoned", "busy"} {
+			if phase == corev1.PodRunning && node != "busy" {
+				continue
+			}
+			pod := make.Pod(fmt.Sprint(node, i)).CPU("1").On(node).Obj()
+			pod.UID, pod.Status.Phase = types.UID(pod.Name), phase
+			pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: "train", UID: "train"}}
+			objects = append(objects, pod)
+		}
+	}
+	s, err := Of(now, objects...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]nodecapacity.State{"idle": nodecapacity.StateIdle, "cordoned": nodecapacity.StateDrained, "busy": nodecapacity.StateMixed} {
+		if got := s.Node(name).State; got != want {
+			t.Errorf("node %s is %s, want %s", name, got, want)
+		}
+	}
+	if n := len(s.Node("busy").Pods); n != 1 {
+		t.Errorf("the busy node has %d pods, want the running one", n)
+	}
+}
+
+// TestAQueueCountsThePodsOfItsTree verifies that a queue counts the pods on nodes of its jobs and of the jobs in its
+// child queues, and none if pods are not visible.
+func TestAQueueCountsThePodsOfItsTree(t *testing.T) {
+	t.Parallel()
+	b := NewBoard()
+	for name, parent := range map[string]string{"root": "", "team": "root"} {
+		q := &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
+		q.Spec.Parent = parent
+		b.SetQueue(q)
+	}
+	job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "train", UID: "train"}}
+	job.Spec.Queue = "team"
+	b.SetJob(job)
+	counts := func() [2]int {
+		s := b.TakeSnapshot(now, Facts{})
+		return [2]int{s.Queue("root").Pods, s.Queue("team").Pods}
+	}
+	if got := counts(); got != [2]int{0, 0} {
+		t.Errorf("without pods: %v", got)
+	}
+	for i, phase := range []corev1.PodPhase{corev1.PodRunning, corev1.PodRunning, corev1.PodSucceeded} {
+		b.SetPod(&Pod{UID: types.UID(fmt.Sprint(i)), Name: fmt.Sprint(i), Node: "n", JobUID: "train", Phase: phase, Exited: phase == corev1.PodSucceeded})
+	}
+	if got := counts(); got != [2]int{2, 2} {
+		t.Errorf("with two running pods: %v", got)
+	}
+	b.SetUnknown(Pods, true)
+	if got := counts(); got != [2]int{-1, -1} {
+		t.Errorf("if pods are not visible: %v", got)
+	}
+}
+
+// TestThePriorityOfAnUnknownClassIsUnknown verifies that a job whose priority class is not visible has no known
+// priority, and that it is known as soon as the class is.
+func TestThePriorityOfAnUnknownClassIsUnknown(t *testing.T) {
+	t.Parallel()
+	b := NewBoard()
+	job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "urgent", UID: "urgent"}}
+	job.Spec.PriorityClassName = "high"
+	b.SetJob(job)
+	b.SetJob(&batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "plain", UID: "plain"}})
+	s := b.TakeSnapshot(now, Facts{})
+	if got := s.Job("urgent").PriorityText() + s.Job("plain").PriorityText(); got != "?0" {
+		t.Errorf("without the class, the priorities are %q, want ? and 0", got)
+	}
+	b.SetPriority("high", 1000)
+	if got := b.TakeSnapshot(now, Facts{}).Job("urgent").PriorityText(); got != "1000" {
+		t.Errorf("with the class, the priority is %q", got)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +22,7 @@ func (b *Board) newJobRow(e *jobEntry, now time.Time) *Job {
 	job, s := e.object, &e.object.Status
 	j := &Job{
 		UID: job.UID, Namespace: job.Namespace, Name: job.Name, Title: batchv1alpha1.Title(job), Queue: cmp.Or(job.Spec.Queue, keys.DefaultQueue),
-		User: jobstatus.SubmittingUser(job), Phase: jobstatus.PhaseOrPending(job), PriorityClass: job.Spec.PriorityClassName, Priority: b.priority[job.Spec.PriorityClassName],
+		User: jobstatus.SubmittingUser(job), Phase: jobstatus.PhaseOrPending(job), PriorityClass: job.Spec.PriorityClassName,
 		Replicas: jobstatus.CountReplicas(job), Min: jobstatus.MinimumPods(job), Bound: jobstatus.CountBoundPods(job, e.group), GPUs: jobstatus.RequestedGPUs(job),
 		Running: s.Running, Waiting: s.Pending, Failed: s.Failed, Succeeded: s.Succeeded, Submitted: job.CreationTimestamp.Time, Limit: state.TimeLimit(job),
 		Object: job, Group: e.group, Pods: sortPodsOfJob(job, e.pods),
@@ -29,6 +30,8 @@ func (b *Board) newJobRow(e *jobEntry, now time.Time) *Job {
 	if id, ok := batchv1alpha1.JobID(job); ok {
 		j.ID = batchv1alpha1.FormatJobID(id)
 	}
+	priority, known := b.priority[j.PriorityClass]
+	j.Priority, j.PriorityUnknown = priority, j.PriorityClass != "" && !known
 	sum := b.summarizePods(j.Pods)
 	facts := state.Facts{Job: job, Group: e.group, Queue: b.queues[j.Queue], Pods: sum, Now: now}
 	stands, times := state.Of(facts), state.TimesOf(facts)
@@ -36,9 +39,26 @@ func (b *Board) newJobRow(e *jobEntry, now time.Time) *Job {
 	if j.Reason == state.None {
 		j.Reason = ""
 	}
+	if stands.Code == state.Completed && hasFailedElements(job) {
+		j.State = string(state.Failed)
+	}
+	j.PodsOnNodes = sum.Bound
 	j.NodeCount, j.NodeList = len(sum.Nodes), hostlist.CompressNames(sum.Nodes)
 	b.copyExplanation(j)
 	return j
+}
+
+// hasFailedElements reports whether the job is an array of which elements have failed.
+func hasFailedElements(job *batchv1alpha1.Job) bool {
+	return job.Status.Array != nil && job.Status.Array.Failed != ""
+}
+
+// PriorityText returns the job's priority, or "?" if it is unknown.
+func (j *Job) PriorityText() string {
+	if j.PriorityUnknown {
+		return "?"
+	}
+	return strconv.Itoa(int(j.Priority))
 }
 
 // StateFacts returns the input from which package state computes Slurm's state and reason for the job, also for single

@@ -52,11 +52,11 @@ func FromNode(node *corev1.Node) *Node {
 	return n
 }
 
-// newNodeRow returns the row of a node with the pods that use its resources.
+// newNodeRow returns the row of a node with the pods that use its resources. Pods that have ended use none.
 func newNodeRow(facts *Node, pods []*Pod, unknown bool) *Node {
 	n := *facts
 	n.Unknown = unknown
-	n.Pods = pods
+	n.Pods = slices.DeleteFunc(pods, func(pod *Pod) bool { return pod.Exited })
 	slices.SortFunc(n.Pods, func(a, b *Pod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})

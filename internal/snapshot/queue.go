@@ -16,7 +16,7 @@ import (
 func (b *Board) updateQueues(jobs []*Job) []*Queue {
 	all := slices.SortedFunc(maps.Values(b.queues), func(x, y *schedulingv1beta1.Queue) int { return cmp.Compare(x.Name, y.Name) })
 	forest := queueusage.NewForest(all)
-	pending, admitted := pendingByQueue(jobs), b.admittedByQueue()
+	pending, admitted, pods := pendingByQueue(jobs), b.admittedByQueue(), podsByQueue(jobs)
 	var rows []*Queue
 	var walk func(parent string, depth int)
 	walk = func(parent string, depth int) {
@@ -28,6 +28,10 @@ func (b *Board) updateQueues(jobs []*Job) []*Queue {
 			row.Admitted = corev1.ResourceList{}
 			for _, each := range append(forest.DescendantsOf(q.Name), q) {
 				addAmounts(row.Admitted, admitted[each.Name])
+				row.Pods += pods[each.Name]
+			}
+			if b.unknown[Pods] {
+				row.Pods = -1
 			}
 			rows = append(rows, row)
 			walk(q.Name, depth+1)
@@ -35,6 +39,15 @@ func (b *Board) updateQueues(jobs []*Job) []*Queue {
 	}
 	walk("", 0)
 	return rows
+}
+
+// podsByQueue returns, by queue, the number of pods of jobs that have a node and have not ended.
+func podsByQueue(jobs []*Job) map[string]int {
+	pods := map[string]int{}
+	for _, j := range jobs {
+		pods[j.Queue] += j.PodsOnNodes
+	}
+	return pods
 }
 
 // isPendingInQueue reports whether a job is pending in its queue.

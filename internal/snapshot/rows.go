@@ -59,6 +59,8 @@ type Queue struct {
 	Running, Waiting int
 	// Admitted is the total request of admitted gangs without nodes, in the queue and its descendants.
 	Admitted corev1.ResourceList
+	// Pods is the number of pods on nodes, of jobs in the queue and its descendants; -1 if pods are not visible.
+	Pods int
 	// Pending lists the pending jobs of the queue itself, in the order in which the scheduler tries them.
 	Pending []*Job
 
@@ -75,21 +77,27 @@ type Job struct {
 	Queue, User     string
 
 	Phase batchv1alpha1.JobPhase
-	// State is Slurm's short code: PD, CF, R, RQ, CG, CD, S, CA, TO, OOM, NF, PR, BF or F.
+	// State is Slurm's short code: PD, CF, R, RQ, CG, CD, S, CA, TO, OOM, NF, PR, BF or F. An array that completed
+	// although elements of it failed has the state F.
 	State string
 	// Reason is Slurm's reason for waiting or for the job's end; or "".
 	Reason string
 	// Code and Says are the reason as `vcctl job list` shows it: a code of api/reason and a sentence.
 	Code, Says string
 
-	PriorityClass string
-	Priority      int32
+	// Priority is the value of the priority class; 0 if the job has no class, or if PriorityUnknown is true because
+	// the class does not exist or is not visible to the user.
+	PriorityClass   string
+	Priority        int32
+	PriorityUnknown bool
 	// Replicas is the number of pods, Min the number that must run at the same time.
 	Replicas, Min int32
 	// Bound is the number of pods that have a node or have succeeded, as in READY of `vcctl job list`.
 	Bound int32
 	// Running, Waiting, Failed and Succeeded count pods. Waiting pods have no node or have not started.
 	Running, Waiting, Failed, Succeeded int32
+	// PodsOnNodes is the number of pods that have a node and have not ended.
+	PodsOnNodes int
 	// GPUs is the number of GPUs that all pods request together.
 	GPUs int64
 	// NodeCount is the number of nodes the job runs on; 0 if none yet. NodeList is the folded list of their names:

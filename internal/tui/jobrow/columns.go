@@ -40,7 +40,7 @@ func AllColumns() []Column {
 		{Key: "st", Title: "ST", Width: 3, Narrow: 2, Cell: func(_ *screenapi.Context, r Row) (string, canvas.Style) {
 			return r.SlurmStateCode(), StateStyle(r.SlurmStateCode())
 		}, Compare: compareByField(Row.SlurmStateCode)},
-		{Key: "prio", Title: "PRIO", Width: 4, From: 120, Right: true, Descending: true, Cell: numberCell(func(r Row) int64 { return int64(r.Job.Priority) }),
+		{Key: "prio", Title: "PRIO", Width: 4, From: 120, Right: true, Descending: true, Cell: priorityCell,
 			Compare: compareByField(func(r Row) int32 { return r.Job.Priority })},
 		{Key: "nodes", Title: "NODES", Width: 5, Right: true, From: 70, Descending: true, Cell: func(_ *screenapi.Context, r Row) (string, canvas.Style) {
 			if r.NodeCount() == 0 {
@@ -66,7 +66,7 @@ func AllColumns() []Column {
 			return EstimatedStartText(r.Job, ctx.Now), theme.Plain
 		},
 			Compare: func(a, b Row) int { return a.Job.EstimatedStart.Compare(b.Job.EstimatedStart) }},
-		{Key: "counts", Title: "R/P/F", Width: 8, From: 140, Cell: plainTextCell(func(r Row) string { return PodCountsText(r.Job) })},
+		{Key: "counts", Title: "R/P/S/F", Width: 9, From: 140, Cell: plainTextCell(func(r Row) string { return PodCountsText(r.Job) })},
 		{Key: "age", Title: "SUBMITTED", Width: 9, Hidden: true, Ticks: true, Descending: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
 			return FormatMoment(r.Job.Submitted, ctx.Now), theme.Plain
 		}, Compare: func(a, b Row) int { return a.Job.Submitted.Compare(b.Job.Submitted) }},
@@ -76,6 +76,13 @@ func AllColumns() []Column {
 
 func numberCell(of func(Row) int64) func(*screenapi.Context, Row) (string, canvas.Style) {
 	return func(_ *screenapi.Context, r Row) (string, canvas.Style) { return NumberCell(of(r)) }
+}
+
+func priorityCell(_ *screenapi.Context, r Row) (string, canvas.Style) {
+	if r.Job.PriorityUnknown {
+		return r.Job.PriorityText(), theme.Dim
+	}
+	return NumberCell(int64(r.Job.Priority))
 }
 
 func compareByNumber(a, b Row) int {

@@ -23,15 +23,17 @@ type Tally struct {
 	Starting int
 	// Suspended, Requeued and Ending count jobs that neither run nor wait.
 	Suspended, Requeued, Ending int
-	// Ended is the number of ended jobs.
-	Ended int
+	// Succeeded is the number of jobs that completed, Failed the number of jobs that ended in any other way.
+	Succeeded, Failed int
 }
 
 // Add counts a row, which is a job or a part of an array.
 func (t *Tally) Add(r Row) {
 	switch code, job := state.Code(r.SlurmStateCode()), r.Job; {
+	case code == state.Completed:
+		t.Succeeded++
 	case code.HasEnded():
-		t.Ended++
+		t.Failed++
 	case code == state.Suspended:
 		t.Suspended++
 	case code == state.Requeued:
@@ -66,9 +68,6 @@ func (t *Tally) Sentence() string {
 	for _, other := range t.otherCounts() {
 		parts = append(parts, widget.FormatCount(other.count)+" "+other.name)
 	}
-	if t.Ended > 0 {
-		parts = append(parts, widget.FormatCount(t.Ended)+" ended")
-	}
 	return strings.Join(parts, ", ")
 }
 
@@ -77,10 +76,10 @@ type named struct {
 	count int
 }
 
-// otherCounts returns the nonzero numbers other than those of running, pending and ended jobs.
+// otherCounts returns the nonzero numbers other than those of running and pending jobs.
 func (t *Tally) otherCounts() []named {
 	var all []named
-	for _, one := range []named{{"held", t.Held}, {"starting", t.Starting}, {"suspended", t.Suspended}, {"requeued", t.Requeued}, {"ending", t.Ending}} {
+	for _, one := range []named{{"held", t.Held}, {"starting", t.Starting}, {"suspended", t.Suspended}, {"requeued", t.Requeued}, {"ending", t.Ending}, {"failed", t.Failed}, {"succeeded", t.Succeeded}} {
 		if one.count > 0 {
 			all = append(all, one)
 		}

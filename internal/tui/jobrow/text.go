@@ -99,9 +99,9 @@ func TimeLeftText(job *snapshot.Job, now time.Time) string {
 	return state.ShortClock(max(job.Limit-elapsed, 0))
 }
 
-// PodCountsText returns the numbers of running, waiting and failed pods in the form 17/0/0.
+// PodCountsText returns the numbers of running, waiting, succeeded and failed pods in the form 17/0/3/0.
 func PodCountsText(job *snapshot.Job) string {
-	return fmt.Sprintf("%d/%d/%d", job.Running, job.Waiting, job.Failed)
+	return fmt.Sprintf("%d/%d/%d/%d", job.Running, job.Waiting, job.Succeeded, job.Failed)
 }
 
 // NumberCell returns a number as a table cell; a zero is dimmed.

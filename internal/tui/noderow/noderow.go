@@ -79,8 +79,8 @@ func HeatGroups(nodes []*snapshot.Node, by By, resource corev1.ResourceName) []w
 	return groups
 }
 
-// HeatCellOf returns the heat map cell of a node: the level at which a resource is used, or a letter if the node
-// accepts no pods.
+// HeatCellOf returns the heat map cell of a node: the level at which a resource is used, a letter if the node accepts no
+// pods, or a dash if the node has none of the resource.
 func HeatCellOf(n *snapshot.Node, resource corev1.ResourceName) widget.HeatCell {
 	cell := widget.HeatCell{ID: n.Name}
 	switch n.State {
@@ -91,7 +91,10 @@ func HeatCellOf(n *snapshot.Node, resource corev1.ResourceName) widget.HeatCell 
 	default:
 		used, has := UsedAmount(n, resource)
 		cell.Level = widget.HeatLevel(float64(used), float64(has))
-		if n.Unknown {
+		switch {
+		case has == 0:
+			cell.Sign, cell.Style = '-', theme.Dim
+		case n.Unknown:
 			cell.Sign, cell.Style = '?', theme.Dim
 		}
 	}
@@ -109,11 +112,11 @@ func UsedAmount(n *snapshot.Node, resource corev1.ResourceName) (used, has int64
 
 // HeatLegend explains the cells of a heat map.
 func HeatLegend(resource string, g theme.Glyphs) string {
-	text := resource + " in use:  ' '0"
-	for i, what := range []string{"<25%", "<50%", "<100%", "full"} {
-		text += "  " + string(g.Heat[i+1]) + what
+	text := resource + " in use:"
+	for i, level := range []string{"0", "<25%", "<50%", "<100%", "full"} {
+		text += "  " + string(g.Heat[i]) + level
 	}
-	return text + "  D drain  X down"
+	return text + "  - no " + resource + "  D drain  X down"
 }
 
 // TotalAmounts returns the allocatable amounts of all nodes, and the idle amounts of the nodes that accept pods. A
@@ -129,6 +132,19 @@ func TotalAmounts(nodes []*snapshot.Node) (has, idle nodecapacity.Amounts) {
 			left.Devices[name] = max(amount, 0)
 		}
 		idle.Add(left, 1)
+	}
+	return has, idle
+}
+
+// TotalAmount returns the total and the idle amount of one resource over all nodes, which may be the resource "pods". Only
+// nodes that accept pods have idle amounts.
+func TotalAmount(nodes []*snapshot.Node, resource corev1.ResourceName) (has, idle int64) {
+	for _, n := range nodes {
+		used, total := UsedAmount(n, resource)
+		has += total
+		if AcceptsPods(n) {
+			idle += max(total-used, 0)
+		}
 	}
 	return has, idle
 }
@@ -174,16 +190,23 @@ func CountByState(nodes []*snapshot.Node) Counts {
 	return c
 }
 
-// FoldedFreeNames returns the folded names of the nodes that have no pods of jobs.
-func FoldedFreeNames(nodes []*snapshot.Node) string {
+// FreeNodes are the nodes that have a resource and no pods of jobs.
+type FreeNodes struct {
+	Count int
+	Names string // folded, for example r01n[01-04]
+}
+
+// FindFreeNodes returns the free nodes that have a resource.
+func FindFreeNodes(nodes []*snapshot.Node, resource corev1.ResourceName) FreeNodes {
 	var names []string
 	for _, n := range nodes {
-		if n.State == nodecapacity.StateIdle && !n.Unknown {
+		_, has := UsedAmount(n, resource)
+		if n.State == nodecapacity.StateIdle && !n.Unknown && has > 0 {
 			names = append(names, n.Name)
 		}
 	}
 	hostlist.SortNames(names)
-	return hostlist.CompressNames(names)
+	return FreeNodes{len(names), hostlist.CompressNames(names)}
 }
 
 // StateStyle returns the style of a node's state.

@@ -33,6 +33,35 @@ func TestIdleIsWhatCouldBeHad(t *testing.T) {
 	}
 }
 
+// TestNodesWithoutTheResourceAreNotIdle verifies that a node without GPUs has a dash in the heat map of GPUs and is not
+// among the free nodes, unless another resource is shown.
+func TestNodesWithoutTheResourceAreNotIdle(t *testing.T) {
+	t.Parallel()
+	cpuOnly := node("c1", nodecapacity.StateIdle, 0)
+	cpuOnly.Has.Devices, cpuOnly.Idle.Devices = nil, nil
+	idle := node("g1", nodecapacity.StateIdle, 0)
+	if cell := HeatCellOf(cpuOnly, gpu); cell.Sign != '-' {
+		t.Errorf("a node without GPUs: %+v", cell)
+	}
+	if cell := HeatCellOf(idle, gpu); cell.Sign != 0 || cell.Level != 0 {
+		t.Errorf("a node with idle GPUs: %+v", cell)
+	}
+	for resource, want := range map[corev1.ResourceName]FreeNodes{gpu: {1, "g1"}, corev1.ResourceCPU: {2, "c1,g1"}} {
+		if got := FindFreeNodes([]*snapshot.Node{idle, cpuOnly}, resource); got != want {
+			t.Errorf("free nodes for %s are %+v, want %+v", resource, got, want)
+		}
+	}
+}
+
+func TestPodsAreAResourceOfNodes(t *testing.T) {
+	t.Parallel()
+	busy, drained := node("a1", nodecapacity.StateMixed, 3), node("a2", nodecapacity.StateDrained, 0)
+	busy.PodLimit, busy.Pods, drained.PodLimit = 110, make([]*snapshot.Pod, 4), 110
+	if has, idle := TotalAmount([]*snapshot.Node{busy, drained}, corev1.ResourcePods); has != 220 || idle != 106 {
+		t.Errorf("%d of %d pods are idle, want 106 of 220", idle, has)
+	}
+}
+
 func TestNodesStandInRacksInTheOrderOfPeople(t *testing.T) {
 	t.Parallel()
 	nodes := []*snapshot.Node{node("b1", nodecapacity.StateIdle, 0), node("a1", nodecapacity.StateMixed, 4), node("a2", nodecapacity.StateDown, 0), node("x9", nodecapacity.StateFull, 8)}

@@ -35,8 +35,12 @@ func NumbersOfQueue(q *snapshot.Queue, name corev1.ResourceName) Numbers {
 		return -1
 	}
 	n := Numbers{Guarantee: said(q.Object.Spec.Guarantee.Resource), Deserved: said(queueusage.DeservedResources(q.Object)), Capability: said(q.Object.Spec.Capability)}
-	n.Allocated, _ = amountInList(q.Object.Status.Allocated, name)
 	n.Admitted, _ = amountInList(q.Admitted, name)
+	if name == corev1.ResourcePods { // the scheduler does not report it
+		n.Allocated = int64(q.Pods)
+		return n
+	}
+	n.Allocated, _ = amountInList(q.Object.Status.Allocated, name)
 	return n
 }
 

@@ -23,13 +23,13 @@ func newGlyphs(ascii bool) Glyphs {
 	if ascii {
 		return Glyphs{
 			ASCII: true, TopLeft: '+', TopRight: '+', BottomRight: '+', BottomLeft: '+', Horizontal: '-', Vertical: '|',
-			Select: '>', Mark: '*', Full: '#', Part: '=', None: '.', Heat: [5]rune{' ', '.', ':', '=', '#'},
+			Select: '>', Mark: '*', Full: '#', Part: '=', None: '.', Heat: [5]rune{'.', ':', '+', '=', '#'},
 			Spark: []rune("_.-=+*#"), More: '.', Branch: "|- ", LastBranch: "`- ", Trunk: "|  ",
 		}
 	}
 	return Glyphs{
 		TopLeft: '┌', TopRight: '┐', BottomRight: '┘', BottomLeft: '└', Horizontal: '─', Vertical: '│',
-		Select: '▸', Mark: '*', Full: '█', Part: '▒', None: '·', Heat: [5]rune{' ', '░', '▒', '▓', '█'},
+		Select: '▸', Mark: '*', Full: '█', Part: '▒', None: '·', Heat: [5]rune{'·', '░', '▒', '▓', '█'},
 		Spark: []rune("▁▂▃▄▅▆▇█"), More: '·', Branch: "├─ ", LastBranch: "└─ ", Trunk: "│  ",
 	}
 }

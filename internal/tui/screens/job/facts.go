@@ -20,7 +20,7 @@ import (
 func listJobFacts(ctx *screenapi.Context, job *snapshot.Job) []jobstatus.Fact {
 	all := []jobstatus.Fact{
 		{Name: "State", Text: stateText(job)},
-		{Name: "Queue", Text: fmt.Sprintf("%-14s Priority %d%s", job.Queue, job.Priority, inParentheses(job.PriorityClass))},
+		{Name: "Queue", Text: fmt.Sprintf("%-14s Priority %s%s", job.Queue, job.PriorityText(), inParentheses(job.PriorityClass))},
 		{Name: "User", Text: fmt.Sprintf("%-14s Submitted %s%s", cmp.Or(job.User, "-"), jobrow.FormatMoment(job.Submitted, ctx.Now), titleSuffix(job))},
 		{Name: "Request", Text: requestText(job)},
 		{Name: "Gang", Text: fmt.Sprintf("%-14s Restarts %s", fmt.Sprintf("%d of %d", job.Min, job.Replicas), jobstatus.RestartsText(job.Object))},
@@ -154,7 +154,7 @@ func briefFacts(ctx *screenapi.Context, job *snapshot.Job) []string {
 	if job.Failed > 0 {
 		first += fmt.Sprintf(", %d failed", job.Failed)
 	}
-	first += fmt.Sprintf("   queue %s  prio %d  user %s", job.Queue, job.Priority, cmp.Or(job.User, "-"))
+	first += fmt.Sprintf("   queue %s  prio %s  user %s", job.Queue, job.PriorityText(), cmp.Or(job.User, "-"))
 	lines := []string{first}
 	if says := shortReason(job); says != "" {
 		lines = append(lines, says)

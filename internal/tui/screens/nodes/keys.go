@@ -140,12 +140,12 @@ func (n *Nodes) groupHeading(_ *screenapi.Context, rows []*node) string {
 			text += fmt.Sprintf("  %d %s", one.n, one.word)
 		}
 	}
-	has, idle := noderow.TotalAmounts(rows)
-	left := renderAmount(n.resource, idle.AmountOfResource(n.resource))
+	has, idle := noderow.TotalAmount(rows, n.resource)
+	left := renderAmount(n.resource, idle)
 	if counts.Unknown > 0 {
 		left = "?"
 	}
-	return text + fmt.Sprintf("   idle %s/%s %s", left, renderAmount(n.resource, has.AmountOfResource(n.resource)), screenapi.ShortResource(string(n.resource)))
+	return text + fmt.Sprintf("   idle %s/%s %s", left, renderAmount(n.resource, has), screenapi.ShortResource(string(n.resource)))
 }
 
 // actionTargets returns the nodes that an action applies to.

@@ -31,8 +31,19 @@ func countNodes(snap *snapshot.Snapshot) noderow.Counts {
 	return snapshot.CachedValue(snap, memo("counts"), func() noderow.Counts { return noderow.CountByState(snap.Nodes) })
 }
 
-func cachedFreeNodes(snap *snapshot.Snapshot) string {
-	return snapshot.CachedValue(snap, memo("free"), func() string { return noderow.FoldedFreeNames(snap.Nodes) })
+// freeNodesText returns the number and the names of the free nodes that have the shown resource, or "" if there are
+// none.
+func freeNodesText(ctx *screenapi.Context) string {
+	resource := resourceName(ctx)
+	free := snapshot.CachedValue(ctx.Snap, memo("free with "+resource), func() noderow.FreeNodes { return noderow.FindFreeNodes(ctx.Snap.Nodes, resource) })
+	if free.Count == 0 {
+		return ""
+	}
+	kind := ""
+	if render.IsGPU(resource) {
+		kind = screenapi.ShortResource(string(resource)) + " "
+	}
+	return fmt.Sprintf("whole %snodes free: %d (%s)", kind, free.Count, free.Names)
 }
 
 // sumAmounts returns the total allocatable and idle amounts of each resource over all nodes.
@@ -178,9 +189,7 @@ func drawSumsWide(ctx *screenapi.Context, c canvas.Canvas) {
 		x += w + 8
 	}
 	c.Fit(x, 0, c.W-x, "nodes "+describeCounts(ctx), theme.Plain)
-	if free := cachedFreeNodes(ctx.Snap); free != "" {
-		c.Fit(x, 2, c.W-x, fmt.Sprintf("whole nodes free: %d (%s)", countNodes(ctx.Snap).Idle, free), theme.Plain)
-	}
+	c.Fit(x, 2, c.W-x, freeNodesText(ctx), theme.Plain)
 }
 
 // drawSumsNarrow draws the same amounts in two lines.
@@ -212,11 +221,7 @@ func (o *Overview) drawSumsNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 		first = strings.Replace(first, "mixed", "mix", 1)
 	}
 	c.Fit(0, 0, end-2, first, theme.Title)
-	second := "idle " + strings.Join(rest, "  ")
-	if free := cachedFreeNodes(ctx.Snap); free != "" {
-		second += fmt.Sprintf("  whole nodes free %d: %s", countNodes(ctx.Snap).Idle, free)
-	}
-	c.Fit(0, 1, c.W, second, theme.Plain)
+	c.Fit(0, 1, c.W, "idle "+strings.Join(rest, "  ")+"  "+freeNodesText(ctx), theme.Plain)
 }
 
 // drawMatrix draws a small number of nodes in one column each or, on a narrow screen, in one line each.

@@ -132,7 +132,7 @@ func (q *Queues) drawPending(ctx *screenapi.Context, c canvas.Canvas, r *row) {
 		room--
 	}
 	for i, j := range waiting[:min(room, len(waiting))] {
-		line(i+1, fmt.Sprint(i+1), j.ID, j.Title, fmt.Sprint(j.Priority), waitedText(ctx, j), scarcestRequest(j), blockingReasonOf(j), theme.Plain)
+		line(i+1, fmt.Sprint(i+1), j.ID, j.Title, j.PriorityText(), waitedText(ctx, j), scarcestRequest(j), blockingReasonOf(j), theme.Plain)
 	}
 	if more := len(waiting) - room; more > 0 {
 		c.Fit(0, c.H-1, c.W, fmt.Sprintf("%c  %s more (enter)", ctx.Theme.Glyphs.More, widget.FormatCount(more)), theme.Dim)
