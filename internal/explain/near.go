@@ -22,19 +22,19 @@ func SuggestLabel(label string, nodes iter.Seq[map[string]string]) string {
 			}
 		}
 	}
-	if near := nearestWord(value, values); near != "" {
+	if near := NearestWord(value, values); near != "" {
 		return key + "=" + near
 	}
-	if near := nearestWord(key, keys); near != "" && len(values) == 0 {
+	if near := NearestWord(key, keys); near != "" && len(values) == 0 {
 		return near + "=" + value
 	}
 	return ""
 }
 
-// nearestWord returns the word with the smallest edit distance from the given word. The distance may be at most a
-// third of the given word's length. Among words with equal distances, nearestWord returns the first in alphabetical
+// NearestWord returns the word with the smallest edit distance from the given word. The distance may be at most a
+// third of the given word's length. Among words with equal distances, NearestWord returns the first in alphabetical
 // order.
-func nearestWord(word string, among map[string]bool) string {
+func NearestWord(word string, among map[string]bool) string {
 	best, least := "", max(len(word)/3, 1)+1
 	for other := range among {
 		d := editDistance(strings.ToLower(word), strings.ToLower(other))

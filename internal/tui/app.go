@@ -66,7 +66,8 @@ type App struct {
 
 	overlay  overlay
 	filters  map[screenapi.Screen]string
-	stale    map[screenapi.Screen]bool // screens that have not received the latest snapshot
+	opened   map[screenapi.Screen]string // the filters with which screens were opened
+	stale    map[screenapi.Screen]bool   // screens that have not received the latest snapshot
 	notice   screenapi.Notice
 	noticeAt time.Time
 	places   []tabPlace
@@ -88,7 +89,7 @@ type overlay interface {
 // New returns a dashboard that has not received a snapshot yet.
 func New(s Settings) (*App, error) {
 	a := &App{
-		specs: map[string]screenapi.Spec{}, tables: map[string][]screenapi.Binding{}, roots: map[string]screenapi.Screen{}, filters: map[screenapi.Screen]string{}, stale: map[screenapi.Screen]bool{},
+		specs: map[string]screenapi.Spec{}, tables: map[string][]screenapi.Binding{}, roots: map[string]screenapi.Screen{}, filters: map[screenapi.Screen]string{}, opened: map[screenapi.Screen]string{}, stale: map[screenapi.Screen]bool{},
 		themeName: s.Theme, colors: s.Colors, mono: s.Colors == theme.NoColor, ascii: s.ASCII, own: s.Own, contexts: s.Contexts,
 	}
 	for _, spec := range s.Specs {

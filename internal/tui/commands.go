@@ -1,10 +1,12 @@
 package tui
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
@@ -17,11 +19,14 @@ func (a *App) paletteCommands() []command {
 	for _, tab := range a.tabs {
 		all = append(all, command{name: strings.ToLower(tab.Tab), help: "open the screen " + tab.Tab, do: a.applyLater(screenapi.Open{Screen: tab.Name})})
 	}
+	if _, ok := a.specs[screenapi.Events]; ok {
+		all = append(all, command{name: "events", also: []string{"ev"}, help: "open the screen of all events", do: a.applyLater(screenapi.Open{Screen: screenapi.Events})})
+	}
 	for _, c := range []command{
 		{name: "job", takes: "ID or name", help: "open a job"},
 		{name: "queue", takes: "name", help: "show the jobs of a queue"},
 		{name: "node", takes: "name", help: "open a node"},
-		{name: "ns", takes: "namespace", help: "show another namespace, or all"},
+		{name: "ns", also: []string{"namespace"}, takes: "namespace", help: "show another namespace, or all"},
 		{name: "ctx", takes: "context", help: "switch to another context of the kubeconfig"},
 		{name: "theme", takes: "name", help: strings.Join(theme.Names(), ", ")},
 		{name: "resource", takes: "name", help: "resource shown in heat maps and bars"},
@@ -39,10 +44,13 @@ func (a *App) paletteCommands() []command {
 			continue
 		}
 		seen[binding.Name] = true
-		all = append(all, command{name: binding.Name, help: binding.Help + " (" + KeyName(binding.Key) + ")", do: func() { a.runBinding(&binding) }})
+		all = append(all, command{name: binding.Name, also: otherNames[binding.Name], help: binding.Help + " (" + KeyName(binding.Key) + ")", do: func() { a.runBinding(&binding) }})
 	}
 	return all
 }
+
+// otherNames lists the names under which users of other programs look for an action.
+var otherNames = map[string][]string{"quit": {"q", "q!", "exit"}, "yaml": {"manifest"}, "copy": {"yank"}}
 
 // moves lists the cursor movements, which the palette does not offer.
 var moves = map[string]bool{"up": true, "down": true, "page up": true, "page down": true, "first": true, "last": true}
@@ -94,6 +102,59 @@ func (a *App) withArgument(name, argument string) []command {
 	return bestMatches(all, name+" "+argument)
 }
 
+// mostObjects is the maximum number of objects of one kind that the palette offers.
+const mostObjects = 50
+
+// objectCommands returns the commands that open an object whose name resembles a text: a job, node, queue or namespace.
+func (a *App) objectCommands(text string) []command {
+	all := a.jobsNumberedOrNamed(text)
+	offer := func(kind, name, help string, effects ...screenapi.Effect) command {
+		return command{name: kind + " " + name, also: []string{name}, help: help, do: a.applyLater(effects...)}
+	}
+	var nodes, queues, namespaces []command
+	for _, n := range a.ctx.Snap.Nodes {
+		if len(nodes) < mostObjects && containsFolded(n.Name, text) {
+			nodes = append(nodes, offer("node", n.Name, string(n.State), screenapi.Open{Screen: screenapi.Nodes, Target: n.Name}))
+		}
+	}
+	for _, q := range a.ctx.Snap.Queues {
+		if len(queues) < mostObjects && containsFolded(q.Name, text) {
+			queues = append(queues, offer("queue", q.Name, "its jobs", screenapi.Open{Screen: screenapi.Jobs}, screenapi.SetFilter{Text: "queue=" + q.Name}))
+		}
+	}
+	for _, namespace := range a.knownNamespaces() {
+		if len(namespaces) < mostObjects && containsFolded(namespace, text) {
+			namespaces = append(namespaces, offer("ns", namespace, "only this namespace", screenapi.SetNamespace{Namespace: namespace}))
+		}
+	}
+	return slices.Concat(all, nodes, queues, namespaces)
+}
+
+// containsFolded reports whether a name contains a text, regardless of case.
+func containsFolded(name, text string) bool {
+	return strings.Contains(strings.ToLower(name), strings.ToLower(text))
+}
+
+// unknownCommandText returns the message about an unknown command, with the most similar known one.
+func (a *App) unknownCommandText(text string) string {
+	word, argument, _ := strings.Cut(text, " ")
+	if a.withArgument(word, argument) != nil || word != text && a.withArgument(word, "") != nil {
+		return fmt.Sprintf("%s: nothing matches %q", word, argument)
+	}
+	said := "unknown command: " + text
+	names := map[string]bool{}
+	for _, c := range a.paletteCommands() {
+		names[c.name] = true
+		for _, other := range c.also {
+			names[other] = true
+		}
+	}
+	if near := explain.NearestWord(word, names); near != "" {
+		said += "; did you mean " + near + "?"
+	}
+	return said
+}
+
 // knownNamespaces returns the user's own namespace and all namespaces that contain jobs.
 func (a *App) knownNamespaces() []string {
 	names := map[string]bool{}
@@ -113,7 +174,6 @@ func resemblesJob(text string, job *snapshot.Job) bool {
 
 // jobsNumberedOrNamed returns commands that open the jobs with the specified number or name.
 func (a *App) jobsNumberedOrNamed(text string) []command {
-	const most = 50
 	all := []command{}
 	for _, exact := range []bool{true, false} {
 		for _, job := range a.ctx.Snap.Jobs {
@@ -121,9 +181,9 @@ func (a *App) jobsNumberedOrNamed(text string) []command {
 			if !exact {
 				hit = !hit && resemblesJob(text, job)
 			}
-			if hit && len(all) < most {
+			if hit && len(all) < mostObjects {
 				all = append(all, command{
-					name: "job " + strings.TrimSpace(job.ID+" "+job.Name), help: job.Namespace + ", " + job.State,
+					name: "job " + strings.TrimSpace(job.ID+" "+job.Name), also: []string{job.Name, job.ID}, help: job.Namespace + ", " + job.State,
 					do: a.applyLater(screenapi.Open{Screen: screenapi.Job, Target: string(job.UID)}),
 				})
 			}

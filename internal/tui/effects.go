@@ -52,14 +52,15 @@ func (a *App) applyOneEffect(effect screenapi.Effect, from screenapi.Screen) {
 	}
 }
 
-// openScreen shows a screen: the tab if the effect has no target, otherwise a new screen above the current one.
+// openScreen shows a screen: the tab if the effect has neither a target nor a filter, otherwise a new screen above the
+// current one.
 func (a *App) openScreen(e screenapi.Open) {
 	spec, ok := a.specs[e.Screen]
 	if !ok {
 		a.showNotice(screenapi.Notice{Text: "no such screen: " + e.Screen, Bad: true})
 		return
 	}
-	if e.Target == "" && spec.Number != "" {
+	if e.Target == "" && e.Filter == "" && spec.Number != "" {
 		a.leaveScreen()
 		for _, closed := range a.stack {
 			a.dropScreenState(closed)
@@ -81,6 +82,13 @@ func (a *App) openScreen(e screenapi.Open) {
 	s := spec.New(e.Target)
 	a.stale[s] = true
 	a.pushScreen(s)
+	if e.Filter == "" {
+		return
+	}
+	a.opened[s] = e.Filter
+	if err := a.setFilter(e.Filter); err != nil {
+		a.showNotice(screenapi.Notice{Text: err.Error(), Bad: true})
+	}
 }
 
 func (a *App) leaveScreen() {
@@ -119,6 +127,7 @@ func (a *App) dropScreenState(closed screenapi.Screen) {
 		return
 	}
 	delete(a.filters, closed)
+	delete(a.opened, closed)
 	delete(a.stale, closed)
 }
 

@@ -57,7 +57,7 @@ func (a *App) drawFilterRow(c canvas.Canvas) {
 		shown, all := top.Matches(&a.ctx)
 		right = fmt.Sprintf("%s of %s", widget.FormatCount(shown), widget.FormatCount(all))
 		if c.W >= 80 {
-			right += " match   (esc clears)"
+			right += " match   (esc " + a.escapeEffect() + ")"
 		}
 	}
 	style := theme.Dim
@@ -72,4 +72,13 @@ func (a *App) drawFilterRow(c canvas.Canvas) {
 		return
 	}
 	c.Fit(x, 0, end-x, a.filters[a.VisibleScreen()], theme.Plain)
+}
+
+// escapeEffect describes what esc does to the filter of the visible screen.
+func (a *App) escapeEffect() string {
+	top := a.VisibleScreen()
+	if opened := a.opened[top]; opened != "" && a.filters[top] == opened {
+		return "goes back"
+	}
+	return "clears"
 }

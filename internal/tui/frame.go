@@ -275,11 +275,11 @@ func isLetterOrDigit(b byte) bool {
 	return b < utf8.RuneSelf && (unicode.IsLetter(rune(b)) || unicode.IsDigit(rune(b)))
 }
 
-// footerKeys returns the keys to show in the footer, in order and without keys that --readonly disables.
+// footerKeys returns the keys to show in the footer, in order and without keys that have no effect now.
 func (a *App) footerKeys() []screenapi.Binding {
 	var keys []screenapi.Binding
 	for _, b := range a.screenKeys(a.VisibleScreen().Name()) {
-		if b.Footer != 0 && (!b.Writes || !a.ctx.ReadOnly) {
+		if b.Footer != 0 && a.refusalReason(&b) == "" {
 			keys = append(keys, b)
 		}
 	}

@@ -46,6 +46,9 @@ func (a *App) commonKeys() []screenapi.Binding {
 		screenapi.Binding{Screen: e, Key: "ctrl+l", Name: "redraw", Help: "redraw the screen; the data is always live", Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Redraw{}}
 		}},
+		screenapi.Binding{Screen: e, Key: "ctrl+z", Name: "background", Help: "return to the shell; fg continues the dashboard", Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+			return []screenapi.Effect{screenapi.Background{}}
+		}},
 		screenapi.Binding{Screen: e, Key: "q", Also: []string{"ctrl+c"}, Name: "quit", Help: "quit the dashboard", Footer: 90, Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Quit{}}
 		}},
@@ -101,8 +104,12 @@ func KeyName(key string) string {
 func (a *App) HandleKey(key tea.KeyPressMsg) {
 	a.notice = screenapi.Notice{}
 	name := key.String()
-	if name == "ctrl+c" {
+	switch name {
+	case "ctrl+c":
 		a.out = append(a.out, Request{screenapi.Quit{}, nil})
+		return
+	case "ctrl+z":
+		a.out = append(a.out, Request{screenapi.Background{}, nil})
 		return
 	}
 	if a.isTooSmall() { // the user cannot see the effect of a key, but can always quit
@@ -168,13 +175,15 @@ func (a *App) refusalReason(binding *screenapi.Binding) string {
 	return ""
 }
 
-// handleEscape clears whatever the screen can clear first. If there is nothing to clear, it closes the screen.
+// handleEscape clears whatever the screen can clear first. Then it restores the filter with which the screen was opened,
+// which is none for most screens. If there is nothing to clear, it closes the screen.
 func (a *App) handleEscape() {
-	if s, ok := a.VisibleScreen().(screenapi.Escaper); ok && s.Escape() {
+	top := a.VisibleScreen()
+	if s, ok := top.(screenapi.Escaper); ok && s.Escape() {
 		return
 	}
-	if a.filters[a.VisibleScreen()] != "" {
-		_ = a.setFilter("")
+	if a.filters[top] != a.opened[top] {
+		_ = a.setFilter(a.opened[top])
 		return
 	}
 	a.closeScreen()

@@ -96,6 +96,7 @@ type question struct {
 	ask  screenapi.Ask
 	from screenapi.Screen
 	line *line
+	bad  string // what was wrong with the last answer
 }
 
 // answerYesOrNo handles a key as the answer to a question that expects no text. It ignores all other keys.
@@ -120,8 +121,9 @@ func (q *question) key(a *App, key tea.KeyPressMsg) {
 		a.overlay = nil
 		a.applyEffects(q.ask.Then, q.from)
 	case name == "enter":
-		q.endWithNotice(a, "cancelled: "+q.ask.Expect+" was not entered")
+		q.bad = fmt.Sprintf("that is not %s; correct it, or esc", q.ask.Expect)
 	default:
+		q.bad = ""
 		q.line.key(key)
 	}
 }
@@ -133,7 +135,10 @@ func (q *question) endWithNotice(a *App, why string) {
 
 func (q *question) draw(a *App, c canvas.Canvas) {
 	foot := "y/N"
-	if q.ask.Expect != "" {
+	switch {
+	case q.bad != "":
+		foot = q.bad
+	case q.ask.Expect != "":
 		foot = "type " + q.ask.Expect + " and enter, or esc"
 	}
 	drawQuestionBox(a, c, &q.ask, foot, q.ask.Expect != "", q.line)
@@ -272,7 +277,7 @@ func (l *chooser) draw(a *App, c canvas.Canvas) {
 		in.Fit(2, y, in.W-2, tick+l.ask.Choices[i].Title, style)
 		if i == l.at {
 			in.PutRune(0, y, a.ctx.Theme.Glyphs.Select, theme.Key)
-			in.Restyle(0, y, in.W, 1, func(s canvas.Style) canvas.Style { return s | canvas.Reverse })
+			in.Restyle(0, y, in.W, 1, func(s canvas.Style) canvas.Style { return s | canvas.Selected })
 		}
 	}
 	in.Fit(0, in.H-1, in.W, foot, theme.Key)

@@ -18,6 +18,8 @@ type command struct {
 	do         func()
 	// takes describes the argument that follows the name; it is empty if the command takes none.
 	takes string
+	// also lists other names under which the command is found.
+	also []string
 }
 
 // paletteBox is the palette, in which the user finds commands by typing some of their letters.
@@ -47,7 +49,7 @@ func (p *paletteBox) key(a *App, key tea.KeyPressMsg) {
 			p.found[p.at].do()
 			return
 		}
-		a.showNotice(screenapi.Notice{Text: "unknown command: " + p.line.text(), Bad: true})
+		a.showNotice(screenapi.Notice{Text: a.unknownCommandText(p.line.text()), Bad: true})
 		return
 	case "up":
 		p.at = max(p.at-1, 0)
@@ -79,7 +81,7 @@ func (p *paletteBox) draw(a *App, c canvas.Canvas) {
 		in.Fit(29, y+1, in.W-29, found.help, theme.Plain)
 		if top+y == p.at {
 			in.PutRune(0, y+1, a.ctx.Theme.Glyphs.Select, theme.Key)
-			in.Restyle(0, y+1, in.W, 1, func(s canvas.Style) canvas.Style { return s | canvas.Reverse })
+			in.Restyle(0, y+1, in.W, 1, func(s canvas.Style) canvas.Style { return s | canvas.Selected })
 		}
 	}
 	if len(p.found) == 0 {
@@ -97,14 +99,18 @@ func (p *paletteBox) findCommands(a *App) {
 			return
 		}
 	}
-	p.found = bestMatches(a.paletteCommands(), text)
-	if len(text) > 1 && len(p.found) < paletteRows {
-		p.found = append(p.found, a.jobsNumberedOrNamed(text)...)
+	all := a.paletteCommands()
+	if text != "" {
+		all = append(all, a.objectCommands(text)...)
 	}
+	p.found = bestMatches(all, text)
 }
 
+// isWordBoundary reports whether a word of a name may begin after this character.
+func isWordBoundary(before byte) bool { return strings.IndexByte(" -_./", before) >= 0 }
+
 // bestMatches returns the commands whose names contain the letters of a text in order, sorted by how well they match.
-// Names that begin with the text come first.
+// Exact names come before names that begin with the text, and these before all other matches.
 func bestMatches(all []command, text string) []command {
 	type scored struct {
 		command
@@ -112,8 +118,14 @@ func bestMatches(all []command, text string) []command {
 	}
 	var found []scored
 	for _, c := range all {
-		if score := fuzzyScore(c.name, text); score >= 0 {
-			found = append(found, scored{c, score})
+		best := -1
+		for _, name := range append([]string{c.name}, c.also...) {
+			if score := fuzzyScore(name, text); score >= 0 && (best < 0 || score < best) {
+				best = score
+			}
+		}
+		if best >= 0 {
+			found = append(found, scored{c, best})
 		}
 	}
 	slices.SortStableFunc(found, func(x, y scored) int { return cmp.Compare(x.score, y.score) })
@@ -124,14 +136,30 @@ func bestMatches(all []command, text string) []command {
 	return out
 }
 
-// fuzzyScore returns a score for how well a name matches a text: 0 if the name begins with the text, a higher score for
-// worse matches, and a negative one if the name does not contain all letters in order.
+// Scores of the kinds of matches. Within a kind, an earlier match has a lower score.
+const (
+	scoreExact  = 0
+	scorePrefix = 1
+	scoreWord   = 100  // a later word begins with the text
+	scorePart   = 200  // the name contains the text
+	scoreFuzzy  = 1000 // the name contains the letters in order
+)
+
+// fuzzyScore returns a score for how well a name matches a text: scoreExact for the whole name, a higher score for worse
+// matches, and a negative one if the name does not contain all letters in order.
 func fuzzyScore(name, text string) int {
 	name, text = strings.ToLower(name), strings.ToLower(text)
-	if at := strings.Index(name, text); at >= 0 {
-		return at
+	switch at := strings.Index(name, text); {
+	case name == text:
+		return scoreExact
+	case at == 0:
+		return scorePrefix
+	case at > 0 && isWordBoundary(name[at-1]):
+		return scoreWord + min(at, scorePart-scoreWord-1)
+	case at > 0:
+		return scorePart + min(at, scoreFuzzy-scorePart-1)
 	}
-	score, from := 100, 0
+	score, from := scoreFuzzy, 0
 	for _, r := range text {
 		at := strings.IndexRune(name[from:], r)
 		if at < 0 {

@@ -229,6 +229,8 @@ func (m *model) runRequests() tea.Cmd {
 		case screenapi.SwitchContext:
 			m.wanted = e.Name
 			all = append(all, tea.Quit)
+		case screenapi.Background:
+			all = append(all, tea.Suspend)
 		case screenapi.Redraw:
 			all = append(all, tea.ClearScreen)
 		case screenapi.Copy:

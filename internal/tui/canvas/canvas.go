@@ -16,6 +16,8 @@ const (
 	Faint
 	Reverse
 	Underline
+	// Selected marks the row under the cursor: the theme gives it a background and keeps the foreground.
+	Selected
 )
 
 // Role returns the style without its attributes.
@@ -186,7 +188,7 @@ func (c Canvas) Shorten(text string, w int) string {
 		width := RuneWidth(r)
 		if used+width > w-1 {
 			part := text[:wholeNumbers(text, at)]
-			short := strings.TrimRight(part, " ")
+			short := strings.TrimRight(part, " ,")
 			if short != part && strings.ContainsAny(short[max(len(short)-1, 0):], "0123456789") {
 				short += " " // shows that the number is complete
 			}

@@ -3,6 +3,7 @@ package jobactions
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/vc-batch/vc/internal/clusterops"
@@ -91,6 +92,9 @@ func (a *key) reasonForNoJobs(jobs []*snapshot.Job) string {
 // mostNamed is the maximum number of jobs that a question lists.
 const mostNamed = 6
 
+// mostUncounted is the largest number of jobs for which "y" is a confirmation. For more jobs, the user types the number.
+const mostUncounted = 10
+
 // askToConfirm returns the question. The action is carried out if the user confirms it.
 func (a *key) askToConfirm(ctx *screenapi.Context, jobs []*snapshot.Job) []screenapi.Effect {
 	fit, refused, left := a.splitApplicableJobs(jobs)
@@ -106,10 +110,14 @@ func (a *key) askToConfirm(ctx *screenapi.Context, jobs []*snapshot.Job) []scree
 	if left > 0 {
 		lines = append(lines, fmt.Sprintf("%s not changed: %s", countWithNoun(left), refused))
 	}
+	expect := ""
+	if len(fit) > mostUncounted {
+		expect = strconv.Itoa(len(fit))
+	}
 	do := ctx.Actions.Jobs
 	return []screenapi.Effect{screenapi.Ask{
 		Question: fmt.Sprintf("%s %s?", capitalizeFirst(a.name), describeJobs(fit)),
-		Named:    named, Count: len(fit), Lines: lines,
+		Named:    named, Count: len(fit), Lines: lines, Expect: expect,
 		Then: []screenapi.Effect{screenapi.Run{Name: a.name + " " + describeJobs(fit), Do: func(ctx context.Context) (string, error) {
 			return do(ctx, a.verb, fit)
 		}}},

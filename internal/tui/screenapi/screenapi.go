@@ -20,6 +20,7 @@ const (
 	Queues   = "queues"
 	Nodes    = "nodes"
 	Explain  = "explain"
+	Events   = "events"
 	// Everywhere is the name that stands for all screens.
 	Everywhere = "everywhere"
 )
@@ -180,8 +181,10 @@ func (Entered) event()  {}
 // Effect is an action that a screen requests.
 type Effect interface{ effect() }
 
-// Open shows another screen above this one. Target is the UID of a job, the name of a queue or node, or "".
-type Open struct{ Screen, Target string }
+// Open shows another screen above this one. Target is the UID of a job, the name of a queue or node, or "". With a
+// Filter, the screen shows only the matching rows, and esc returns to this screen. Without Target and Filter, a tab is
+// shown instead, and all open screens are closed.
+type Open struct{ Screen, Target, Filter string }
 
 // Back closes this screen.
 type Back struct{}
@@ -293,6 +296,9 @@ type SwitchContext struct{ Name string }
 // Redraw redraws the whole terminal.
 type Redraw struct{}
 
+// Background stops the program until the user continues it from the shell.
+type Background struct{}
+
 // Quit ends the dashboard.
 type Quit struct{}
 
@@ -314,4 +320,5 @@ func (SetTheme) effect()      {}
 func (Choose) effect()        {}
 func (SwitchContext) effect() {}
 func (Redraw) effect()        {}
+func (Background) effect()    {}
 func (Quit) effect()          {}

@@ -75,19 +75,19 @@ var palettes = map[string]palette{
 	"light": lightPalette(),
 	"mono": {
 		Dim: {faint: true}, Title: {bold: true}, Tab: {bold: true, reverse: true}, Key: {bold: true}, Head: {bold: true},
-		Cursor: {reverse: true}, Mark: {bold: true}, Failed: {bold: true}, Error: {bold: true, reverse: true}, Warn: {bold: true},
+		Mark: {bold: true}, Failed: {bold: true}, Error: {bold: true, reverse: true}, Warn: {bold: true},
 	},
 	"high-contrast": highContrastPalette(),
 	"colorblind":    colorblindPalette(),
 }
 
 // ink holds the looks of those roles that are not states.
-type ink struct{ dim, title, key, border, head, mark look }
+type ink struct{ dim, title, key, border, head, mark, cursor look }
 
 func (i ink) newPalette() palette {
 	bold := func(l look) look { l.bold = true; return l }
 	return palette{
-		Dim: i.dim, Title: bold(i.title), Tab: bold(i.key), Key: i.key, Border: i.border, Head: bold(i.head), Cursor: {reverse: true}, Mark: bold(i.mark),
+		Dim: i.dim, Title: bold(i.title), Tab: bold(i.key), Key: i.key, Border: i.border, Head: bold(i.head), Cursor: i.cursor, Mark: bold(i.mark),
 	}
 }
 
@@ -95,7 +95,7 @@ func (i ink) newPalette() palette {
 func darkPalette() palette {
 	p := ink{
 		dim: look{hex: "#8a8a8a", few: gray}, title: look{hex: "#e4e4e4", few: white}, key: look{hex: "#56B4E9", few: brightCy},
-		border: look{hex: "#6c6c6c", few: gray}, head: look{hex: "#bcbcbc", few: white}, mark: look{hex: "#F0E442", few: brightYl},
+		border: look{hex: "#6c6c6c", few: gray}, head: look{hex: "#bcbcbc", few: white}, mark: look{hex: "#F0E442", few: brightYl}, cursor: look{hex: "#262626"},
 	}.newPalette()
 	p.setStateColors("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#F0E442")
 	p.setSixteenColors(brightBl, yellow, green, red, brightMg, brightYl)
@@ -108,7 +108,7 @@ func darkPalette() palette {
 func lightPalette() palette {
 	p := ink{
 		dim: look{hex: "#6c6c6c", few: gray}, title: look{hex: "#1c1c1c", few: black}, key: look{hex: "#005A8E", few: blue},
-		border: look{hex: "#767676", few: gray}, head: look{hex: "#3a3a3a", few: black}, mark: look{hex: "#7A6A00", few: magenta},
+		border: look{hex: "#767676", few: gray}, head: look{hex: "#3a3a3a", few: black}, mark: look{hex: "#7A6A00", few: magenta}, cursor: look{hex: "#eeeeee"},
 	}.newPalette()
 	p.setStateColors("#0058A8", "#8A5F00", "#1A7A2E", "#A84300", "#9A3F72", "#6B5F00")
 	p.setSixteenColors(blue, magenta, green, red, cyan, black)
@@ -126,7 +126,7 @@ func lightPalette() palette {
 func highContrastPalette() palette {
 	p := palette{
 		Title: {bold: true}, Tab: {bold: true, reverse: true}, Key: {bold: true, under: true}, Head: {bold: true, under: true},
-		Cursor: {reverse: true, bold: true}, Mark: {hex: "#ffff00", few: brightYl, bold: true, under: true},
+		Cursor: {hex: "#303030"}, Mark: {hex: "#ffff00", few: brightYl, bold: true, under: true},
 	}
 	p.setStateColors("#5fd7ff", "#ffff00", "#5fff87", "#ff8700", "#ff5fff", "#ffffff")
 	p.setSixteenColors(brightCy, brightYl, brightGr, brightRd, brightMg, white)

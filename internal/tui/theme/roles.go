@@ -17,7 +17,7 @@ const (
 	Border
 	// Head is for the titles of columns.
 	Head
-	// Cursor is for the row under the cursor, Mark for marked rows.
+	// Cursor is the background of the row under the cursor; Mark is for marked rows.
 	Cursor
 	Mark
 	// The states of jobs, pods and nodes.

@@ -2,6 +2,7 @@ package theme
 
 import (
 	"fmt"
+	"image/color"
 	"slices"
 	"strings"
 
@@ -18,7 +19,9 @@ type Theme struct {
 	open   [roles]lipgloss.Style
 	mono   bool
 	// codes caches the escape sequences that turn a style on, by role and attributes.
-	codes [roles][16]string
+	codes [roles][32]string
+	// selection is the background of the row under the cursor; nil if the row is reversed instead.
+	selection color.Color
 }
 
 // Colors is the number of colours of a terminal.
@@ -67,6 +70,9 @@ func New(name string, colors Colors, ascii bool) (*Theme, error) {
 	for role := range t.open {
 		t.open[role] = palette[canvas.Style(role)].styleFor(colors)
 	}
+	if background := palette[Cursor].hex; background != "" && colors >= Colors256 {
+		t.selection = lipgloss.Color(background)
+	}
 	for role := range t.codes {
 		for attributes := range t.codes[role] {
 			t.codes[role][attributes] = t.escapeCode(canvas.Style(role) | canvas.Style(attributes)<<8)
@@ -81,7 +87,7 @@ func (t *Theme) Open(style canvas.Style) string {
 	if role >= roles {
 		role = Plain
 	}
-	return t.codes[role][(style>>8)&15]
+	return t.codes[role][(style>>8)&31]
 }
 
 // LookOfStyle returns the look of a style, for output to something other than a terminal.
@@ -91,6 +97,12 @@ func (t *Theme) LookOfStyle(style canvas.Style) lipgloss.Style {
 		role = Plain
 	}
 	look := t.open[role]
+	switch selected := style.Has(canvas.Selected); {
+	case selected && t.selection != nil:
+		look = look.Background(t.selection)
+	case selected: // with few colours, the whole row has the same two
+		look = lipgloss.NewStyle().Bold(look.GetBold()).Underline(look.GetUnderline()).Reverse(true)
+	}
 	if style.Has(canvas.Bold) {
 		look = look.Bold(true)
 	}

@@ -24,7 +24,7 @@ type HeatGroup struct {
 // groups have the width of the widest one.
 type Heat struct {
 	Groups []HeatGroup
-	// Cursor is the ID of the cell that is drawn in reverse, or "".
+	// Cursor is the ID of the cell that is drawn between brackets, or "".
 	Cursor string
 	// Skip is the number of lines that are scrolled out of view.
 	Skip int
@@ -41,8 +41,21 @@ type placedCell struct {
 	x, y int
 }
 
-// Draw draws the cells that fit and returns the number of cells that do not.
+// Draw draws the cells that fit and returns the number of cells that do not. The brackets around the cell under the
+// cursor cover its neighbours.
 func (h *Heat) Draw(c canvas.Canvas, t *theme.Theme) (hidden int) {
+	hidden = h.drawCells(c, t)
+	for _, p := range h.placed {
+		if p.id == h.Cursor && p.id != "" {
+			c.PutRune(p.x-1, p.y, '[', theme.Title)
+			c.PutRune(p.x+1, p.y, ']', theme.Title)
+		}
+	}
+	return hidden
+}
+
+// drawCells draws the cells that fit and returns the number of cells that do not.
+func (h *Heat) drawCells(c canvas.Canvas, t *theme.Theme) (hidden int) {
 	h.placed = h.placed[:0]
 	if h.Dense && h.neededLines(c.W) > c.H {
 		return h.drawDense(c, t)
@@ -139,7 +152,7 @@ func (h *Heat) drawHeatCell(c canvas.Canvas, x, y int, cell HeatCell, t *theme.T
 		r, style = cell.Sign, cell.Style
 	}
 	if cell.ID == h.Cursor && cell.ID != "" {
-		style |= canvas.Reverse
+		style |= canvas.Bold
 	}
 	c.PutRune(x, y, r, style)
 	h.placed = append(h.placed, placedCell{cell.ID, x, y})

@@ -187,7 +187,7 @@ func (e *Explain) openRejectingNodes(*screenapi.Context) []screenapi.Effect {
 	if len(row.nodes) == 0 {
 		return []screenapi.Effect{screenapi.Notice{Text: "the names of these nodes are unknown: " + row.reason}}
 	}
-	return []screenapi.Effect{screenapi.Open{Screen: screenapi.Nodes}, screenapi.SetFilter{Text: "name=" + strings.Join(row.nodes, ",")}}
+	return []screenapi.Effect{screenapi.Open{Screen: screenapi.Nodes, Filter: "name=" + strings.Join(row.nodes, ",")}}
 }
 
 // Twin returns the output of `vcctl job explain`.

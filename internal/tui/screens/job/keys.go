@@ -31,6 +31,12 @@ func keyBindings() []screenapi.Binding {
 		}
 		return ""
 	})
+	inLog := screenapi.GuardForScreen(func(j *Job, _ *screenapi.Context) string {
+		if j.showsLog() {
+			return ""
+		}
+		return "this key is for logs; l shows them"
+	})
 	aPod := screenapi.GuardForScreen(func(j *Job, _ *screenapi.Context) string {
 		if _, ok := j.pods.Selected(); !ok {
 			return "no pod is selected"
@@ -44,31 +50,31 @@ func keyBindings() []screenapi.Binding {
 		{Screen: name, Key: "s", Name: "summary", Help: "the job's state, timeline, pods, logs and events", Do: open(summary)},
 		{Screen: name, Key: "P", Also: []string{"t"}, Name: "pods", Help: "the pods on the whole screen", Do: open(podList)},
 		{Screen: name, Key: "e", Name: "events", Help: "the events about the job, its pod group and its pods", Do: open(events)},
-		{Screen: name, Key: "l", Name: "logs", Help: "the logs of all pods on the whole screen", Footer: 6, Do: open(logs)},
+		{Screen: name, Key: "l", Name: "logs", Help: "the logs of all pods on the whole screen", Footer: 12, Do: open(logs)},
 		{Screen: name, Key: "Y", Name: "yaml", Help: "the job as stored in the cluster", Footer: 26, Do: open(manifest)},
-		{Screen: name, Key: "w", Name: "why", Help: "why the job is waiting, its estimated start, and what would start it", Footer: 5, Do: screenapi.DoForScreen(func(j *Job, _ *screenapi.Context) []screenapi.Effect {
+		{Screen: name, Key: "w", Name: "why", Help: "why the job is waiting, its estimated start, and what would start it", Footer: 11, Do: screenapi.DoForScreen(func(j *Job, _ *screenapi.Context) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Explain, Target: string(j.uid) + explain.Below}}
 		})},
 		{Screen: name, Key: "tab", Name: "pane", Help: "switch between pods and logs", Footer: 4, Do: doForJobScreen(func(j *Job) { j.inLogs = !j.inLogs })},
-		{Screen: name, Key: "enter", Name: "pod's log", Help: "the logs of the marked pods, or of the pod under the cursor", Footer: 7, Guard: aPod, Do: screenapi.DoForScreen((*Job).openPodLogs)},
-		{Screen: name, Key: "a", Name: "attach", Help: "a shell in the pod under the cursor; exit it to return to the dashboard", Footer: 8, Writes: true,
+		{Screen: name, Key: "enter", Name: "pod's log", Help: "the logs of the marked pods, or of the pod under the cursor", Footer: 13, Guard: aPod, Do: screenapi.DoForScreen((*Job).openPodLogs)},
+		{Screen: name, Key: "a", Name: "attach", Help: "a shell in the pod under the cursor; exit it to return to the dashboard", Footer: 14, Writes: true,
 			Guard: screenapi.GuardForScreen((*Job).attachRefusal), Do: screenapi.DoForScreen((*Job).openPodShell)},
 		{Screen: name, Key: "o", Name: "output file", Help: "show and copy the path of an sbatch job's output file", Footer: 27, Guard: screenapi.GuardForScreen((*Job).noOutputReason), Do: screenapi.DoForScreen((*Job).copyOutput)},
-		{Screen: name, Key: "f", Name: "failed only", Help: "show only failed or blocked pods and their logs, or all", Footer: 9, Do: screenapi.DoForScreen(func(j *Job, ctx *screenapi.Context) []screenapi.Effect {
+		{Screen: name, Key: "f", Name: "failed only", Help: "show only failed or blocked pods and their logs, or all", Footer: 15, Do: screenapi.DoForScreen(func(j *Job, ctx *screenapi.Context) []screenapi.Effect {
 			j.failed = !j.failed
 			j.selectPods(ctx)
 			return nil
 		})},
-		{Screen: name, Key: "F", Name: "follow", Help: "follow the newest lines of the log, or stop following", Do: doForJobScreen(func(j *Job) {
+		{Screen: name, Key: "F", Name: "follow", Footer: 5, Guard: inLog, Help: "follow the newest lines of the log, or stop following", Do: doForJobScreen(func(j *Job) {
 			if j.log.pinned {
 				j.log.setLastVisible(len(j.log.shown))
 			}
 			j.log.pinned = !j.log.pinned
 		})},
-		{Screen: name, Key: "W", Name: "wrap", Help: "wrap long lines of the log, or truncate them", Do: doForJobScreen(func(j *Job) { j.log.wrap = !j.log.wrap })},
-		{Screen: name, Key: "T", Name: "times", Help: "show the time of each line of the log", Do: doForJobScreen(func(j *Job) { j.log.stamps = !j.log.stamps })},
-		{Screen: name, Key: "n", Name: "next match", Help: "the next line that matches the search", Guard: searched, Do: find(true)},
-		{Screen: name, Key: "N", Name: "match before", Help: "the previous line that matches the search", Guard: searched, Do: find(false)},
+		{Screen: name, Key: "W", Name: "wrap", Footer: 6, Guard: inLog, Help: "wrap long lines of the log, or truncate them", Do: doForJobScreen(func(j *Job) { j.log.wrap = !j.log.wrap })},
+		{Screen: name, Key: "T", Name: "times", Footer: 7, Guard: inLog, Help: "show the time of each line of the log", Do: doForJobScreen(func(j *Job) { j.log.stamps = !j.log.stamps })},
+		{Screen: name, Key: "n", Name: "next match", Help: "the next line that matches the search", Footer: 8, Guard: searched, Do: find(true)},
+		{Screen: name, Key: "N", Name: "match before", Help: "the previous line that matches the search", Footer: 9, Guard: searched, Do: find(false)},
 	}
 	rows := func(s screenapi.Screen) widget.Rows { return s.(*Job).activeRows() }
 	own := slices.Collect(func(yield func(string) bool) {

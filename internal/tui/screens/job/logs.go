@@ -336,3 +336,9 @@ func (l *logPane) describeView(view *screenapi.LogView, failed bool) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// showsLog reports whether the keys of the log apply: the log is on the whole screen, or is the active part of the
+// summary.
+func (j *Job) showsLog() bool {
+	return j.page == logs || j.page == summary && j.inLogs
+}

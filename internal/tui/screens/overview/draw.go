@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/eventrow"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
@@ -25,11 +26,6 @@ type block struct {
 // Draw draws nodes, queues, jobs and events from top to bottom. The jobs get the space that the other blocks do not
 // need.
 func (o *Overview) Draw(ctx *screenapi.Context, c canvas.Canvas) {
-	if o.events {
-		block := o.eventBlock(ctx, c.H)
-		block.draw(drawBlockFrame(ctx, c, block, ctx.W >= 100))
-		return
-	}
 	boxes := ctx.W >= 100 && c.H >= 24
 	nodes, queues, jobs, events := o.nodeBlock(ctx, c), o.queueBlock(ctx), o.jobBlock(ctx), o.eventBlock(ctx, 3)
 	edge := 1
@@ -120,27 +116,21 @@ func (o *Overview) emptyReason(ctx *screenapi.Context) string {
 }
 
 func (o *Overview) eventBlock(ctx *screenapi.Context, lines int) block {
-	b := block{title: "Events", short: "EVENTS", note: "e to open", want: min(lines, max(len(ctx.Snap.Events), 1)), least: 1}
-	if o.events {
-		b.note = "e to close"
-	}
+	events := eventrow.EventsToShow(ctx)
+	b := block{title: "Events", short: "EVENTS", note: "e to open", want: min(lines, max(len(events), 1)), least: 1}
 	if only := ctx.OnlyNamespaces("events"); only != "" {
 		b.note = only + "  " + b.note
 	}
 	b.draw = func(c canvas.Canvas) {
-		events := ctx.Snap.Events
 		if len(events) == 0 {
 			c.Fit(0, 0, c.W, cmp.Or(ctx.UnseenReason("events"), "no events yet"), theme.Dim)
 		}
 		for y := range min(c.H, len(events)) {
 			e := events[len(events)-1-y]
-			style := theme.Plain
-			if e.Type == "Warning" {
-				style = theme.Warn
-			}
 			x := c.Put(0, y, e.At.In(ctx.Now.Location()).Format(time.TimeOnly)+" ", theme.Dim)
-			x = c.Put(x, y, e.Reason+" ", style)
-			c.Fit(x, y, c.W-x, eventText(e), theme.Plain)
+			x = c.Put(x, y, eventrow.ObjectText(e)+" ", theme.Plain)
+			x = c.Put(x, y, e.Reason+" ", eventrow.TypeStyle(e))
+			c.Fit(x, y, c.W-x, eventrow.MessageText(e), theme.Plain)
 		}
 	}
 	return b

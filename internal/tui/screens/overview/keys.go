@@ -39,9 +39,8 @@ func KeyBindings() []screenapi.Binding {
 			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 				return []screenapi.Effect{screenapi.SetResource{Resource: ctx.NextResource()}}
 			}},
-		screenapi.Binding{Screen: name, Key: "e", Name: "events", Help: "show all events instead of the jobs, or go back", Do: screenapi.DoForScreen(func(o *Overview, _ *screenapi.Context) []screenapi.Effect {
-			o.events = !o.events
-			return nil
+		screenapi.Binding{Screen: name, Key: "e", Name: "events", Help: "open the screen of all events", Footer: 61, Do: screenapi.DoForScreen(func(*Overview, *screenapi.Context) []screenapi.Effect {
+			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Events}}
 		})},
 	)
 }

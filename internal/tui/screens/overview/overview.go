@@ -2,8 +2,6 @@ package overview
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -27,8 +25,7 @@ type Overview struct {
 	text     string // text of the filter
 	all      int    // number of jobs that have not ended, before filtering
 	// tally counts all jobs, regardless of the filter.
-	tally  jobrow.Tally
-	events bool // only the events are shown
+	tally jobrow.Tally
 }
 
 // ScreenSpec returns the description of the screen.
@@ -77,14 +74,8 @@ func (o *Overview) SetFilter(ctx *screenapi.Context, text string) error {
 // Matches returns the number of visible jobs and the number of all jobs.
 func (o *Overview) Matches(*screenapi.Context) (shown, all int) { return len(o.jobs.Rows()), o.all }
 
-// Escape closes the event view. If it is not open, Escape clears marks.
-func (o *Overview) Escape() bool {
-	if o.events {
-		o.events = false
-		return true
-	}
-	return o.jobs.Escape()
-}
+// Escape clears marks.
+func (o *Overview) Escape() bool { return o.jobs.Escape() }
 
 // refreshRows makes the rows from the current snapshot.
 func (o *Overview) refreshRows(ctx *screenapi.Context, lingering bool) {
@@ -165,25 +156,6 @@ func queuePathText(snap *snapshot.Snapshot, q *snapshot.Queue) string {
 		return q.Name
 	}
 	return q.Parent + "/" + q.Name
-}
-
-// ofJob matches the suffix, a UID, that the name of a job's PodGroup has after the job's name.
-var ofJob = regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-
-// eventText returns an event and its object in one line.
-func eventText(e *snapshot.Event) string {
-	kind, of := strings.ToLower(e.Kind), e.Name
-	if e.Kind == "PodGroup" && ofJob.MatchString(of) {
-		kind, of = "gang", ofJob.ReplaceAllString(of, "")
-	}
-	if e.Namespace != "" {
-		of = e.Namespace + "/" + of
-	}
-	text := fmt.Sprintf("%s %s: %s", kind, of, strings.Join(strings.Fields(e.Message), " "))
-	if e.Count > 1 {
-		text += fmt.Sprintf(" (x%d)", e.Count)
-	}
-	return text
 }
 
 // formatPercent returns the rounded percentage that part is of whole.

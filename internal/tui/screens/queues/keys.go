@@ -57,7 +57,7 @@ func (q *Queues) openJobsOfQueue(*screenapi.Context) []screenapi.Effect {
 	if r.Name == keys.RootQueue {
 		return []screenapi.Effect{screenapi.Open{Screen: screenapi.Jobs}}
 	}
-	return []screenapi.Effect{screenapi.Open{Screen: screenapi.Jobs}, screenapi.SetFilter{Text: "queue=" + r.Name}}
+	return []screenapi.Effect{screenapi.Open{Screen: screenapi.Jobs, Filter: "queue=" + r.Name}}
 }
 
 const (

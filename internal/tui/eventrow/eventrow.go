@@ -1,0 +1,100 @@
+package eventrow
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/filter"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
+	"github.com/vc-batch/vc/internal/tui/theme"
+)
+
+// groupSuffix matches the suffix, a UID, that the name of a job's PodGroup has after the job's name.
+var groupSuffix = regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// EventsToShow returns the events in the shown namespace and about objects without a namespace, the oldest first.
+func EventsToShow(ctx *screenapi.Context) []*snapshot.Event {
+	if ctx.Namespace == "" {
+		return ctx.Snap.Events
+	}
+	var shown []*snapshot.Event
+	for _, e := range ctx.Snap.Events {
+		if e.Namespace == "" || e.Namespace == ctx.Namespace {
+			shown = append(shown, e)
+		}
+	}
+	return shown
+}
+
+// ObjectText returns the object of an event, for example "job nlp/train" or "node r01n01". The PodGroup of a job is
+// shown as the job's gang.
+func ObjectText(e *snapshot.Event) string {
+	kind, name := strings.ToLower(e.Kind), e.Name
+	if e.Kind == "PodGroup" && groupSuffix.MatchString(name) {
+		kind, name = "gang", groupSuffix.ReplaceAllString(name, "")
+	}
+	if e.Namespace != "" {
+		name = e.Namespace + "/" + name
+	}
+	return kind + " " + name
+}
+
+// MessageText returns the message of an event on one line, and how often the event occurred if that is more than once.
+func MessageText(e *snapshot.Event) string {
+	text := strings.Join(strings.Fields(e.Message), " ")
+	if e.Count > 1 {
+		text += fmt.Sprintf(" (x%d)", e.Count)
+	}
+	return text
+}
+
+// TypeStyle returns the style of an event's type.
+func TypeStyle(e *snapshot.Event) canvas.Style {
+	if e.Type == corev1.EventTypeWarning {
+		return theme.Warn
+	}
+	return theme.Plain
+}
+
+// FindJob returns the job that an event is about: the object itself, or the job of the pod or PodGroup. It returns nil
+// if the job is not known.
+func FindJob(snap *snapshot.Snapshot, e *snapshot.Event) *snapshot.Job {
+	type cacheKey string
+	jobs := snapshot.CachedValue(snap, cacheKey("jobs by object"), func() map[types.UID]*snapshot.Job {
+		byObject := map[types.UID]*snapshot.Job{}
+		for _, job := range snap.Jobs {
+			byObject[job.UID] = job
+			if job.Group != nil {
+				byObject[job.Group.UID] = job
+			}
+			for _, pod := range job.Pods {
+				byObject[pod.UID] = job
+			}
+		}
+		return byObject
+	})
+	return jobs[e.Of]
+}
+
+// FilterFields are the values by which events can be filtered.
+var FilterFields = filter.Fields[*snapshot.Event]{
+	Words: []filter.Word[*snapshot.Event]{
+		{Key: "type", Of: func(e *snapshot.Event) []string { return []string{e.Type} }},
+		{Key: "reason", Of: func(e *snapshot.Event) []string { return []string{e.Reason} }},
+		{Key: "kind", Of: func(e *snapshot.Event) []string { return []string{e.Kind} }},
+		{Key: "name", Also: []string{"object"}, Of: func(e *snapshot.Event) []string { return []string{e.Name} }},
+		{Key: "ns", Also: []string{"namespace"}, Of: func(e *snapshot.Event) []string { return []string{e.Namespace} }},
+	},
+	Numbers: []filter.Number[*snapshot.Event]{
+		{Key: "count", Of: func(e *snapshot.Event) float64 { return float64(e.Count) }},
+	},
+	Text: func(e *snapshot.Event, to []string) []string {
+		return append(to, e.Type, e.Kind, e.Namespace, e.Name, e.Reason, e.Message)
+	},
+}
