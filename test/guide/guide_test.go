@@ -6,6 +6,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/tui"
 	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/eventrow"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/screens/nodes"
@@ -66,7 +67,7 @@ func facts(t *testing.T) guide.Facts {
 		Frame: func(look guide.Look) (canvas.Canvas, error) { return start(t, look).Draw(), nil },
 		Keys:  start(t, guide.Look{World: "empty", W: 80, H: 24}).AllBindings(),
 		Filters: map[string][]string{
-			"jobs": jobrow.FilterFields(snap, tuitest.Now).FilterKeys(), "queues": queues.FilterKeys(), "nodes": nodes.FilterKeys(),
+			"jobs": jobrow.FilterFields(snap, tuitest.Now).FilterKeys(), "queues": queues.FilterKeys(), "nodes": nodes.FilterKeys(), "events": eventrow.FilterFields.FilterKeys(),
 		},
 	}
 }

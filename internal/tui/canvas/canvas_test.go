@@ -35,7 +35,7 @@ func TestWhatIsDrawn(t *testing.T) {
 			c.Fit(0, 0, 6, "1429, 15", 0)
 			c.Fit(0, 1, 6, "a 142 b", 0)
 			c.Fit(0, 2, 6, "a 14  bc", 0)
-		}, want: "1429,…\na…\na 14 …\n"},
+		}, want: "1429 …\na…\na 14 …\n"},
 		"a name is cut anywhere, an address at dots": {draw: func(c Canvas) { c.Fit(0, 0, 6, "job-1429", 0); c.Fit(0, 1, 8, "10.20.30.40", 0) }, want: "job-1…\n10.20.…\n\n"},
 		"numbers stand at the right":                 {draw: func(c Canvas) { c.FitRight(1, 0, 5, "42", 0) }, want: "    42\n\n\n"},
 		"a part cannot be left":                      {draw: func(c Canvas) { c.Sub(2, 1, 3, 1).Fill(-5, -5, 20, 20, '#', 0) }, want: "\n  ###\n\n"},

@@ -12,17 +12,18 @@ import (
 // wanted is the table of keys in the design: what each key does, and on which screens; "" means everywhere.
 var wanted = []struct{ screens, keys string }{
 	{"", "?:help /:filter ::command 1:overview 2:jobs 3:queues 4:nodes 5:explain esc:back M:mine 0:all_namespaces y:copy ctrl+l:redraw q:quit ctrl+c:quit"},
-	{"overview jobs job queues nodes explain", "up:up k:up down:down j:down pgup:page_up ctrl+b:page_up pgdown:page_down ctrl+f:page_down home:first end:last G:last"},
+	{"overview jobs job queues nodes explain events", "up:up k:up down:down j:down pgup:page_up ctrl+b:page_up pgdown:page_down ctrl+f:page_down home:first end:last G:last"},
 	// g moves to the first row, unless the design uses it for grouping.
-	{"overview job queues explain", "g:top"},
+	{"overview job queues explain events", "g:top"},
 	{"jobs nodes", "g:group"},
-	{"overview jobs queues nodes", "s:sort S:reverse c:columns enter"},
+	{"overview jobs queues nodes events", "s:sort S:reverse c:columns enter"},
 	{"overview jobs job nodes", "space:mark v:range ctrl+a:mark_all"},
 	{"overview jobs job explain", "x:cancel ctrl+d:delete p:suspend r:resume R:requeue h:hold u:release"},
 	{"overview jobs job", "l:logs w:why"},
 	{"overview queues nodes", "m"},
 	// s opens the summary here, so S sorts. f shows failed pods, as in the design's frames, so F follows the log.
 	{"job", "s:summary P:pods t:pods e:events l:logs Y:yaml w:why a:attach tab:pane n:next_match N:match_before f:failed_only F:follow S:sort o:output_file enter"},
+	{"events", "enter:job e:close"},
 	{"queues", "o:open C:close e:edit"},
 	{"nodes", "C:cordon D:drain H:heat_map enter:pods"},
 	{"explain", "n:next_job enter:nodes o:job"},
