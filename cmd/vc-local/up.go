@@ -325,7 +325,7 @@ func (t *textReporter) Warn(line string) { fmt.Fprintln(t.errOut, "warning: "+li
 func (t *textReporter) Up(record local.Record) {
 	if record.PID == os.Getpid() {
 		go settleMemory()
-		fmt.Fprintf(t.errOut, "everything ready %.1fs; Ctrl-C stops it\n", time.Since(t.begun).Seconds())
+		fmt.Fprintf(t.errOut, "everything ready after %.1fs; press Ctrl-C to stop\n", time.Since(t.begun).Seconds())
 	}
 	fmt.Fprintf(t.out, "export KUBECONFIG=%s\n", shellQuote(record.Kubeconfig))
 }

@@ -278,7 +278,7 @@ func (s *service) maintainWebhooks(ctx context.Context, changed <-chan struct{})
 				s.ready()
 			}
 		case err != nil && installed:
-			log.Error(err, "Certificate or configurations of the webhooks could not be brought up to date, trying again", "after", repairRetry)
+			log.Error(err, "Could not update the webhook certificate or configurations, trying again", "after", repairRetry)
 			wait = repairRetry
 		case err != nil && ctx.Err() == nil:
 			return fmt.Errorf("admission: install webhooks: %w", err)

@@ -114,7 +114,7 @@ func (k *usageKeeper) saveIfChanged(ctx context.Context) {
 		k.mu.Lock()
 		k.dirty = true
 		k.mu.Unlock()
-		k.log.Error(err, "Usage of accounts cannot be written; trying again", "configMap", k.namespace+"/"+keys.UsageName)
+		k.log.Error(err, "Could not write the account usage; trying again", "configMap", k.namespace+"/"+keys.UsageName)
 	}
 }
 
@@ -131,7 +131,7 @@ func (k *usageKeeper) usageAsJSON() (string, bool) {
 	for {
 		data, err := json.Marshal(entries)
 		if err != nil {
-			k.log.Error(err, "Usage of accounts cannot be written")
+			k.log.Error(err, "Could not write the account usage")
 			return "", false
 		}
 		if len(data) <= maxUsage {

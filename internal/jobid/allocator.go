@@ -73,7 +73,7 @@ func New(store Store, now func() time.Time) *Allocator {
 // be available soon.
 func (a *Allocator) Take(ctx context.Context, n int) (int64, error) {
 	if n < 1 {
-		return 0, fmt.Errorf("%d job ids make no sense", n)
+		return 0, fmt.Errorf("the number of job ids must be positive, not %d", n)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -168,7 +168,7 @@ func (c *cluster) explainStart(err error) error {
 	if full := c.settings.Dir.checkFreeSpace(); full != nil {
 		return full
 	}
-	return usererror.Wrapf("see "+c.settings.Dir.ControlPlaneLog()+"; a damaged state is removed with: vc-local down --purge --dir "+string(c.settings.Dir),
+	return usererror.Wrapf("see "+c.settings.Dir.ControlPlaneLog()+"; if the state is damaged, remove it with: vc-local down --purge --dir "+string(c.settings.Dir),
 		"the control plane does not start: %v", err)
 }
 

@@ -183,7 +183,7 @@ func (d Dir) checkFreeSpace() error {
 		return nil // if the amount is unknown, etcd will report a full disk
 	}
 	return usererror.Wrapf(fmt.Sprintf("free some space there, or specify a --dir on another disk; at least %d MiB are needed", leastFreeBytes>>20),
-		"the disk of %s is full: %d MiB are free", d, free>>20)
+		"the disk of %s is almost full: only %d MiB are free", d, free>>20)
 }
 
 // removeClusterDir deletes the directory if it is a cluster directory, of any version.

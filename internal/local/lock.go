@@ -19,7 +19,7 @@ import (
 type lock struct{ file *os.File }
 
 // errLocked is returned if another process is running the cluster.
-var errLocked = errors.New("another process runs this cluster")
+var errLocked = errors.New("another process is already running this cluster")
 
 const (
 	// lockPatience is how long a lock must be held to count as the lock of a running cluster. A process that only

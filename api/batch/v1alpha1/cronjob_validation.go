@@ -126,7 +126,7 @@ func validateTimeZone(zone *string, path *field.Path) field.ErrorList {
 	}
 	for part := range strings.SplitSeq(*zone, "/") {
 		if !isZonePart(part) {
-			return field.ErrorList{field.Invalid(path, *zone, "unknown timeZone: want a name of the tz database, such as Europe/Berlin")}
+			return field.ErrorList{field.Invalid(path, *zone, "unknown timeZone: use a name from the tz database, such as Europe/Berlin")}
 		}
 	}
 	if strings.EqualFold(*zone, "Local") {

@@ -71,7 +71,7 @@ func (f *flags) bindFlags(fs *pflag.FlagSet, p parts) {
 		fs.StringVar(&f.defaultQueue, "default-queue", keys.DefaultQueue, "queue of objects that specify none; created if it is missing")
 	}
 	if p&controlling != 0 {
-		fs.StringSliceVar(&f.controllers, "controllers", controllers.DefaultSelection(), "controllers to run: * is all of them, NAME or +NAME one more, -NAME one less; "+
+		fs.StringSliceVar(&f.controllers, "controllers", controllers.DefaultSelection(), "controllers to run: * selects all, NAME or +NAME adds one, -NAME leaves one out; "+
 			strings.Join(controllers.Names(), ", "))
 		fs.IntVar(&f.maxRequeue, "max-requeue-num", job.DefaultMaxRequeue, "number of times that the API server may reject a job's pods as invalid before the job is terminated; negative: no limit")
 		fs.IntVar(&f.cronWorkers, "worker-threads-for-cronjob", 3, "number of CronJobs that are processed concurrently")

@@ -53,7 +53,7 @@ func TestWhatTheAPIServerAnswers(t *testing.T) {
 			events: []string{"Warning ForeignJob job " + due + " exists and does not belong to this CronJob: no job is created for this time; delete it or rename the CronJob"}},
 		"it was made before, and runs":    {unseen: of("cron", batchv1alpha1.Running), active: []string{due}, scheduled: true},
 		"it was made before, and is over": {unseen: of("cron", batchv1alpha1.Completed), scheduled: true},
-		"the namespace is being deleted":  {create: ending, scheduled: true, events: []string{"Warning NamespaceTerminating no job is created: the namespace is being deleted"}},
+		"the namespace is being deleted":  {create: ending, scheduled: true, events: []string{"Warning NamespaceTerminating job not created: the namespace is being deleted"}},
 		"the API server refuses it":       {create: errors.New("no"), again: true, events: []string{"Warning FailedCreate job " + due + ": no"}},
 		"another one is replaced": {policy: batchv1alpha1.ReplaceConcurrent, cached: old, active: []string{due}, scheduled: true, events: []string{
 			"Normal ReplaceConcurrent Job c-29751842 is replaced by the job of 2026-07-27T00:03:00Z", "Normal SuccessfulDelete Deleted job c-29751842", "Normal SuccessfulCreate Created job " + due}},

@@ -129,7 +129,7 @@ func (r *Reconciler) createScheduledJob(ctx context.Context, name types.Namespac
 	err := r.api.Create(ctx, job)
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		r.recordEvent(name, cron, Event{corev1.EventTypeWarning, namespaceGoingAway, "no job is created: the namespace is being deleted"})
+		r.recordEvent(name, cron, Event{corev1.EventTypeWarning, namespaceGoingAway, "job not created: the namespace is being deleted"})
 		return nil, nil
 	case apierrors.IsAlreadyExists(err):
 		there := &batchv1alpha1.Job{}

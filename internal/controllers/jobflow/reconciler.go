@@ -193,7 +193,7 @@ func (r *Reconciler) createStepJob(ctx context.Context, f *flowv1alpha1.JobFlow,
 		r.recordEvent(f, Event{corev1.EventTypeNormal, created, fmt.Sprintf("create a job named %s!", job.Name)})
 		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		r.recordEvent(f, Event{corev1.EventTypeWarning, namespaceEnding, "no job is created: the namespace is being deleted"})
+		r.recordEvent(f, Event{corev1.EventTypeWarning, namespaceEnding, "job not created: the namespace is being deleted"})
 		return nil
 	case !apierrors.IsAlreadyExists(err):
 		return err

@@ -60,7 +60,7 @@ func TestWhatTheAPIServerAnswersToAStep(t *testing.T) {
 		again   bool
 	}{
 		"it is made":                  {events: []string{"Normal Created create a job named f-a!"}},
-		"the namespace is going away": {create: ending, events: []string{"Warning NamespaceTerminating no job is created: the namespace is being deleted"}},
+		"the namespace is going away": {create: ending, events: []string{"Warning NamespaceTerminating job not created: the namespace is being deleted"}},
 		"it is refused":               {create: errors.New("no"), again: true, events: []string{"Warning FailedCreate job f-a: no"}},
 		"a job of others has its name": {objects: []client.Object{foreign}, again: true, events: []string{
 			"Warning ForeignJob job f-a exists and does not belong to this flow: its step waits; delete it or rename the flow",

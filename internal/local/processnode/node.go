@@ -332,7 +332,7 @@ func (n *Node) registerNode(ctx context.Context, port int) <-chan error {
 			return
 		}
 		if err := n.removeNotReadyTaint(ctx); err != nil {
-			n.config.Log.Error(err, "Taint of the new node not removed")
+			n.config.Log.Error(err, "Could not remove the taint from the new node")
 		}
 		close(n.ready)
 	}()

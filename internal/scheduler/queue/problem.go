@@ -81,7 +81,7 @@ func (q *Queue) findUnenforced(resources *resource.Names) []string {
 		slices.Sort(indices)
 		for _, index := range slices.Compact(indices) {
 			if name := resources.Name(int(index)); strings.Contains(name, ofDeviceClass) {
-				found = append(found, fmt.Sprintf("%s %s: quotas of device classes are not enforced", list.what, name))
+				found = append(found, fmt.Sprintf("%s %s: device class quotas are not enforced", list.what, name))
 			}
 		}
 	}

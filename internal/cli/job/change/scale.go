@@ -213,5 +213,5 @@ func rejectNumberArgument(f *cli.Factory, args []string) error {
 	if _, err := strconv.ParseUint(number, 10, 31); err != nil {
 		return nil
 	}
-	return usererror.Errorf(fmt.Sprintf("%s job scale %s %s%s", f.Program, args[0], flags, number), "%q is not a job; the number of pods is a flag", args[1])
+	return usererror.Errorf(fmt.Sprintf("%s job scale %s %s%s", f.Program, args[0], flags, number), "%q is not a job; set the number of pods with a flag", args[1])
 }

@@ -72,7 +72,7 @@ var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{
 	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "Print YAML", Group: program.OutputGroup},
 	{Long: "completion", Short: 'c', Help: "Not supported: there is no log of completions", Group: program.OutputGroup},
 	{Long: "batch-script", Short: 'B', Help: "Print the batch scripts of the jobs given with -j", Group: program.OutputGroup},
-	{Long: "env-vars", Help: "Print the environment with which each job given with -j was submitted", Group: program.OutputGroup},
+	{Long: "env-vars", Help: "Print the submission environment of each job given with -j", Group: program.OutputGroup},
 	{Long: "verbose", Short: 'v', Help: "Report options without effect", Group: program.OutputGroup},
 }}
 

@@ -64,7 +64,7 @@ func (c *Container) restoreFrom(status *corev1.ContainerStatus, now time.Time) b
 		c.Stage = Ended
 		c.End = &End{
 			Code: 137, Reason: ReasonNodeStopped, ID: status.ContainerID, StartedAt: status.State.Running.StartedAt.Time, FinishedAt: now,
-			Message: "the node's process ended while the container ran",
+			Message: "the node's process exited while the container was running",
 		}
 		return true
 	case c.Last != nil:

@@ -25,7 +25,7 @@ type Alias struct {
 // with their short host name.
 func FormatHosts(own Name, all []Name, aliases []Alias) string {
 	var out strings.Builder
-	out.WriteString("# Written by the process node, and again whenever a pod comes or goes.\n")
+	out.WriteString("# Written by the process node; rewritten whenever a pod is added or removed.\n")
 	out.WriteString("127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n")
 	if own.Address != "" {
 		names := own.Hostname

@@ -23,7 +23,7 @@ func TestHosts(t *testing.T) {
 		{Namespace: "elsewhere", Hostname: "x", Subdomain: "job", Address: "10.64.0.5"},
 		{Namespace: "n", Hostname: "nameless", Address: "10.64.0.6"},
 	}
-	want := `# Written by the process node, and again whenever a pod comes or goes.
+	want := `# Written by the process node; rewritten whenever a pod is added or removed.
 127.0.0.1	localhost
 ::1	localhost ip6-localhost ip6-loopback
 10.64.0.2	job-master-0.job.n.svc.cluster.local job-master-0.job job-master-0.job.n job-master-0.job.n.svc job-master-0
@@ -45,7 +45,7 @@ func TestHostsOfPodsThatShareTheMachinesNetwork(t *testing.T) {
 	own := pod("job-w-0")
 	// job-w-1 is there twice: the old pod ends while its successor starts.
 	all := []Name{pod("job-w-1"), own, pod("job-m-0"), pod("job-w-1"), {Namespace: "n", Hostname: "nameless", Address: "127.0.0.1"}}
-	want := `# Written by the process node, and again whenever a pod comes or goes.
+	want := `# Written by the process node; rewritten whenever a pod is added or removed.
 127.0.0.1	localhost
 ::1	localhost ip6-localhost ip6-loopback
 127.0.0.1	job-w-0.job.n.svc.cluster.local job-w-0.job job-w-0.job.n job-w-0.job.n.svc job-w-0

@@ -81,7 +81,7 @@ type Files [3]*os.File
 func Start(level Level, spec *shim.Container, namespaces Namespaces, files Files, joinGroups func(pid int) error) (*Container, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, fmt.Errorf("socket of the container's init: %w", err)
+		return nil, fmt.Errorf("open the socket of the container's init: %w", err)
 	}
 	child := os.NewFile(uintptr(pair[1]), "init")
 	process, err := forkContainerInit(level, child, namespaces)

@@ -124,7 +124,7 @@ func SendMessage(fd int, message any, files ...int) error {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("socket of the container's init: %w", err)
+			return fmt.Errorf("send to the container's init: %w", err)
 		}
 		packet, rights = packet[n:], nil
 	}
