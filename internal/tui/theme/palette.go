@@ -97,10 +97,10 @@ func darkPalette() palette {
 		dim: look{hex: "#8a8a8a", few: gray}, title: look{hex: "#e4e4e4", few: white}, key: look{hex: "#56B4E9", few: brightCy},
 		border: look{hex: "#6c6c6c", few: gray}, head: look{hex: "#bcbcbc", few: white}, mark: look{hex: "#F0E442", few: brightYl}, cursor: look{hex: "#262626"},
 	}.newPalette()
-	p.setStateColors("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#F0E442")
+	p.setStateColors("#56B4E9", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#F0E442")
 	p.setSixteenColors(brightBl, yellow, green, red, brightMg, brightYl)
 	p.setHeatColors("#585858", "#0072B2", "#56B4E9", "#E69F00", "#D55E00")
-	p.setLogColors("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#0072B2", "#bcbcbc")
+	p.setLogColors("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#4A90D9", "#bcbcbc")
 	return p
 }
 

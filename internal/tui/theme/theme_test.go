@@ -87,11 +87,15 @@ func TestRolesCanBeReadOnTheirBackground(t *testing.T) {
 	} {
 		for role := range roles {
 			l := palettes[name][role]
-			if l.hex == "" || role == Border || role >= Heat0 && role <= Heat4 {
+			isSign := role == Border || role >= Heat0 && role <= Heat4
+			if l.hex == "" || isSign || role == Cursor { // the cursor is a background
 				continue
 			}
 			if got := contrast(lipgloss.Color(l.hex), want.background); got < want.least {
 				t.Errorf("%s: role %d (%s) has a contrast of %.1f, want %.1f", name, role, l.hex, got, want.least)
+			}
+			if got := contrast(lipgloss.Color(l.hex), lipgloss.Color(palettes[name][Cursor].hex)); got < 3 {
+				t.Errorf("%s: role %d (%s) has a contrast of %.1f in the row of the cursor, want 3", name, role, l.hex, got)
 			}
 		}
 	}
