@@ -12,6 +12,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/podtermination"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
@@ -86,7 +87,7 @@ func (o *Outbox) newEvictWrites(e *decision.Evict, now time.Time) []*write {
 		"metadata": map[string]any{"uid": pod.UID},
 		"status": map[string]any{"conditions": []map[string]any{
 			podConditionPatch(corev1.DisruptionTarget, corev1.ConditionTrue, reasonPreemption,
-				o.o.SchedulerName+": preempting to accommodate another workload: "+e.Message, now),
+				podtermination.EvictionMessage(o.o.SchedulerName, e.Message), now),
 			podConditionPatch(corev1.PodReady, corev1.ConditionFalse, reasonEvict, "Pod is evicted: "+e.Message, now),
 		}},
 	})

@@ -2,6 +2,7 @@
 package podtermination
 
 import (
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,4 +43,20 @@ func HasFinished(pod *corev1.Pod) bool {
 // work is incomplete.
 func WasDeletedBeforeEnd(pod *corev1.Pod) bool {
 	return HasFinished(pod) && pod.DeletionTimestamp != nil && !FinishTime(pod).Before(DeletionRequestedAt(pod))
+}
+
+// forAnother separates the name of the scheduler from the cause in the message of an eviction. Pods store such
+// messages, so the text must not change.
+const forAnother = ": preempting to accommodate another workload: "
+
+// EvictionMessage returns the message of the condition DisruptionTarget of a pod that a scheduler evicts.
+func EvictionMessage(scheduler, cause string) string { return scheduler + forAnother + cause }
+
+// EvictionCause returns the cause from a message of the condition DisruptionTarget. A message of another program is
+// returned whole.
+func EvictionCause(message string) string {
+	if _, cause, found := strings.Cut(message, forAnother); found {
+		return cause
+	}
+	return message
 }

@@ -46,3 +46,16 @@ func TestKilledIsWhoWasToldToGoBeforeItHadFinished(t *testing.T) {
 		}
 	}
 }
+
+func TestEvictionMessage(t *testing.T) {
+	t.Parallel()
+	message := EvictionMessage("volcano", "gang nlp/train takes its nodes")
+	if want := "volcano: preempting to accommodate another workload: gang nlp/train takes its nodes"; message != want {
+		t.Errorf("message %q, want %q", message, want)
+	}
+	for text, want := range map[string]string{message: "gang nlp/train takes its nodes", "the node is drained": "the node is drained"} {
+		if got := EvictionCause(text); got != want {
+			t.Errorf("the cause of %q is %q, want %q", text, got, want)
+		}
+	}
+}

@@ -80,13 +80,13 @@ func (a Arguments) WarnUnknown(where string, warn func(string), known ...string)
 	}
 }
 
-// PrefixWarnings returns a warn function for the arguments of a section. It prefixes each key with the section's name.
-func PrefixWarnings(where string, warn func(string)) func(string) {
-	return func(text string) {
-		if warn != nil {
-			warn(strings.Replace(text, "argument ", "argument "+where+".", 1))
-		}
+// InSection returns the arguments of a section with the section's name before each key, so that warnings name both.
+func (a Arguments) InSection(where string) Arguments {
+	inside := Arguments{}
+	for key, value := range a {
+		inside[where+"."+key] = value
 	}
+	return inside
 }
 
 // String returns the argument as text.

@@ -17,9 +17,6 @@ import (
 // oneEviction is the time span within which evicted pods count as part of the same eviction.
 const oneEviction = time.Minute
 
-// forAnother is the end of the prefix that schedulers put before the reason for an eviction.
-const forAnother = "preempting to accommodate another workload: "
-
 // victim is a pod of the job that was evicted.
 type victim struct {
 	place       Place
@@ -115,10 +112,7 @@ func disruptionText(pod *corev1.Pod) string {
 		if c.Type != corev1.DisruptionTarget || c.Status != corev1.ConditionTrue {
 			continue
 		}
-		_, text, found := strings.Cut(c.Message, forAnother)
-		if !found {
-			text = c.Message
-		}
+		text := podtermination.EvictionCause(c.Message)
 		switch c.Reason {
 		case evictionByAPI:
 			text = "the eviction was requested through the API, as kubectl drain does"

@@ -115,8 +115,8 @@ func parsePercentages(value any, where string, warn func(string)) load {
 	}
 	of := config.Arguments(fields)
 	of.WarnUnknown(where, warn, "cpu", "memory")
-	inside := config.PrefixWarnings(where, warn)
-	return load{of.Percent("cpu", 100, inside), of.Percent("memory", 100, inside)}
+	of = of.InSection(where)
+	return load{of.Percent(where+".cpu", 100, warn), of.Percent(where+".memory", 100, warn)}
 }
 
 // Name returns "rescheduling".

@@ -20,8 +20,9 @@ type estimator struct {
 
 func newEstimator(a config.Arguments, warn func(string)) estimator {
 	a.WarnUnknown("estimator", warn, "request_ratio", "burst_ratio", "risk_threshold", "risk_factor", "be_cpu", "be_mem")
+	inside := a.InSection("estimator")
 	ratio := func(key string, def float64) float64 {
-		v := a.Float(key, def, config.PrefixWarnings("estimator", warn))
+		v := inside.Float("estimator."+key, def, warn)
 		if v >= 0 {
 			return v
 		}

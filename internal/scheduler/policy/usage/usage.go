@@ -68,8 +68,8 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	p.weight, p.cpuWeight, p.memoryWeight = weight("usage.weight", 5), weight("cpu.weight", 1), weight("memory.weight", 1)
 	limits := parseSection(conf.Arguments["thresholds"], "thresholds", warn)
 	limits.WarnUnknown("thresholds", warn, "cpu", "mem")
-	inside := config.PrefixWarnings("thresholds", warn)
-	p.cpuPercent, p.memoryPercent = limits.Percent("cpu", 80, inside), limits.Percent("mem", 80, inside)
+	limits = limits.InSection("thresholds")
+	p.cpuPercent, p.memoryPercent = limits.Percent("thresholds.cpu", 80, warn), limits.Percent("thresholds.mem", 80, warn)
 	p.guess = newEstimator(parseSection(conf.Arguments["estimator"], "estimator", warn), warn)
 	p.closing.Why = p.explainOverload
 	return p
