@@ -411,10 +411,16 @@ func (b *Board) updateJobs(s *Snapshot) {
 		old := e.shown
 		e.shown = b.newJobRow(e, s.At)
 		// Pending jobs are also in the lists of their queues, which also count pods.
-		b.touched.queues = b.touched.queues || isPendingInQueue(old) || isPendingInQueue(e.shown) || old == nil || old.PodsOnNodes != e.shown.PodsOnNodes
+		b.touched.queues = b.touched.queues || affectsQueue(old, e.shown)
 		fresh = append(fresh, e.shown)
 	}
 	s.Jobs = mergeChanges(s.Jobs, func(j *Job) bool { return b.touched.jobs[j.UID] }, fresh, compareByNamespace)
+}
+
+// affectsQueue reports whether the change of a job's row may change the row of its queue. The old row may be nil.
+func affectsQueue(old, shown *Job) bool {
+	hasOtherPods := old == nil || old.PodsOnNodes != shown.PodsOnNodes
+	return hasOtherPods || isPendingInQueue(old) || isPendingInQueue(shown)
 }
 
 func compareByNamespace(a, b *Job) int {
