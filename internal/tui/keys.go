@@ -47,7 +47,7 @@ func (a *App) commonKeys() []screenapi.Binding {
 			return []screenapi.Effect{screenapi.Redraw{}}
 		}},
 		screenapi.Binding{Screen: e, Key: "ctrl+z", Name: "background", Help: "return to the shell; fg continues the dashboard", Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
-			return []screenapi.Effect{screenapi.Background{}}
+			return []screenapi.Effect{screenapi.SuspendProgram{}}
 		}},
 		screenapi.Binding{Screen: e, Key: "q", Also: []string{"ctrl+c"}, Name: "quit", Help: "quit the dashboard", Footer: 90, Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Quit{}}
@@ -109,7 +109,7 @@ func (a *App) HandleKey(key tea.KeyPressMsg) {
 		a.out = append(a.out, Request{screenapi.Quit{}, nil})
 		return
 	case "ctrl+z":
-		a.out = append(a.out, Request{screenapi.Background{}, nil})
+		a.out = append(a.out, Request{screenapi.SuspendProgram{}, nil})
 		return
 	}
 	if a.isTooSmall() { // the user cannot see the effect of a key, but can always quit

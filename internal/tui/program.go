@@ -229,7 +229,7 @@ func (m *model) runRequests() tea.Cmd {
 		case screenapi.SwitchContext:
 			m.wanted = e.Name
 			all = append(all, tea.Quit)
-		case screenapi.Background:
+		case screenapi.SuspendProgram:
 			all = append(all, tea.Suspend)
 		case screenapi.Redraw:
 			all = append(all, tea.ClearScreen)

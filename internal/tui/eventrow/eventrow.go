@@ -3,6 +3,7 @@ package eventrow
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,21 +66,23 @@ func TypeStyle(e *snapshot.Event) canvas.Style {
 // FindJob returns the job that an event is about: the object itself, or the job of the pod or PodGroup. It returns nil
 // if the job is not known.
 func FindJob(snap *snapshot.Snapshot, e *snapshot.Event) *snapshot.Job {
-	type cacheKey string
-	jobs := snapshot.CachedValue(snap, cacheKey("jobs by object"), func() map[types.UID]*snapshot.Job {
-		byObject := map[types.UID]*snapshot.Job{}
-		for _, job := range snap.Jobs {
-			byObject[job.UID] = job
-			if job.Group != nil {
-				byObject[job.Group.UID] = job
-			}
-			for _, pod := range job.Pods {
-				byObject[pod.UID] = job
-			}
+	if e.Kind == "Job" {
+		return snap.Job(e.Of)
+	}
+	for _, job := range snap.Jobs {
+		if job.Namespace == e.Namespace && ownsObject(job, e.Of) {
+			return job
 		}
-		return byObject
-	})
-	return jobs[e.Of]
+	}
+	return nil
+}
+
+// ownsObject reports whether the object with the given UID is the job's PodGroup or one of its pods.
+func ownsObject(job *snapshot.Job, uid types.UID) bool {
+	if job.Group != nil && job.Group.UID == uid {
+		return true
+	}
+	return slices.ContainsFunc(job.Pods, func(pod *snapshot.Pod) bool { return pod.UID == uid })
 }
 
 // FilterFields are the values by which events can be filtered.

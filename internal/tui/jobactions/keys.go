@@ -3,6 +3,7 @@ package jobactions
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,15 +76,22 @@ func (a *key) splitApplicableJobs(jobs []*snapshot.Job) (fit []*snapshot.Job, re
 	return fit, refused, left
 }
 
+// appliesTo reports whether the action applies to a job.
+func (a *key) appliesTo(job *snapshot.Job) bool {
+	why, already := a.judge.CheckApplicable(job.Object)
+	return why == "" && already == ""
+}
+
+// reasonForNoJobs returns the reason why the action applies to none of the jobs, or "".
 func (a *key) reasonForNoJobs(jobs []*snapshot.Job) string {
 	if len(jobs) == 0 {
 		return a.name + ": no job is selected"
 	}
-	fit, refused, left := a.splitApplicableJobs(jobs)
-	switch {
-	case len(fit) > 0:
+	if slices.ContainsFunc(jobs, a.appliesTo) { // this runs for each frame, even if thousands of jobs are marked
 		return ""
-	case left == 1:
+	}
+	_, refused, left := a.splitApplicableJobs(jobs)
+	if left == 1 {
 		return a.name + ": " + refused
 	}
 	return fmt.Sprintf("%s: not possible for any of the %d jobs: %s", a.name, left, refused)

@@ -119,23 +119,6 @@ func HeatLegend(resource string, g theme.Glyphs) string {
 	return text + "  - no " + resource + "  D drain  X down"
 }
 
-// TotalAmounts returns the allocatable amounts of all nodes, and the idle amounts of the nodes that accept pods. A
-// negative idle amount counts as zero.
-func TotalAmounts(nodes []*snapshot.Node) (has, idle nodecapacity.Amounts) {
-	for _, n := range nodes {
-		has.Add(n.Has, 1)
-		if !AcceptsPods(n) {
-			continue
-		}
-		left := nodecapacity.Amounts{MilliCPU: max(n.Idle.MilliCPU, 0), MemoryBytes: max(n.Idle.MemoryBytes, 0), Devices: map[corev1.ResourceName]int64{}}
-		for name, amount := range n.Idle.Devices {
-			left.Devices[name] = max(amount, 0)
-		}
-		idle.Add(left, 1)
-	}
-	return has, idle
-}
-
 // TotalAmount returns the total and the idle amount of one resource over all nodes, which may be the resource "pods". Only
 // nodes that accept pods have idle amounts.
 func TotalAmount(nodes []*snapshot.Node, resource corev1.ResourceName) (has, idle int64) {

@@ -20,16 +20,16 @@ func node(name string, state nodecapacity.State, used int64) *snapshot.Node {
 
 func TestIdleIsWhatCouldBeHad(t *testing.T) {
 	t.Parallel()
-	has, idle := TotalAmounts([]*snapshot.Node{
+	nodes := []*snapshot.Node{
 		node("a1", nodecapacity.StateIdle, 0), node("a2", nodecapacity.StateMixed, 3), node("b1", nodecapacity.StateFull, 8),
 		node("b2", nodecapacity.StateFull, 10), // requests exceed the capacity
 		node("c1", nodecapacity.StateDrained, 0), node("c2", nodecapacity.StateDraining, 2), node("c3", nodecapacity.StateDown, 0),
-	})
-	if has.Devices[gpu] != 56 || has.MilliCPU != 56000 {
-		t.Errorf("nodes have %+v, want 56 of each", has)
 	}
-	if idle.Devices[gpu] != 13 || idle.MilliCPU != 13000 {
-		t.Errorf("idle is %+v, want 8 and 5 of each: drained, draining and lost nodes take no pods", idle)
+	if has, idle := TotalAmount(nodes, gpu); has != 56 || idle != 13 {
+		t.Errorf("%d of %d GPUs are idle, want 8 and 5 of 56: drained, draining and lost nodes take no pods", idle, has)
+	}
+	if has, idle := TotalAmount(nodes, corev1.ResourceCPU); has != 56000 || idle != 13000 {
+		t.Errorf("%d of %d milli-CPU are idle, want 13000 of 56000", idle, has)
 	}
 }
 

@@ -296,29 +296,29 @@ type SwitchContext struct{ Name string }
 // Redraw redraws the whole terminal.
 type Redraw struct{}
 
-// Background stops the program until the user continues it from the shell.
-type Background struct{}
+// SuspendProgram stops the program until the user continues it from the shell.
+type SuspendProgram struct{}
 
 // Quit ends the dashboard.
 type Quit struct{}
 
-func (Open) effect()          {}
-func (Back) effect()          {}
-func (SetFilter) effect()     {}
-func (Ask) effect()           {}
-func (Input) effect()         {}
-func (Run) effect()           {}
-func (Notice) effect()        {}
-func (Copy) effect()          {}
-func (StreamLogs) effect()    {}
-func (StopLogs) effect()      {}
-func (Shell) effect()         {}
-func (SetMine) effect()       {}
-func (SetNamespace) effect()  {}
-func (SetResource) effect()   {}
-func (SetTheme) effect()      {}
-func (Choose) effect()        {}
-func (SwitchContext) effect() {}
-func (Redraw) effect()        {}
-func (Background) effect()    {}
-func (Quit) effect()          {}
+func (Open) effect()           {}
+func (Back) effect()           {}
+func (SetFilter) effect()      {}
+func (Ask) effect()            {}
+func (Input) effect()          {}
+func (Run) effect()            {}
+func (Notice) effect()         {}
+func (Copy) effect()           {}
+func (StreamLogs) effect()     {}
+func (StopLogs) effect()       {}
+func (Shell) effect()          {}
+func (SetMine) effect()        {}
+func (SetNamespace) effect()   {}
+func (SetResource) effect()    {}
+func (SetTheme) effect()       {}
+func (Choose) effect()         {}
+func (SwitchContext) effect()  {}
+func (Redraw) effect()         {}
+func (SuspendProgram) effect() {}
+func (Quit) effect()           {}

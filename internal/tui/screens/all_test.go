@@ -226,7 +226,7 @@ func (u *user) stays(snap *snapshot.Snapshot) {
 		return
 	}
 	for i, p := range u.places() {
-		if was := before[i].ID; was != p.ID && !before[i].Loose && top.(widget.Tabled).Tables()[i].Has(was) {
+		if was := before[i].ID; was != p.ID && !before[i].StartsAtTop && top.(widget.Tabled).Tables()[i].Has(was) {
 			u.t.Errorf("table %d: the cursor went from %s to %s, which is not what its user did", i, was, p.ID)
 		}
 	}

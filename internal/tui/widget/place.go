@@ -9,9 +9,9 @@ type Place struct {
 	At, Rows, Top, Height int
 	// Frames is the number of times the table has been drawn. A hidden page is not drawn.
 	Frames int
-	// Loose is true while the lists are incomplete and the user has not moved the cursor. It then goes to the first row
-	// whenever rows arrive.
-	Loose bool
+	// StartsAtTop is true while the lists are incomplete and the user has not moved the cursor. The cursor then goes to
+	// the first row whenever rows arrive.
+	StartsAtTop bool
 }
 
 // Placed is a table that exposes the position of its cursor.
@@ -28,7 +28,7 @@ var _ Placed = (*Table[int])(nil)
 
 // Place returns the position of the cursor.
 func (t *Table[R]) Place() Place {
-	return Place{ID: t.cursor, At: t.at, Rows: len(t.rows), Top: t.top, Height: t.height, Frames: t.frames, Loose: t.loading && !t.moved}
+	return Place{ID: t.cursor, At: t.at, Rows: len(t.rows), Top: t.top, Height: t.height, Frames: t.frames, StartsAtTop: t.loading && !t.moved}
 }
 
 // Has reports whether a row is in the table.

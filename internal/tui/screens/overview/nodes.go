@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/vc-batch/vc/internal/nodecapacity"
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
@@ -46,22 +45,25 @@ func freeNodesText(ctx *screenapi.Context) string {
 	return fmt.Sprintf("whole %snodes free: %d (%s)", kind, free.Count, free.Names)
 }
 
+// total is the allocatable and the idle amount of a resource over all nodes.
+type total struct{ has, idle int64 }
+
+func cachedTotal(snap *snapshot.Snapshot, name corev1.ResourceName) total {
+	return snapshot.CachedValue(snap, memo("total of "+name), func() total {
+		has, idle := noderow.TotalAmount(snap.Nodes, name)
+		return total{has, idle}
+	})
+}
+
 // sumAmounts returns the total allocatable and idle amounts of each resource over all nodes.
 func sumAmounts(ctx *screenapi.Context) (has, idle []amount) {
-	total := snapshot.CachedValue(ctx.Snap, memo("totals"), func() [2]nodecapacity.Amounts {
-		all, left := noderow.TotalAmounts(ctx.Snap.Nodes)
-		return [2]nodecapacity.Amounts{all, left}
-	})
-	all, left := total[0], total[1]
 	for _, name := range ctx.Snap.Resources {
-		a := amount{name: string(name), text: render.FormatAmount(name, all.AmountOfResource(name))}
-		switch name {
-		case corev1.ResourceMemory:
+		total := cachedTotal(ctx.Snap, name)
+		a := amount{name: string(name), text: render.FormatAmount(name, total.has)}
+		if name == corev1.ResourceMemory {
 			a.name = "mem"
-		case corev1.ResourceCPU:
-			a.name = "cpu"
 		}
-		i := amount{name: a.name, text: render.FormatAmount(name, left.AmountOfResource(name)), percent: formatPercent(left.AmountOfResource(name), all.AmountOfResource(name))}
+		i := amount{name: a.name, text: render.FormatAmount(name, total.idle), percent: formatPercent(total.idle, total.has)}
 		if idleUnknown(ctx) {
 			i.text, i.percent = "?", ""
 		}
