@@ -85,6 +85,9 @@ func (h *help) draw(a *App, c canvas.Canvas) {
 	for i, one := range lines[h.top:min(h.top+columns*h.page, len(lines))] {
 		one.draw(list.Sub(i/h.page*width, i%h.page, width-1, 1))
 	}
+	if len(lines) == 0 {
+		list.Fit(1, 0, list.W-1, "no key matches", theme.Dim)
+	}
 	h.drawFoot(a, foot, len(lines)-h.top-columns*h.page)
 }
 

@@ -14,7 +14,7 @@ var striggerTable = getopt.Table{Program: "strigger", Options: []getopt.Option{
 	{Long: "clear", Help: "Not supported: there are no triggers"},
 	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB", Help: "Trigger for a job"},
 	{Long: "fini", Short: 'f', Help: "When the job ends: use sbatch --dependency"},
-	{Long: "time", Short: 't', Help: "Not supported; before a job's time limit: sbatch --signal"},
+	{Long: "time", Short: 't', Help: "Not supported; to act before the time limit, use sbatch --signal"},
 	{Long: "node", Short: 'n', Arg: getopt.Optional, Value: "HOST", Help: "Trigger for nodes: use vcctl node list --watch"},
 	{Long: "down", Short: 'd', Help: "When a node goes down"},
 	{Long: "up", Short: 'u', Help: "When a node recovers"},
