@@ -70,7 +70,7 @@ const (
 )
 
 var (
-	errNotJSON  = errors.New("watch: what was received is no JSON object")
+	errNotJSON  = errors.New("watch: the received data is not a JSON object")
 	errTooLarge = errors.New("watch: an event has no end")
 )
 

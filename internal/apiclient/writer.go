@@ -43,8 +43,7 @@ type WriteRequest struct {
 // errorMost is the maximum number of bytes read from an error response.
 const errorMost = 64 << 10
 
-// NewWriter creates a Writer for a config. The timeout of the config limits each write. Writers with the same config
-// share their connections.
+// NewWriter creates a Writer for a config. The timeout of the config limits each write; 0 means no limit.
 func NewWriter(config *rest.Config) (*Writer, error) {
 	transport, err := rest.TransportFor(config)
 	if err != nil {
@@ -62,8 +61,11 @@ func NewWriter(config *rest.Config) (*Writer, error) {
 
 // Send sends a write. It returns nil, an *apierrors.StatusError from the server, or a transport error.
 func (w *Writer) Send(ctx context.Context, r *WriteRequest) error {
-	ctx, cancel := context.WithTimeout(ctx, w.timeout)
-	defer cancel()
+	if w.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, w.timeout)
+		defer cancel()
+	}
 	response, err := w.transport.RoundTrip(w.newRequest(ctx, r))
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
