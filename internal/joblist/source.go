@@ -254,9 +254,7 @@ func (w *writer) encodePod(pod *corev1.Pod) []byte {
 	if w.reports += size; err == nil && w.reports > mostReports {
 		err = errTooMuch
 	}
-	if err != nil {
-		w.err = err
-	}
+	w.keepFirstError(err)
 	return text
 }
 
@@ -265,11 +263,16 @@ func encodeCached[T client.Object](w *writer, object T, encode func(T) ([]byte, 
 	have, ok := w.written[uid]
 	if !ok || have.version != object.GetResourceVersion() {
 		text, err := encode(object)
-		if err != nil {
-			w.err = err
-		}
+		w.keepFirstError(err)
 		have = part{version: object.GetResourceVersion(), text: text}
 		w.fresh[uid] = have
 	}
 	return have.text
+}
+
+// keepFirstError stores an error unless an earlier one is already stored.
+func (w *writer) keepFirstError(err error) {
+	if w.err == nil {
+		w.err = err
+	}
 }

@@ -50,7 +50,7 @@ type Process struct {
 	readers  []*os.File
 	copying  sync.WaitGroup
 	verdict  *os.File   // receives the error if the task's program could not be executed
-	mu       sync.Mutex // guards ended
+	mu       sync.Mutex // guards ended and typed
 	ended    bool
 }
 
@@ -200,7 +200,9 @@ func (p *Process) closePipes(limit time.Duration) {
 // delay signals. The goroutine calls written after each piece.
 func (p *Process) StartInput(written func()) {
 	typed := make(chan []byte, protocol.InputWindow+1)
+	p.mu.Lock()
 	p.typed = typed
+	p.mu.Unlock()
 	go func() {
 		for data := range typed {
 			if len(data) == 0 {
