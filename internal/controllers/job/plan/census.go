@@ -76,12 +76,14 @@ func countMembers(job *batchv1alpha1.Job, in *Input) *census {
 		tasks[job.Spec.Tasks[i].Name] = i
 	}
 	c := &census{members: make([]*member, 0, len(in.Pods)), taken: make(map[Place]*member, len(in.Pods))}
-	for _, pod := range in.Pods {
+	storage := make([]member, len(in.Pods)) // one allocation for all members
+	for i, pod := range in.Pods {
 		task, index, version, ok := ParsePodIdentity(pod)
 		if !ok {
 			continue
 		}
-		m := &member{pod: pod, place: Place{Task: -1, Index: index}, version: version, marked: IsMarkedOutOfSync(pod),
+		m := &storage[i]
+		*m = member{pod: pod, place: Place{Task: -1, Index: index}, version: version, marked: IsMarkedOutOfSync(pod),
 			gone: pod.DeletionTimestamp != nil || in.Killed[pod.UID], ours: in.Killed[pod.UID]}
 		m.refused = WasRejectedByNode(pod) && !refusalsUsedUp(job)
 		if t, known := tasks[task]; known {
@@ -89,8 +91,6 @@ func countMembers(job *batchv1alpha1.Job, in *Input) *census {
 			m.inRange = index < job.Spec.Tasks[t].Replicas
 		}
 		c.members = append(c.members, m)
-	}
-	for _, m := range c.members {
 		c.taken[m.place] = m
 	}
 	return c
