@@ -63,6 +63,9 @@ func TestQueueGolden(t *testing.T) {
 		{About: "delete a queue in use needs --yes", Args: "queue delete research", Check: golden.CheckStored(queuePath, 3)},
 		{About: "delete a queue in use, agreed", Args: "queue delete research -y", Check: golden.CheckStored(queuePath, 2)},
 		{About: "delete by label needs --yes", Args: "queue delete -l !team", Check: golden.CheckStored(queuePath, 3)},
+		{About: "delete the root queue", Args: "queue delete root -y", Check: golden.CheckStored(queuePath, 4), Prepare: func(s *clitest.Server) {
+			s.SetObjects(&schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "root"}})
+		}},
 		{About: "the webhook refuses a delete", Args: "queue delete default", Prepare: func(s *clitest.Server) {
 			s.RejectRequests("DELETE", queuePath, 403, metav1.StatusReasonForbidden, `admission webhook "validatequeue.volcano.sh" denied the request: the default queue stays`)
 		}},

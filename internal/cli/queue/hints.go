@@ -40,6 +40,8 @@ func queueHint(invalid *field.Error, queue *schedulingv1beta1.Queue, around *che
 		return "vcctl queue tree shows the existing queues"
 	case path == "metadata.name" && queue.Name == keys.DefaultQueue:
 		return "jobs without a queue use it; `vcctl queue close default` rejects them"
+	case path == "metadata.name" && queue.Name == keys.RootQueue:
+		return "all other queues are below root; vcctl queue tree shows them, and each can be deleted by its name"
 	case path == "metadata.name" && hasChildQueues(queue, around):
 		return "delete its child queues as well: vcctl queue delete accepts several names"
 	case strings.HasPrefix(path, "spec.deserved"), strings.HasPrefix(path, "spec.capability"), strings.HasPrefix(path, "spec.guarantee"):
