@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"sync"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 
@@ -51,16 +50,24 @@ func releaseJobs(ctx context.Context, c *program.Call, words []string) error {
 }
 
 // operatorCheck returns a function that reports whether the user is an operator in Slurm's sense, which means that the
-// user may change jobs in all namespaces. The function sends one request to the API server, when it is first called.
+// user may change jobs in all namespaces. The function asks the API server until it has an answer, which it stores. It
+// does not store errors. It is not safe for concurrent use.
 func operatorCheck(ctx context.Context, c *program.Call) func() (bool, error) {
-	return sync.OnceValues(func() (bool, error) {
+	var allowed, answered bool
+	return func() (bool, error) {
+		if answered {
+			return allowed, nil
+		}
 		cl, err := c.Factory.Client()
 		if err != nil {
 			return false, err
 		}
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Verb: "patch", Group: batchv1alpha1.GroupVersion.Group, Resource: "jobs"}}}
-		err = cl.Create(ctx, review)
-		return review.Status.Allowed, err
-	})
+		if err := cl.Create(ctx, review); err != nil {
+			return false, err
+		}
+		allowed, answered = review.Status.Allowed, true
+		return allowed, nil
+	}
 }

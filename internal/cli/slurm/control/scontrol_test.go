@@ -2,7 +2,10 @@ package control_test
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,6 +36,27 @@ func TestScontrol(t *testing.T) {
 			controlCluster(server)
 			server.SetObjects(slurmtest.NewJob(38, "held", "ann", "default", batchv1alpha1.Pending, 10*time.Minute, slurmtest.WithReason("JobHeldAdmin", ""), func(j *batchv1alpha1.Job) { j.Annotations[keys.Hold] = keys.HoldAdmin }))
 			server.OnCreate("SelfSubjectAccessReview", func(review map[string]any) { review["status"] = map[string]any{"allowed": runsCluster} })
+		}
+		return r
+	}
+	// failingOnce lets the first review of the user's rights fail. Both held jobs belong to another user.
+	failingOnce := func(about string, argv ...string) golden.Run {
+		r := held(about, true, argv...)
+		prepare := r.Prepare
+		r.Prepare = func(server *clitest.Server) {
+			prepare(server)
+			server.SetObjects(slurmtest.NewJob(63, "held-too", "ann", "default", batchv1alpha1.Pending, 10*time.Minute, slurmtest.WithReason("JobHeldAdmin", ""), func(j *batchv1alpha1.Job) { j.Annotations[keys.Hold] = keys.HoldAdmin }))
+			var reviews atomic.Int32
+			server.HandlePath("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				if reviews.Add(1) == 1 {
+					w.WriteHeader(http.StatusInternalServerError)
+					_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":500,"reason":"InternalError","message":"etcd has no leader"}`)
+					return
+				}
+				w.WriteHeader(http.StatusCreated)
+				_, _ = io.WriteString(w, `{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","spec":{},"status":{"allowed":true}}`)
+			}))
 		}
 		return r
 	}
@@ -137,6 +161,7 @@ func TestScontrol(t *testing.T) {
 		slurmtest.WithChecks(held("unless the user is to release them", true, "scontrol", "uhold", "37"), slurmtest.ExpectAnnotation("eval-b8d2c", keys.Hold, keys.HoldUser)),
 		slurmtest.WithChecks(held("own jobs are held as everybody holds them", true, "scontrol", "hold", "40"), slurmtest.ExpectAnnotation("old", keys.Hold, keys.HoldUser)),
 		slurmtest.WithChecks(held("an administrator's hold is not the user's to release", false, "scontrol", "release", "38,39"), slurmtest.ExpectAnnotation("held", keys.Hold, keys.HoldAdmin)),
+		slurmtest.WithChecks(failingOnce("a check of the user's rights fails for one job only", "scontrol", "release", "38,63"), slurmtest.ExpectAnnotation("held-too", keys.Hold, "")),
 		slurmtest.WithChecks(held("it is the administrator's", true, "scontrol", "release", "38"), slurmtest.ExpectAnnotation("held", keys.Hold, "")),
 		run("an update of nothing", "scontrol", "update", "TimeLimit=10"),
 		run("a job as JSON", "scontrol", "show", "job", "36", "--json"),
