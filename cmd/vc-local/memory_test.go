@@ -28,7 +28,7 @@ func TestTheHeapGrowsWithTheWork(t *testing.T) {
 		{"a lull does not end it", 9, 0, 160},
 		{"nor do more of them change it", 20, 1, 160},
 		{"quiet does", 10, 0, 60},
-		{"and work begins anew", 2, 1, 160},
+		{"and work begins again", 2, 1, 160},
 	} {
 		if look(step.seconds, step.each); p.percent != step.want {
 			t.Errorf("%s: %d %%, want %d", step.what, p.percent, step.want)

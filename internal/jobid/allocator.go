@@ -18,10 +18,10 @@ type Mark struct {
 }
 
 // ErrConflict is the error of Swap if the mark has changed since it was read.
-var ErrConflict = errors.New("the mark of job ids was raised by somebody else")
+var ErrConflict = errors.New("another process has reserved these job IDs")
 
 // ErrUnavailable is the error that Take returns if the store cannot be reached, and for a while after that.
-var ErrUnavailable = errors.New("job ids cannot be had at the moment")
+var ErrUnavailable = errors.New("job IDs are temporarily unavailable")
 
 // Store stores the mark.
 type Store interface {

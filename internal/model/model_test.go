@@ -203,7 +203,7 @@ func TestAssumptions(t *testing.T) {
 			t.Errorf("phase %q of a new PodGroup of the same name", got)
 		}
 	})
-	t.Run("a pod made anew under the same name replaces the old one", func(t *testing.T) {
+	t.Run("a pod re-created under the same name replaces the old one", func(t *testing.T) {
 		c := start()
 		c.Apply(TaskFrom(pod("p", "g", "a", "1"), true))
 		again := pod("p", "g", "", "2")

@@ -73,7 +73,7 @@ func New(m config.Metrics, cluster *rest.Config) (Source, error) {
 	case "elasticsearch":
 		return &elastic{client, address, m.Elastic}, nil
 	}
-	return nil, fmt.Errorf("metrics.type: %q is no source of metrics", m.Type)
+	return nil, fmt.Errorf("metrics.type: %q is not a source of metrics", m.Type)
 }
 
 // look is the interval at which Run checks whether the configuration has changed.
@@ -120,7 +120,7 @@ func (r *runner) fetchIfDue(ctx context.Context, m config.Metrics, now time.Time
 	switch {
 	case ctx.Err() != nil:
 	case err != nil && !r.failed:
-		r.log.Error(err, "Real load of nodes cannot be had; policies that need it judge without after five minutes", "source", m.Type, "address", m.Address)
+		r.log.Error(err, "Cannot read the real load of nodes; after five minutes, policies decide without it", "source", m.Type, "address", m.Address)
 	case err == nil && r.failed:
 		r.log.Info("Real load of nodes is to be had again", "source", m.Type, "nodes", len(loads))
 	}

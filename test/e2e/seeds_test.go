@@ -33,7 +33,7 @@ func TestSeedManifestsApplyUnchanged(t *testing.T) {
 				// Applying the manifest again changes nothing: our defaults do not conflict with it. (Kubernetes itself
 				// rejects an exported uid the second time, for every kind.)
 				if out := c.must(string(b), "kubectl", "apply", "-f", "-"); strings.Contains(out, "created") {
-					t.Errorf("applied anew: %s", out)
+					t.Errorf("applied again: %s", out)
 				}
 			}
 			if rank(f) > 0 {

@@ -33,7 +33,7 @@ import (
 )
 
 // The flag rewrite rewrites the golden files of a package: go test ./internal/cli/queue -rewrite.
-var rewrite = flag.Bool("rewrite", false, "write the goldens anew")
+var rewrite = flag.Bool("rewrite", false, "rewrite the goldens")
 
 // Now is the current time in all golden files.
 var Now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -250,7 +250,7 @@ func CompareRuns(t *testing.T, name string, runs []Run) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), text.String()); diff != "" {
-		t.Errorf("%s (-want +got), go test -rewrite writes it anew:\n%s", path, diff)
+		t.Errorf("%s (-want +got), go test -rewrite rewrites it:\n%s", path, diff)
 	}
 }
 

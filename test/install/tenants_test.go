@@ -244,7 +244,7 @@ func attempts(t *testing.T, mallory client.Client, victim *batchv1alpha1.Job) []
 		{"command his job", create(command(bobs, "Job", victim.Name, "AbortJob")), cannot},
 		{"command his job from her namespace", create(command(mallorys, "Job", victim.Name, "AbortJob")), ""},
 		{"close the queue that he uses", create(command(mallorys, "Queue", "default", "CloseQueue")), "cannot update queues"},
-		{"close it under another word", create(command(mallorys, "queue", "default", "CloseQueue")), "nobody would carry out this one"},
+		{"close it under another word", create(command(mallorys, "queue", "default", "CloseQueue")), "no controller would carry out this one"},
 		{"create a queue", create(&schedulingv1beta1.Queue{ObjectMeta: named("mine")}), cannot},
 		{"take the queue's capacity", merge(&schedulingv1beta1.Queue{ObjectMeta: named("default")}, `{"spec":{"capability":{"cpu":"0"}}}`), cannot},
 		{"close the queue by its annotation", merge(&schedulingv1beta1.Queue{ObjectMeta: named("default")}, `{"metadata":{"annotations":{"vc-batch.dev/queue-state":"Closed"}}}`), cannot},

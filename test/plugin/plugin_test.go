@@ -16,7 +16,7 @@ import (
 )
 
 // rewrite makes the test update the example's go.mod and go.sum: go test ./test/plugin -rewrite.
-var rewrite = flag.Bool("rewrite", false, "write the example's go.mod and go.sum anew")
+var rewrite = flag.Bool("rewrite", false, "rewrite the go.mod and go.sum of the example")
 
 const (
 	root    = "../.."

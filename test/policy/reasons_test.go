@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write generated documents anew")
+var rewrite = flag.Bool("rewrite", false, "rewrite generated documents")
 
 const reasonsIntro = `# Reasons
 

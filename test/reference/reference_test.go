@@ -18,7 +18,7 @@ import (
 
 const directory = "../../docs/reference"
 
-var rewrite = flag.Bool("rewrite", false, "write docs/reference anew")
+var rewrite = flag.Bool("rewrite", false, "rewrite docs/reference")
 
 // TestReferenceIsCurrent checks that docs/reference matches the help texts; `make docs` regenerates it.
 func TestReferenceIsCurrent(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the answers of the stories anew")
+var rewrite = flag.Bool("rewrite", false, "rewrite the outcomes of the stories")
 
 // TestStories runs every story. A failed story prints the differences. To update the stories, run
 //

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the goldens and scripts anew")
+var rewrite = flag.Bool("rewrite", false, "rewrite the goldens and scripts")
 
 // Size is the size of a terminal.
 type Size struct{ W, H int }
@@ -257,6 +257,6 @@ func CompareWithFile(t *testing.T, path, text string) {
 		t.Fatalf("%v; go test -rewrite writes it", err)
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(text, "\n")); diff != "" {
-		t.Errorf("%s (-want +got); go test -rewrite writes it anew:\n%s", path, diff)
+		t.Errorf("%s (-want +got); go test -rewrite rewrites it:\n%s", path, diff)
 	}
 }

@@ -84,7 +84,7 @@ func FuzzBegin(f *testing.F) {
 		}
 		job.Annotations["vc-batch.dev/begin"] = at.Format(time.RFC3339Nano)
 		if again, err := BeginOf(job); err != nil || !again.Equal(at) {
-			t.Fatalf("%q is %s, written anew %s: %v", text, at, again, err)
+			t.Fatalf("%q is %s, written again %s: %v", text, at, again, err)
 		}
 	})
 }

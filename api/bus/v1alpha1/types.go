@@ -62,7 +62,7 @@ type Command struct {
 	Action string `json:"action,omitempty"`
 	// TargetObject is the object of the action: a Job in the same namespace, or a Queue.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="(self.kind == 'Job' && self.apiVersion.startsWith('batch.volcano.sh/')) || (self.kind == 'Queue' && self.apiVersion.startsWith('scheduling.volcano.sh/'))",message="a Command acts on a Job of batch.volcano.sh or a Queue of scheduling.volcano.sh, and nobody would carry out this one"
+	// +kubebuilder:validation:XValidation:rule="(self.kind == 'Job' && self.apiVersion.startsWith('batch.volcano.sh/')) || (self.kind == 'Queue' && self.apiVersion.startsWith('scheduling.volcano.sh/'))",message="a Command acts on a Job of batch.volcano.sh or a Queue of scheduling.volcano.sh, and no controller would carry out this one"
 	TargetObject *metav1.OwnerReference `json:"target,omitempty"`
 	// Reason is the reason for the action in one word.
 	// +optional

@@ -49,7 +49,7 @@ func newCommand() *cobra.Command {
 		Long: `vcd schedules, controls and admits batch workloads of Kubernetes.
 
 Each part runs as a process of its own or together with the others ("vcd all").
-Of several processes that run the same part, one works and the others stand by.`,
+If several processes run the same part, one works and the others stand by.`,
 		SilenceUsage: true, SilenceErrors: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -60,7 +60,7 @@ var endsWith = map[string]int{
 	"slurm scrontab -l":                           1, // there is no table
 	"slurm scrontab -":                            1, // standard input contains no table
 
-	"slurm strigger --set --jobid=42 --fini --program=run.sh": 1, // there are no triggers
+	"slurm strigger --set --jobid=42 --fini --program=run.sh": 1, // triggers are not available
 	"slurm strigger --set --node --down --program=run.sh":     1,
 }
 

@@ -77,7 +77,7 @@ func newLinks(f *cli.Factory, run func(*linkOptions, context.Context) error, cmd
 		}
 		return run(o, cmd.Context())
 	}
-	cmd.Flags().StringVar(&o.dir, "dir", "", "Directory of the links, usually on PATH")
+	cmd.Flags().StringVar(&o.dir, "dir", "", "Directory for the links, usually on PATH")
 	_ = cmd.RegisterFlagCompletionFunc("dir", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	})

@@ -179,7 +179,7 @@ func (p *Plan) createDueJob(c *batchv1alpha1.CronJob, status *batchv1alpha1.Cron
 		return
 	}
 	if batchv1alpha1.NamesZone(c.Spec.Schedule) {
-		p.appendEvent(corev1.EventTypeWarning, zoneInSchedule, "%s: the time zone in it is followed, but no new CronJob may have one there; set spec.timeZone instead", c.Spec.Schedule)
+		p.appendEvent(corev1.EventTypeWarning, zoneInSchedule, "%s: the time zone in the schedule still applies, but new CronJobs cannot have one there; set spec.timeZone instead", c.Spec.Schedule)
 	}
 	zone := time.Local
 	if c.Spec.TimeZone != nil {

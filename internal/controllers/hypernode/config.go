@@ -119,7 +119,7 @@ func parseLabel(config json.RawMessage, path *field.Path) ([]topology, field.Err
 	}
 	path = path.Child("networkTopologyTypes")
 	if len(c.Types) == 0 {
-		return nil, field.ErrorList{field.Required(path, "name a type of network and the labels of its levels, outermost first")}
+		return nil, field.ErrorList{field.Required(path, "specify a network type and the labels of its levels, outermost first")}
 	}
 	var topologies []topology
 	var errs field.ErrorList

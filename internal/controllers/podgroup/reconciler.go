@@ -117,7 +117,7 @@ func (r *Reconciler) createGroup(ctx context.Context, pod *corev1.Pod, wanted *s
 		return nil
 	}
 	if r.recorder != nil && ctx.Err() == nil && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		r.recorder.Event(pod, corev1.EventTypeWarning, string(batchv1alpha1.PodGroupError), "the pod waits for its PodGroup, which cannot be created: "+err.Error())
+		r.recorder.Event(pod, corev1.EventTypeWarning, string(batchv1alpha1.PodGroupError), "the pod is waiting for its PodGroup, which cannot be created: "+err.Error())
 	}
 	return fmt.Errorf("podgroup %s: %w", wanted.Name, err)
 }

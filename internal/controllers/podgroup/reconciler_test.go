@@ -155,7 +155,7 @@ func TestAPodIsToldThatItsGroupCannotBeMade(t *testing.T) {
 	}
 	select {
 	case event := <-events.Events:
-		if !strings.Contains(event, "PodGroupError the pod waits for its PodGroup, which cannot be created: ") || !strings.Contains(event, "connection refused") {
+		if !strings.Contains(event, "PodGroupError the pod is waiting for its PodGroup, which cannot be created: ") || !strings.Contains(event, "connection refused") {
 			t.Errorf("event %q", event)
 		}
 	default:

@@ -213,7 +213,7 @@ func (e *editing) sendChange(ctx context.Context, edited *unstructured.Unstructu
 		}
 		return true, cli.PrintSuccess(e.o.f, &e.o.out, wanted, "edited"+e.o.dryRun.MessageSuffix())
 	}
-	e.problems = []string{"it kept being changed by others during the edit: try again"}
+	e.problems = []string{"other users kept changing it during the edit: try again"}
 	return false, nil
 }
 

@@ -126,7 +126,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&r.restart, "restart", "Never", "When to restart a container: Never, OnFailure or Always")
 	flags.StringVar(&r.priority, "priority-class", "", "Priority class of the job")
 	flags.StringSliceVar(&r.plugins, "plugin", nil, "Job plugins, NAME or NAME=ARGS: "+strings.Join(batchv1alpha1.PluginNames, ", "))
-	flags.Int32Var(&r.maxRetry, "max-retry", 3, "Maximum number of runs of the job; it restarts one time less")
+	flags.Int32Var(&r.maxRetry, "max-retry", 3, "Maximum number of runs of the job, including the first")
 	flags.DurationVar(&r.ttl, "ttl", 0, "Delete the finished job after this long (default: keep it)")
 	flags.StringVar(&r.task, "task", "main", "Name of the task; pods are named NAME-TASK-INDEX")
 	flags.StringVar(&r.array, "array", "", "Run an array with these elements, for example 0-15 or 0-99%10 (at most ten at a time); --replicas is the number of pods of each element")

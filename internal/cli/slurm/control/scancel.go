@@ -39,7 +39,7 @@ var scancelTable = getopt.Table{Program: "scancel", Operands: "[JOB[_ELEMENT][.S
 	{Long: "state", Short: 't', Arg: getopt.Required, Value: "STATE", Help: "Only jobs in this state: PENDING, RUNNING or SUSPENDED", Group: program.FilterGroup},
 	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "NAME", Help: "Only jobs of this user", Group: program.FilterGroup},
 	{Long: "wckey", Arg: getopt.Required, Value: "KEY", Help: "Only jobs with this workload characterization key", Group: program.FilterGroup},
-	{Long: "reservation", Short: 'R', Arg: getopt.Required, Value: "NAME", Help: "Not supported: there are no reservations", Group: program.FilterGroup},
+	{Long: "reservation", Short: 'R', Arg: getopt.Required, Value: "NAME", Help: "Not supported: nodes cannot be reserved in advance", Group: program.FilterGroup},
 	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to search: contexts of the kubeconfig", Group: program.FilterGroup},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
 	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "SIGNAL", Help: "Send a signal to the steps instead of cancelling", Group: how},

@@ -32,7 +32,7 @@ import (
 var scontrolTable = getopt.Table{Program: "scontrol", Operands: "COMMAND", Options: []getopt.Option{
 	{Long: "all", Short: 'a', Help: "Show all partitions (default)"},
 	{Long: "details", Short: 'd', Help: "Also show the resources of running jobs on each node"},
-	{Long: "hide", NoEffect: true, Help: "No effect: there are no hidden partitions"},
+	{Long: "hide", NoEffect: true, Help: "No effect: all partitions are visible"},
 	{Long: "oneliner", Short: 'o', Help: "Print each object in one line"},
 	{Long: "quiet", Short: 'Q', Help: "Print only errors"},
 	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "Print jobs as JSON"},

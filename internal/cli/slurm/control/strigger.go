@@ -10,8 +10,8 @@ import (
 
 var striggerTable = getopt.Table{Program: "strigger", Options: []getopt.Option{
 	{Long: "set", Help: "Not supported: user programs cannot be run on events"},
-	{Long: "get", Help: "Not supported: there are no triggers"},
-	{Long: "clear", Help: "Not supported: there are no triggers"},
+	{Long: "get", Help: "Not supported: triggers are not available"},
+	{Long: "clear", Help: "Not supported: triggers are not available"},
 	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB", Help: "Trigger for a job"},
 	{Long: "fini", Short: 'f', Help: "When the job ends: use sbatch --dependency"},
 	{Long: "time", Short: 't', Help: "Not supported; to act before the time limit, use sbatch --signal"},
@@ -57,7 +57,7 @@ func triggerHint(c *program.Call) string {
 	}
 	switch {
 	case c.Parsed.Has("get"), c.Parsed.Has("clear"):
-		return "there are no triggers to list or clear; scontrol show job " + job + " shows the dependencies of a job"
+		return "triggers cannot be listed or cleared; use scontrol show job " + job + " shows the dependencies of a job"
 	case c.Parsed.Has("time"):
 		return "submit the job with --signal=B:USR1@SECONDS; its script receives the signal SECONDS before the time limit"
 	case c.Parsed.Has("fini"), hasJob:

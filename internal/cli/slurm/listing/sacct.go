@@ -42,18 +42,18 @@ var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
 	{Long: "allclusters", Short: 'L', Help: "Query all contexts of the kubeconfig", Group: program.FilterGroup},
 	{Long: "local", NoEffect: true, Help: "No effect: only one cluster is shown unless --clusters is given", Group: program.FilterGroup},
-	{Long: "federation", Help: "Not supported: there are no federations", Group: program.FilterGroup},
+	{Long: "federation", Help: "Not supported: clusters are not federated", Group: program.FilterGroup},
 	{Long: "group", Short: 'g', Arg: getopt.Required, Value: "LIST", Help: "Not supported: jobs have no group", Group: program.FilterGroup},
 	{Long: "gid", Arg: getopt.Required, Value: "LIST", Help: "Not supported: jobs have no group", Group: program.FilterGroup},
-	{Long: "file", Short: 'f', Arg: getopt.Required, Value: "FILE", Help: "Not supported: there is no accounting file", Group: program.FilterGroup},
-	{Long: "associations", Short: 'x', Arg: getopt.Required, Value: "LIST", Help: "Not supported: there are no associations", Group: program.FilterGroup},
+	{Long: "file", Short: 'f', Arg: getopt.Required, Value: "FILE", Help: "Not supported: jobs are not recorded in an accounting file", Group: program.FilterGroup},
+	{Long: "associations", Short: 'x', Arg: getopt.Required, Value: "LIST", Help: "Not supported: users have no associations", Group: program.FilterGroup},
 	{Long: "nnodes", Short: 'i', Arg: getopt.Required, Value: "N[-MAX]", Help: "Only jobs that ran on this number of nodes", Group: program.FilterGroup},
 	{Long: "ncpus", Short: 'I', Arg: getopt.Required, Value: "N[-MAX]", Help: "Only jobs that ran on this number of CPUs", Group: program.FilterGroup},
 	{Long: "timelimit-min", Short: 'k', Arg: getopt.Required, Value: "TIME", Help: "Only jobs with this time limit; with -K, at least this limit", Group: program.FilterGroup},
 	{Long: "timelimit-max", Short: 'K', Arg: getopt.Required, Value: "TIME", Help: "With -k, only jobs with at most this time limit", Group: program.FilterGroup},
 	{Long: "reason", Short: 'R', Arg: getopt.Required, Value: "LIST", Help: "Only jobs with these reasons", Group: program.FilterGroup},
 	{Long: "constraints", Short: 'C', Arg: getopt.Required, Value: "LIST", Help: "Only jobs with these constraints", Group: program.FilterGroup},
-	{Long: "flags", Short: 'F', Arg: getopt.Required, Value: "LIST", Help: "Not supported: jobs have no such flags", Group: program.FilterGroup},
+	{Long: "flags", Short: 'F', Arg: getopt.Required, Value: "LIST", Help: "Not supported: jobs do not have these flags", Group: program.FilterGroup},
 	{Long: "duplicates", Short: 'D', NoEffect: true, Help: "No effect: each job is printed once", Group: program.FilterGroup},
 	{Long: "allocations", Short: 'X', Help: "Print only jobs, not their batch scripts and steps", Group: program.OutputGroup},
 	{Long: "array", Help: "Print one line for each pending element of an array", Group: program.OutputGroup},
@@ -70,7 +70,7 @@ var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{
 	{Long: "expand-patterns", NoEffect: true, Help: "No effect: patterns in file names are always expanded", Group: program.OutputGroup},
 	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "Print JSON", Group: program.OutputGroup},
 	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "Print YAML", Group: program.OutputGroup},
-	{Long: "completion", Short: 'c', Help: "Not supported: there is no log of completions", Group: program.OutputGroup},
+	{Long: "completion", Short: 'c', Help: "Not supported: completions are not logged", Group: program.OutputGroup},
 	{Long: "batch-script", Short: 'B', Help: "Print the batch scripts of the jobs given with -j", Group: program.OutputGroup},
 	{Long: "env-vars", Help: "Print the submission environment of each job given with -j", Group: program.OutputGroup},
 	{Long: "verbose", Short: 'v', Help: "Report options without effect", Group: program.OutputGroup},
@@ -104,8 +104,8 @@ type sacctView struct {
 }
 
 func runSacct(ctx context.Context, c *program.Call) error {
-	err := c.RejectUnsupported(map[string]string{"federation": program.NoFederations, "group": "jobs have no group", "gid": "jobs have no group", "file": "there is no accounting file", "associations": "there are no associations",
-		"completion": "there is no log of completions", "flags": "jobs have no such flags"})
+	err := c.RejectUnsupported(map[string]string{"federation": program.NoFederations, "group": "jobs have no group", "gid": "jobs have no group", "file": "jobs are not recorded in an accounting file", "associations": "users have no associations",
+		"completion": "completions are not logged", "flags": "jobs do not have these flags"})
 	if err != nil {
 		return err
 	}

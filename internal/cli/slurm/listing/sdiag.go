@@ -49,7 +49,7 @@ func runSdiag(ctx context.Context, c *program.Call) error {
 		return err
 	}
 	if len(c.Parsed.Operands) > 0 {
-		return usererror.Errorf("sdiag takes options only", "Unrecognized option: %s", c.Parsed.Operands[0])
+		return usererror.Errorf("sdiag accepts only options", "Unrecognized option: %s", c.Parsed.Operands[0])
 	}
 	return c.InClustersParallel("\n", func(one *program.Call, _ bool) error {
 		v, err := clusterdata.ReadView(ctx, one, clusterdata.Wants{Pods: true, Ended: true, Facts: true})

@@ -29,14 +29,14 @@ var sprioTable = getopt.Table{Program: "sprio", Options: []getopt.Option{
 	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to query: contexts of the kubeconfig", Group: program.FilterGroup},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
 	{Long: "local", NoEffect: true, Help: "No effect: only one cluster is shown unless --clusters is given", Group: program.FilterGroup},
-	{Long: "federation", Help: "Not supported: there are no federations", Group: program.FilterGroup},
-	{Long: "sibling", Help: "Not supported: there are no federations", Group: program.FilterGroup},
+	{Long: "federation", Help: "Not supported: clusters are not federated", Group: program.FilterGroup},
+	{Long: "sibling", Help: "Not supported: clusters are not federated", Group: program.FilterGroup},
 	{Long: "noheader", Short: 'h', Help: "Do not print the header", Group: program.OutputGroup},
 	{Long: "long", Short: 'l', Help: "Print more columns", Group: program.OutputGroup},
-	{Long: "norm", Short: 'n', NoEffect: true, Help: "No effect: there are no factors to normalize", Group: program.OutputGroup},
+	{Long: "norm", Short: 'n', NoEffect: true, Help: "No effect: priorities have no factors to normalize", Group: program.OutputGroup},
 	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: "Columns to print, by letter: %i %Y %O", Group: program.OutputGroup},
 	{Long: "sort", Short: 'S', Arg: getopt.Required, Value: "LETTERS", Help: "Sort order: i, P, u (default: by position in the queue)", Group: program.OutputGroup},
-	{Long: "weights", Short: 'w', Help: "Not supported: there are no weighted factors", Group: program.OutputGroup},
+	{Long: "weights", Short: 'w', Help: "Not supported: priorities have no weighted factors", Group: program.OutputGroup},
 	{Long: "verbose", Short: 'v', Help: "Report options without effect", Group: program.OutputGroup},
 }}
 
@@ -56,7 +56,7 @@ var Sprio = program.Program{Table: &sprioTable, Run: runSprio,
 }
 
 func runSprio(ctx context.Context, c *program.Call) error {
-	if err := c.RejectUnsupported(map[string]string{"federation": program.NoFederations, "sibling": program.NoFederations, "weights": "there are no weighted factors; vcctl queue tree shows shares"}); err != nil {
+	if err := c.RejectUnsupported(map[string]string{"federation": program.NoFederations, "sibling": program.NoFederations, "weights": "priorities have no weighted factors; vcctl queue tree shows shares"}); err != nil {
 		return err
 	}
 	named, operands := c.Parsed.AllValues("jobs"), c.Parsed.Operands

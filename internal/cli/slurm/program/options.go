@@ -136,6 +136,6 @@ func (c *Call) RejectUnsupported(because map[string]string) error {
 // Reasons why options of several programs are not supported.
 const (
 	NoReservations = "Volcano has no advance reservations"
-	NoLicenses     = "there are no licenses"
-	NoFederations  = "there are no federations"
+	NoLicenses     = "licenses are not managed"
+	NoFederations  = "clusters are not federated"
 )

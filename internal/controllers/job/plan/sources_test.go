@@ -245,7 +245,7 @@ func TestDelayedAnswers(t *testing.T) {
 		"it runs in time":           {later(replacePod(pending(), 1, corev1.PodRunning), minute), "", 0},
 		"it fails in time":          {later(replacePod(pending(), 1, corev1.PodFailed), minute), "", 0},
 		"it goes in time":           {later(replacePod(pending(), 1, corev1.PodPending, goingAway), minute), "", 0},
-		"another pod took its place and waits anew":     {later(replacePod(pending(), 1, corev1.PodPending, func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(noon.Add(20 * time.Second)) }), 30*time.Second), "", 50 * time.Second},
+		"another pod took its place and waits again":    {later(replacePod(pending(), 1, corev1.PodPending, func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(noon.Add(20 * time.Second)) }), 30*time.Second), "", 50 * time.Second},
 		"a pod failed, not long ago":                    {failed(), "", 30 * time.Second},
 		"long ago":                                      {later(failed(), 30*time.Second), batchv1alpha1.Aborting, 0},
 		"another pod took its place and runs":           {later(replacePod(failed(), 1, corev1.PodRunning), minute), "", 0},

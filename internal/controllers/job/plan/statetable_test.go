@@ -19,7 +19,7 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write testdata/states.txt anew; read the difference before you commit it")
+var rewrite = flag.Bool("rewrite", false, "rewrite testdata/states.txt; read the difference before you commit it")
 
 // partly is the phase Restarting of a job of which only a part, the pod w-0, is being restarted.
 const partly batchv1alpha1.JobPhase = "Restarting-"

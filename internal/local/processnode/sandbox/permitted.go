@@ -101,7 +101,7 @@ func missingFeatures(p Permitted) []string {
 		lines = append(lines, "the file system of the state directory does not support overlays: files that pods write to their root stay in memory")
 	case shim.RootShared:
 		if p.Level != LevelPlain {
-			lines = append(lines, "overlay mounts are not permitted: what pods write outside their volumes is written to the machine's own files")
+			lines = append(lines, "overlay mounts are not permitted: outside their volumes, pods write to the machine's own files")
 		}
 	}
 	return lines

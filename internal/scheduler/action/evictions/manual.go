@@ -5,7 +5,7 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 // The documentation of the actions' settings.
 var (
 	preemptManual = config.Manual{
-		Text: "Evicts pods of the same queue to make room for a gang. Policies (priority, drf, tdm) decide which gangs may lose pods. It evicts as few as possible, and none unless the gang then starts.",
+		Text: "Evicts pods of the same queue so that a gang can start. Policies (priority, drf, tdm) decide which gangs may lose pods. It evicts as few as possible, and none unless the gang then starts.",
 		Arguments: []config.Option{
 			{Key: "predicateErrorCacheEnable", Default: "true", Text: "pods that schedule alike are always evaluated once", Idle: true},
 			{Key: "enableTopologyAwarePreemption", Default: "false", Text: "affinity and spread are always evaluated without the victims", Idle: true},

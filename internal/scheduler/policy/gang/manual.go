@@ -10,7 +10,7 @@ var manual = config.Manual{
 		{Key: "enableJobOrder", Default: "true", Text: "off: gangs that lost pods of their minimum do not go first"},
 		{Key: "enabledSubJobReady", Default: "true", Text: "off: sub-groups do not start as a whole"},
 		{Key: "enabledSubJobOrder", Default: "true", Text: "off: sub-groups that lost pods do not go first"},
-		{Key: "enableJobStarving", Default: "true", Text: "off: being below its minimum is no reason for evictions for a gang if another policy (priority, tdm) decides about that; without such a policy it remains a reason"},
+		{Key: "enableJobStarving", Default: "true", Text: "off: a gang below its minimum does not cause evictions if another policy (priority, tdm) decides about that; without such a policy it still does"},
 		{Key: "enablePreemptable", Default: "false", Text: "explicitly true: within a queue, gangs lose only pods beyond their minimum; otherwise whole gangs may be evicted"},
 		{Key: "enableReclaimable", Default: "false", Text: "explicitly true: between queues, gangs lose only pods beyond their minimum"},
 	},

@@ -27,7 +27,7 @@ var SattachTable = getopt.Table{Program: "sattach", Operands: "JOB.STEP", Option
 	{Long: "input-filter", Arg: getopt.Required, Value: "TASK", Help: "Not supported: tasks read the input of their srun"},
 	{Long: "pty", Help: "Not supported: use srun --jobid=JOB --overlap --pty bash"},
 	{Long: "quiet", Short: 'Q', Help: "Print only errors"},
-	{Long: "verbose", Short: 'v', NoEffect: true, Help: "No effect: there are no further details"},
+	{Long: "verbose", Short: 'v', NoEffect: true, Help: "No effect: no further details are available"},
 	{Long: "version", Short: 'V', Help: "Print the version"},
 	{Long: "help", Short: 'h', Help: "Print this help"},
 	{Long: "usage", Help: "Print a brief list of all options"},
