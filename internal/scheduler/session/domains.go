@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -112,9 +111,13 @@ func (s *Session) PermittedTiers(spec *model.TopologySpec, held []model.NodeID, 
 	if v.Code != "" {
 		return nil, v
 	}
-	isPermitted := func(d *model.Domain) bool { return d.Tier <= limit && d.IsInOrBelow(from) }
 	around := s.lowestCommonDomain(held) // new pods stay with the others
-	domains := slices.Collect(filterDomains(s.candidateDomains(around), isPermitted))
+	var domains []*model.Domain
+	for _, d := range s.candidateDomains(around) {
+		if d.Tier <= limit && d.IsInOrBelow(from) {
+			domains = append(domains, d)
+		}
+	}
 	switch {
 	case len(domains) == 0 && around != nil:
 		return nil, explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("its pods already run in %s, which has tier %d", describeDomain(around), around.Tier)}
@@ -122,34 +125,42 @@ func (s *Session) PermittedTiers(spec *model.TopologySpec, held []model.NodeID, 
 		return nil, s.whyNoDomain(limit)
 	}
 	if s.Rules.WideOnly {
-		narrow := func(d *model.Domain) bool { return slices.Contains(domains, d.Parent) }
-		domains = slices.DeleteFunc(slices.Clone(domains), narrow)
+		domains = widestDomains(domains)
 	}
 	return groupByTier(domains), explain.Verdict{}
 }
 
-// candidateDomains returns an iterator over the domain around some pods and the domains that contain it, from the
-// lowest. If around is nil, these are all domains that have nodes and can hold gangs.
-func (s *Session) candidateDomains(around *model.Domain) iter.Seq[*model.Domain] {
-	if around == nil {
-		isUsable := func(d *model.Domain) bool { return d.CanHoldGangs() && len(d.All) > 0 }
-		return filterDomains(slices.Values(s.Tree.Topology.Domains), isUsable)
+// candidateDomains returns the domain around some pods and the domains that contain it, from the lowest. If around is
+// nil, these are all domains that have nodes and can hold gangs.
+func (s *Session) candidateDomains(around *model.Domain) []*model.Domain {
+	var domains []*model.Domain
+	for d := around; d != nil; d = d.Parent {
+		domains = append(domains, d)
 	}
-	return func(yield func(*model.Domain) bool) {
-		for d := around; d != nil && yield(d); d = d.Parent {
+	if around != nil {
+		return domains
+	}
+	for _, d := range s.Tree.Topology.Domains {
+		if d.CanHoldGangs() && len(d.All) > 0 {
+			domains = append(domains, d)
 		}
 	}
+	return domains
 }
 
-// filterDomains returns an iterator over the domains for which keep returns true.
-func filterDomains(domains iter.Seq[*model.Domain], keep func(*model.Domain) bool) iter.Seq[*model.Domain] {
-	return func(yield func(*model.Domain) bool) {
-		for d := range domains {
-			if keep(d) && !yield(d) {
-				return
-			}
+// widestDomains returns the domains whose parent is not among the given domains.
+func widestDomains(domains []*model.Domain) []*model.Domain {
+	isGiven := make(map[*model.Domain]bool, len(domains))
+	for _, d := range domains {
+		isGiven[d] = true
+	}
+	var widest []*model.Domain
+	for _, d := range domains {
+		if !isGiven[d.Parent] {
+			widest = append(widest, d)
 		}
 	}
+	return widest
 }
 
 func describeDomain(d *model.Domain) string {

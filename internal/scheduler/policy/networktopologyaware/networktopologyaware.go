@@ -131,13 +131,18 @@ type filling struct {
 	resources, around []float64
 }
 
-func (f *filling) domainAmounts(d *model.Domain) row {
-	r := f.rows[d.Index]
-	if r.alloc != nil {
-		return r
+// domainAmounts returns the capacity and the used amounts of a domain. It computes them at the first call.
+func (f *filling) domainAmounts(d *model.Domain) *row {
+	r := &f.rows[d.Index]
+	if r.alloc == nil {
+		f.computeAmounts(r, d)
 	}
+	return r
+}
+
+func (f *filling) computeAmounts(r *row, d *model.Domain) {
 	n := f.s.View.Nodes
-	r = row{make([]float64, n.Stride), make([]float64, n.Stride)}
+	r.alloc, r.used = make([]float64, n.Stride), make([]float64, n.Stride)
 	for _, id := range d.All {
 		base := int(id) * n.Stride
 		for i := range n.Stride {
@@ -145,8 +150,6 @@ func (f *filling) domainAmounts(d *model.Domain) row {
 			r.used[i] += float64(n.Alloc[base+i] - f.s.View.Future[base+i])
 		}
 	}
-	f.rows[d.Index] = r
-	return r
 }
 
 // updatePlaced updates the used amounts after a task was placed or its placement was undone.
