@@ -93,6 +93,12 @@ func (h *hands) Manifest(ctx context.Context, kind, namespace, name string) (str
 	return text, h.toUserError(err)
 }
 
+// Describe returns a description of an object and its events.
+func (h *hands) Describe(ctx context.Context, kind, namespace, name string) (string, error) {
+	text, err := h.cluster.Describe(ctx, kind, namespace, name)
+	return text, h.toUserError(err)
+}
+
 // readAfter is the delay between a request for a Sheet and the read. Related changes usually arrive within this time,
 // so that one read covers several of them.
 const readAfter = 500 * time.Millisecond

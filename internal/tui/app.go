@@ -68,6 +68,7 @@ type App struct {
 	filters  map[screenapi.Screen]string
 	opened   map[screenapi.Screen]string // the filters with which screens were opened
 	stale    map[screenapi.Screen]bool   // screens that have not received the latest snapshot
+	last     lastChange
 	notice   screenapi.Notice
 	noticeAt time.Time
 	places   []tabPlace
@@ -212,6 +213,9 @@ func (a *App) SetLogs(logs *screenapi.LogView) {
 // ReportDone reports the result of a Run to its screen and to the user. If the Run succeeded in part, both its message
 // and its error are shown.
 func (a *App) ReportDone(from screenapi.Screen, run screenapi.Run, done screenapi.Done) {
+	if isChanged := done.Err == nil || done.Said != ""; isChanged {
+		a.rememberChange(&run, from)
+	}
 	if done.Err != nil {
 		before := run.Name + ": "
 		if done.Said != "" {
@@ -219,7 +223,11 @@ func (a *App) ReportDone(from screenapi.Screen, run screenapi.Run, done screenap
 		}
 		a.showNotice(screenapi.Notice{Text: before + formatOnOneLine(done.Err), Bad: true})
 	} else if !run.Quiet && done.Said != "" {
-		a.showNotice(screenapi.Notice{Text: done.Said})
+		said := done.Said
+		if run.Undo != nil {
+			said += "   (z undoes it)"
+		}
+		a.showNotice(screenapi.Notice{Text: said})
 	}
 	if from != nil && a.isOpenOrKept(from) {
 		a.applyEffects(from.Update(&a.ctx, done), from)

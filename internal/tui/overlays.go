@@ -231,8 +231,11 @@ type chooser struct {
 
 func newChooser(ask screenapi.Choose, from screenapi.Screen) *chooser {
 	c := &chooser{ask: ask, from: from}
-	for _, choice := range ask.Choices {
+	for i, choice := range ask.Choices {
 		c.ticked = append(c.ticked, choice.On)
+		if ask.One && choice.On {
+			c.at = i
+		}
 	}
 	return c
 }
@@ -243,12 +246,19 @@ func (l *chooser) key(a *App, key tea.KeyPressMsg) {
 		a.overlay = nil
 	case "enter":
 		a.overlay = nil
+		if l.ask.One {
+			clear(l.ticked)
+			l.ticked[l.at] = true
+		}
 		a.applyEffects(l.ask.Then(l.ticked), l.from)
 	case "up", "k":
 		l.at = max(l.at-1, 0)
 	case "down", "j":
 		l.at = max(min(l.at+1, len(l.ticked)-1), 0)
 	case "space":
+		if l.ask.One {
+			return
+		}
 		if len(l.ticked) > 0 && !l.ask.Choices[l.at].Fixed {
 			l.ticked[l.at] = !l.ticked[l.at]
 		}
@@ -256,7 +266,10 @@ func (l *chooser) key(a *App, key tea.KeyPressMsg) {
 }
 
 func (l *chooser) draw(a *App, c canvas.Canvas) {
-	const foot = "space select  enter apply  esc cancel"
+	foot := "space select  enter apply  esc cancel"
+	if l.ask.One {
+		foot = "enter select  esc cancel"
+	}
 	width := len(foot)
 	for _, choice := range l.ask.Choices {
 		width = max(width, canvas.Width(choice.Title)+6)
@@ -267,7 +280,10 @@ func (l *chooser) draw(a *App, c canvas.Canvas) {
 	for y := range min(height, len(l.ticked)-top) {
 		i := top + y
 		tick := "[ ] "
-		if l.ticked[i] {
+		switch {
+		case l.ask.One:
+			tick = ""
+		case l.ticked[i]:
 			tick = "[x] "
 		}
 		style := theme.Plain

@@ -82,6 +82,15 @@ func (r *Recorder) Manifest(_ context.Context, kind, namespace, name string) (st
 	return fmt.Sprintf("kind: %s\nmetadata:\n  name: %s\n  namespace: %s\n", kind, name, namespace), err
 }
 
+// Describe returns a short text.
+func (r *Recorder) Describe(_ context.Context, kind, namespace, name string) (string, error) {
+	_, err := r.recordCall("describe %s %s/%s", kind, namespace, name)
+	if err == nil {
+		err = r.connectionError()
+	}
+	return fmt.Sprintf("Name:         %s\nNamespace:    %s\nKind:         %s\nEvents:       <none>\n", name, namespace, kind), err
+}
+
 // Sheet returns the world's details of a job, or nil without a world.
 func (r *Recorder) Sheet(_ context.Context, job *snapshot.Job) (*jobstatus.Sheet, error) {
 	if err := cmp.Or(r.SheetErr, r.connectionError()); err != nil || r.Seen == nil {

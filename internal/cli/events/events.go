@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/usererror"
 )
@@ -155,16 +155,16 @@ func listColumns(f *cli.Factory, t *topic) []cli.Column[*corev1.Event] {
 			if t.wide {
 				return objectText(e)
 			}
-			return ownUID.ReplaceAllString(objectText(e), "-…")
+			if job, ok := jobstatus.JobOfPodGroup(e.InvolvedObject.Name); ok {
+				return strings.ToLower(e.InvolvedObject.Kind) + "/" + job + "-…"
+			}
+			return objectText(e)
 		}},
 		{Title: "FIRST", Wide: true, Volatile: true, Text: func(e event) string { return render.FormatAgeSince(f.Now(), firstOccurrence(e)) }},
 		{Title: "SOURCE", Wide: true, Text: func(e event) string { return cmp.Or(e.Source.Component, e.ReportingController, "-") }},
 		{Title: "MESSAGE", Text: func(e event) string { return strings.TrimSpace(e.Message) }},
 	}
 }
-
-// ownUID matches the UID of the job at the end of a PodGroup's name.
-var ownUID = regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 func objectText(e *corev1.Event) string {
 	return strings.ToLower(e.InvolvedObject.Kind) + "/" + e.InvolvedObject.Name

@@ -119,7 +119,8 @@ func (r reference) isGangOfDeleted(about corev1.ObjectReference) bool {
 	if r.kind != "Job" || about.Kind != "PodGroup" {
 		return false
 	}
-	return about.Name != r.name && ownUID.ReplaceAllString(about.Name, "") == r.name
+	job, ok := jobstatus.JobOfPodGroup(about.Name)
+	return ok && job == r.name
 }
 
 // addIfCreatedByJob adds the event's object to the topic if it is a pod or PodGroup that a job of the topic has created

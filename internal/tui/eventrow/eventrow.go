@@ -2,22 +2,18 @@ package eventrow
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/filter"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
-
-// groupSuffix matches the suffix, a UID, that the name of a job's PodGroup has after the job's name.
-var groupSuffix = regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // EventsToShow returns the events in the shown namespace and about objects without a namespace, the oldest first.
 func EventsToShow(ctx *screenapi.Context) []*snapshot.Event {
@@ -37,8 +33,8 @@ func EventsToShow(ctx *screenapi.Context) []*snapshot.Event {
 // shown as the job's gang.
 func ObjectText(e *snapshot.Event) string {
 	kind, name := strings.ToLower(e.Kind), e.Name
-	if e.Kind == "PodGroup" && groupSuffix.MatchString(name) {
-		kind, name = "gang", groupSuffix.ReplaceAllString(name, "")
+	if job, ok := jobstatus.JobOfPodGroup(name); ok && e.Kind == "PodGroup" {
+		kind, name = "gang", job
 	}
 	if e.Namespace != "" {
 		name = e.Namespace + "/" + name
@@ -69,20 +65,24 @@ func FindJob(snap *snapshot.Snapshot, e *snapshot.Event) *snapshot.Job {
 	if e.Kind == "Job" {
 		return snap.Job(e.Of)
 	}
-	for _, job := range snap.Jobs {
-		if job.Namespace == e.Namespace && ownsObject(job, e.Of) {
-			return job
-		}
-	}
-	return nil
+	return snapshot.CachedValue(snap, memo("jobs by UID of pod and PodGroup"), func() map[types.UID]*snapshot.Job { return jobsByOwnedUID(snap.Jobs) })[e.Of]
 }
 
-// ownsObject reports whether the object with the given UID is the job's PodGroup or one of its pods.
-func ownsObject(job *snapshot.Job, uid types.UID) bool {
-	if job.Group != nil && job.Group.UID == uid {
-		return true
+// memo is the type of the keys of cached values.
+type memo string
+
+// jobsByOwnedUID maps the UIDs of PodGroups and pods to their jobs.
+func jobsByOwnedUID(jobs []*snapshot.Job) map[types.UID]*snapshot.Job {
+	owners := map[types.UID]*snapshot.Job{}
+	for _, job := range jobs {
+		if job.Group != nil {
+			owners[job.Group.UID] = job
+		}
+		for _, pod := range job.Pods {
+			owners[pod.UID] = job
+		}
 	}
-	return slices.ContainsFunc(job.Pods, func(pod *snapshot.Pod) bool { return pod.UID == uid })
+	return owners
 }
 
 // FilterFields are the values by which events can be filtered.

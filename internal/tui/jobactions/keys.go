@@ -126,10 +126,22 @@ func (a *key) askToConfirm(ctx *screenapi.Context, jobs []*snapshot.Job) []scree
 	return []screenapi.Effect{screenapi.Ask{
 		Question: fmt.Sprintf("%s %s?", capitalizeFirst(a.name), describeJobs(fit)),
 		Named:    named, Count: len(fit), Lines: lines, Expect: expect,
-		Then: []screenapi.Effect{screenapi.Run{Name: a.name + " " + describeJobs(fit), Do: func(ctx context.Context) (string, error) {
+		Then: []screenapi.Effect{screenapi.Run{Name: a.name + " " + describeJobs(fit), Undo: undoOf(a.verb, fit, do), Do: func(ctx context.Context) (string, error) {
 			return do(ctx, a.verb, fit)
 		}}},
 	}}
+}
+
+// opposites maps an action to the action that reverts it, if there is one.
+var opposites = map[screenapi.Verb]screenapi.Verb{screenapi.Hold: screenapi.Release, screenapi.Release: screenapi.Hold, screenapi.Suspend: screenapi.Resume}
+
+// undoOf returns the Run that reverts an action on jobs, or nil.
+func undoOf(verb screenapi.Verb, jobs []*snapshot.Job, do func(context.Context, screenapi.Verb, []*snapshot.Job) (string, error)) *screenapi.Run {
+	opposite, ok := opposites[verb]
+	if !ok {
+		return nil
+	}
+	return &screenapi.Run{Name: "undo: " + string(opposite) + " " + describeJobs(jobs), Do: func(ctx context.Context) (string, error) { return do(ctx, opposite, jobs) }}
 }
 
 func describeJobs(jobs []*snapshot.Job) string {

@@ -32,17 +32,17 @@ func AllColumns() []Column {
 	user := func(r Row) string { return r.Job.User }
 	where := func(r Row) string { return r.NodesOrReason() }
 	return []Column{
-		{Key: "jobid", Title: "JOBID", Width: 13, Narrow: 12, Cell: plainTextCell(Row.NumberAndElements), Compare: compareByNumber},
-		{Key: "namespace", Title: "NAMESPACE", Width: 9, From: 100, Cell: plainTextCell(namespace), Compare: compareByField(namespace)},
-		{Key: "name", Title: "NAME", Width: 17, Narrow: 15, Cell: plainTextCell(name), Compare: compareByField(name)},
-		{Key: "queue", Title: "QUEUE", Width: 9, From: 100, Cell: plainTextCell(queue), Compare: compareByField(queue)},
-		{Key: "user", Title: "USER", Width: 6, Narrow: 4, From: 70, Cell: plainTextCell(user), Compare: compareByField(user)},
-		{Key: "st", Title: "ST", Width: 3, Narrow: 2, Cell: func(_ *screenapi.Context, r Row) (string, canvas.Style) {
+		{Key: "jobid", Letter: "I", Title: "JOBID", Width: 13, Narrow: 12, Cell: plainTextCell(Row.NumberAndElements), Compare: compareByNumber},
+		{Key: "namespace", Letter: "E", Title: "NAMESPACE", Width: 9, From: 100, Cell: plainTextCell(namespace), Compare: compareByField(namespace)},
+		{Key: "name", Letter: "N", Title: "NAME", Width: 17, Narrow: 15, Cell: plainTextCell(name), Compare: compareByField(name)},
+		{Key: "queue", Letter: "Q", Title: "QUEUE", Width: 9, From: 100, Cell: plainTextCell(queue), Compare: compareByField(queue)},
+		{Key: "user", Letter: "U", Title: "USER", Width: 6, Narrow: 4, From: 70, Cell: plainTextCell(user), Compare: compareByField(user)},
+		{Key: "st", Letter: "T", Title: "ST", Width: 3, Narrow: 2, Cell: func(_ *screenapi.Context, r Row) (string, canvas.Style) {
 			return r.SlurmStateCode(), StateStyle(r.SlurmStateCode())
 		}, Compare: compareByField(Row.SlurmStateCode)},
-		{Key: "prio", Title: "PRIO", Width: 4, From: 120, Right: true, Descending: true, Cell: priorityCell,
+		{Key: "prio", Letter: "P", Title: "PRIO", Width: 4, From: 120, Right: true, Descending: true, Cell: priorityCell,
 			Compare: compareByField(func(r Row) int32 { return r.Job.Priority })},
-		{Key: "nodes", Title: "NODES", Width: 5, Right: true, From: 70, Descending: true, Cell: func(_ *screenapi.Context, r Row) (string, canvas.Style) {
+		{Key: "nodes", Letter: "O", Title: "NODES", Width: 5, Right: true, From: 70, Descending: true, Cell: func(_ *screenapi.Context, r Row) (string, canvas.Style) {
 			if r.NodeCount() == 0 {
 				return "-", theme.Dim // it runs on no node, and the number of nodes that it will run on is unknown
 			}
@@ -51,26 +51,26 @@ func AllColumns() []Column {
 			Compare: compareByField(Row.NodeCount)},
 		{Key: "pods", Title: "PODS", Width: 5, Right: true, Hidden: true, Descending: true, Cell: numberCell(func(r Row) int64 { return int64(r.Job.Replicas) }),
 			Compare: compareByField(func(r Row) int32 { return r.Job.Replicas })},
-		{Key: "gpu", Title: "GPU", Width: 4, Right: true, Descending: true, Cell: numberCell(Row.RequestedGPUs), Compare: compareByField(Row.RequestedGPUs)},
-		{Key: "time", Title: "TIME", Width: 10, Ticks: true, Descending: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
+		{Key: "gpu", Letter: "V", Title: "GPU", Width: 4, Right: true, Descending: true, Cell: numberCell(Row.RequestedGPUs), Compare: compareByField(Row.RequestedGPUs)},
+		{Key: "time", Letter: "D", Title: "TIME", Width: 10, Ticks: true, Descending: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
 			if elapsed, ok := ElapsedTime(r.Job, ctx.Now); ok && (r.Part == nil || !r.IsWaiting()) {
 				return state.ShortClock(elapsed), theme.Plain
 			}
 			return "", theme.Plain
 		}, Compare: func(a, b Row) int { return b.Job.Started.Compare(a.Job.Started) }},
-		{Key: "left", Title: "LEFT", Width: 10, From: 150, Ticks: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
+		{Key: "left", Letter: "L", Title: "LEFT", Width: 10, From: 150, Ticks: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
 			return TimeLeftText(r.Job, ctx.Now), theme.Plain
 		},
 			Compare: compareByField(func(r Row) int64 { return int64(r.Job.Limit) })},
-		{Key: "start", Title: "START", Width: 8, From: 110, Ticks: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
+		{Key: "start", Letter: "B", Title: "START", Width: 8, From: 110, Ticks: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
 			return EstimatedStartText(r.Job, ctx.Now), theme.Plain
 		},
 			Compare: func(a, b Row) int { return a.Job.EstimatedStart.Compare(b.Job.EstimatedStart) }},
 		{Key: "counts", Title: "R/P/S/F", Width: 9, From: 140, Cell: plainTextCell(func(r Row) string { return PodCountsText(r.Job) })},
-		{Key: "age", Title: "SUBMITTED", Width: 9, Hidden: true, Ticks: true, Descending: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
+		{Key: "age", Letter: "A", Title: "SUBMITTED", Width: 9, Hidden: true, Ticks: true, Descending: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
 			return FormatMoment(r.Job.Submitted, ctx.Now), theme.Plain
 		}, Compare: func(a, b Row) int { return a.Job.Submitted.Compare(b.Job.Submitted) }},
-		{Key: "why", Title: "NODELIST(REASON)", Width: 12, Flex: true, Cell: plainTextCell(where), Compare: compareByField(where)},
+		{Key: "why", Letter: "W", Title: "NODELIST(REASON)", Width: 12, Flex: true, Cell: plainTextCell(where), Compare: compareByField(where)},
 	}
 }
 

@@ -22,6 +22,9 @@ type Actions interface {
 	Node(ctx context.Context, verb Verb, node string) (said string, err error)
 	// Manifest returns an object as YAML. kind is one of Job, Queue, Node and Pod.
 	Manifest(ctx context.Context, kind, namespace, name string) (string, error)
+	// Describe returns a description of an object and its events, as `kubectl describe` prints it. kind is as for
+	// Manifest.
+	Describe(ctx context.Context, kind, namespace, name string) (string, error)
 	// Sheet returns those details of a job that are not watched for all jobs: its complete pods, and all events about
 	// the job, its PodGroup and its pods. A nil result means that there are no additional details.
 	Sheet(ctx context.Context, job *snapshot.Job) (*jobstatus.Sheet, error)

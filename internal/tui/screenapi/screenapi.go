@@ -21,6 +21,7 @@ const (
 	Nodes    = "nodes"
 	Explain  = "explain"
 	Events   = "events"
+	Document = "document"
 	// Everywhere is the name that stands for all screens.
 	Everywhere = "everywhere"
 )
@@ -228,6 +229,8 @@ type Run struct {
 	Quiet bool
 	// Fetch is set instead of Do for a Run that returns a value.
 	Fetch func(context.Context) (value any, err error)
+	// Undo reverts the Run; nil if it cannot be reverted. The user can start it for 30 seconds after the Run.
+	Undo *Run
 }
 
 // Notice shows a line in the frame.
@@ -278,6 +281,8 @@ type SetTheme struct{ Name string }
 type Choose struct {
 	Title   string
 	Choices []Choice
+	// One makes the list a menu from which the user selects exactly one item. The cursor starts at the item that is On.
+	One bool
 	// Then returns the effects of the final selection. ticked has one entry for each choice.
 	Then func(ticked []bool) []Effect
 }

@@ -3,6 +3,7 @@ package screens
 
 import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
+	"github.com/vc-batch/vc/internal/tui/screens/document"
 	"github.com/vc-batch/vc/internal/tui/screens/events"
 	"github.com/vc-batch/vc/internal/tui/screens/explain"
 	"github.com/vc-batch/vc/internal/tui/screens/job"
@@ -14,5 +15,5 @@ import (
 
 // AllScreenSpecs returns the specs of all screens.
 func AllScreenSpecs() []screenapi.Spec {
-	return []screenapi.Spec{overview.ScreenSpec(), jobs.ScreenSpec(), queues.ScreenSpec(), nodes.ScreenSpec(), explain.ScreenSpec(), job.ScreenSpec(), events.ScreenSpec()}
+	return []screenapi.Spec{overview.ScreenSpec(), jobs.ScreenSpec(), queues.ScreenSpec(), nodes.ScreenSpec(), explain.ScreenSpec(), job.ScreenSpec(), events.ScreenSpec(), document.ScreenSpec()}
 }

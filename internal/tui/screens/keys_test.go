@@ -11,17 +11,23 @@ import (
 
 // wanted is the table of keys in the design: what each key does, and on which screens; "" means everywhere.
 var wanted = []struct{ screens, keys string }{
-	{"", "?:help /:filter ::command 1:overview 2:jobs 3:queues 4:nodes 5:explain esc:back M:mine 0:all_namespaces y:copy ctrl+l:redraw q:quit ctrl+c:quit"},
+	{"", "?:help /:filter ::command 1:overview 2:jobs 3:queues 4:nodes 5:explain esc:back M:mine 0:all_namespaces y:copy z:undo ctrl+l:redraw q:quit ctrl+c:quit"},
 	{"overview jobs job queues nodes explain events", "up:up k:up down:down j:down pgup:page_up ctrl+b:page_up pgdown:page_down ctrl+f:page_down home:first end:last G:last"},
 	// g moves to the first row, unless the design uses it for grouping.
 	{"overview job queues explain events", "g:top"},
 	{"jobs nodes", "g:group"},
-	{"overview jobs queues nodes events", "s:sort S:reverse c:columns enter"},
+	{"overview jobs queues nodes events", "S:sort c:columns d:describe Y:yaml enter"},
+	{"overview jobs nodes", "s:shell"},
+	// An uppercase letter sorts by a column, unless the screen uses it for something else.
+	{"overview jobs", "N:sort_name Q:sort_queue U:sort_user P:sort_prio T:sort_st"},
+	{"nodes", "N:sort_node T:sort_state O:sort_pods"},
+	{"queues", "N:sort_queue A:sort_alloc"},
+	{"document", "d:describe Y:yaml n:next_match N:match_before"},
 	{"overview jobs job nodes", "space:mark v:range ctrl+a:mark_all"},
 	{"overview jobs job explain", "x:cancel ctrl+d:delete p:suspend r:resume R:requeue h:hold u:release"},
 	{"overview jobs job", "l:logs w:why"},
 	{"overview queues nodes", "m"},
-	// s opens the summary here, so S sorts. f shows failed pods, as in the design's frames, so F follows the log.
+	// s opens the summary here, and a opens a shell. f shows failed pods, as in the design's frames, so F follows the log.
 	{"job", "s:summary P:pods t:pods e:events l:logs Y:yaml w:why a:attach tab:pane n:next_match N:match_before f:failed_only F:follow S:sort o:output_file enter"},
 	{"events", "enter:job e:close"},
 	{"queues", "o:open C:close e:edit"},

@@ -15,6 +15,8 @@ type Glyphs struct {
 	Spark []rune
 	// More starts the line about hidden rows.
 	More rune
+	// Ascending and Descending mark the columns by which rows are sorted.
+	Ascending, Descending rune
 	// Branch, LastBranch and Trunk draw a tree: the line to a child, to the last child, and past a child.
 	Branch, LastBranch, Trunk string
 }
@@ -24,12 +26,12 @@ func newGlyphs(ascii bool) Glyphs {
 		return Glyphs{
 			ASCII: true, TopLeft: '+', TopRight: '+', BottomRight: '+', BottomLeft: '+', Horizontal: '-', Vertical: '|',
 			Select: '>', Mark: '*', Full: '#', Part: '=', None: '.', Heat: [5]rune{'.', ':', '+', '=', '#'},
-			Spark: []rune("_.-=+*#"), More: '.', Branch: "|- ", LastBranch: "`- ", Trunk: "|  ",
+			Spark: []rune("_.-=+*#"), More: '.', Ascending: '^', Descending: 'v', Branch: "|- ", LastBranch: "`- ", Trunk: "|  ",
 		}
 	}
 	return Glyphs{
 		TopLeft: '┌', TopRight: '┐', BottomRight: '┘', BottomLeft: '└', Horizontal: '─', Vertical: '│',
 		Select: '▸', Mark: '*', Full: '█', Part: '▒', None: '·', Heat: [5]rune{'·', '░', '▒', '▓', '█'},
-		Spark: []rune("▁▂▃▄▅▆▇█"), More: '·', Branch: "├─ ", LastBranch: "└─ ", Trunk: "│  ",
+		Spark: []rune("▁▂▃▄▅▆▇█"), More: '·', Ascending: '↑', Descending: '↓', Branch: "├─ ", LastBranch: "└─ ", Trunk: "│  ",
 	}
 }

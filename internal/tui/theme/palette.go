@@ -91,16 +91,17 @@ func (i ink) newPalette() palette {
 	}
 }
 
-// darkPalette uses the colours of Okabe and Ito. Lines and keys have a second, lighter blue from the same set.
+// darkPalette uses the hues of Okabe and Ito, made lighter where needed for a contrast of at least 4.5 on dark gray, also
+// after conversion to 256 colours.
 func darkPalette() palette {
 	p := ink{
-		dim: look{hex: "#8a8a8a", few: gray}, title: look{hex: "#e4e4e4", few: white}, key: look{hex: "#56B4E9", few: brightCy},
+		dim: look{hex: "#949494", few: gray}, title: look{hex: "#e4e4e4", few: white}, key: look{hex: "#56B4E9", few: brightCy},
 		border: look{hex: "#6c6c6c", few: gray}, head: look{hex: "#bcbcbc", few: white}, mark: look{hex: "#F0E442", few: brightYl}, cursor: look{hex: "#262626"},
 	}.newPalette()
-	p.setStateColors("#56B4E9", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#F0E442")
+	p.setStateColors("#56B4E9", "#E69F00", "#00AF87", "#F0743E", "#D787AF", "#F0E442")
 	p.setSixteenColors(brightBl, yellow, green, red, brightMg, brightYl)
-	p.setHeatColors("#585858", "#0072B2", "#56B4E9", "#E69F00", "#D55E00")
-	p.setLogColors("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#4A90D9", "#bcbcbc")
+	p.setHeatColors([5]string{"#7a7a7a", "#2E8BC9", "#56B4E9", "#A6D9F7", "#ffffff"}, [5]string{gray, blue, brightBl, brightCy, white})
+	p.setLogColors("#56B4E9", "#E69F00", "#00AF87", "#F0E442", "#D787AF", "#F0743E", "#5F9BE0", "#bcbcbc")
 	return p
 }
 
@@ -108,9 +109,9 @@ func darkPalette() palette {
 func lightPalette() palette {
 	p := ink{
 		dim: look{hex: "#6c6c6c", few: gray}, title: look{hex: "#1c1c1c", few: black}, key: look{hex: "#005A8E", few: blue},
-		border: look{hex: "#767676", few: gray}, head: look{hex: "#3a3a3a", few: black}, mark: look{hex: "#7A6A00", few: magenta}, cursor: look{hex: "#eeeeee"},
+		border: look{hex: "#767676", few: gray}, head: look{hex: "#3a3a3a", few: black}, mark: look{hex: "#7A6A00", few: magenta}, cursor: look{hex: "#ffffd7"},
 	}.newPalette()
-	p.setStateColors("#0058A8", "#8A5F00", "#1A7A2E", "#A84300", "#9A3F72", "#6B5F00")
+	p.setStateColors("#0058A8", "#8A5F00", "#1A7A2E", "#A03A00", "#9A3F72", "#6B5F00")
 	p.setSixteenColors(blue, magenta, green, red, cyan, black)
 	// Some people cannot distinguish the four hues that are dark enough for a white background.
 	for role, how := range map[canvas.Style]look{Pending: {bold: true}, Warn: {bold: true}, Failed: {bold: true, under: true}, Error: {bold: true, under: true}, Borrowed: {under: true}} {
@@ -118,8 +119,8 @@ func lightPalette() palette {
 		l.bold, l.under = how.bold, how.under
 		p[role] = l
 	}
-	p.setHeatColors("#8a8a8a", "#005A8E", "#0072B2", "#8A5F00", "#A84300")
-	p.setLogColors("#005A8E", "#8A5F00", "#00674B", "#6B5F00", "#9A3F72", "#A84300", "#3a3a3a", "#5f5f87")
+	p.setHeatColors([5]string{"#8a8a8a", "#2E86C1", "#0067A5", "#00436E", "#000000"}, [5]string{gray, cyan, blue, blue, black})
+	p.setLogColors("#005A8E", "#8A5F00", "#00674B", "#6B5F00", "#9A3F72", "#A03A00", "#3a3a3a", "#5f5f87")
 	return p
 }
 
@@ -130,7 +131,7 @@ func highContrastPalette() palette {
 	}
 	p.setStateColors("#5fd7ff", "#ffff00", "#5fff87", "#ff8700", "#ff5fff", "#ffffff")
 	p.setSixteenColors(brightCy, brightYl, brightGr, brightRd, brightMg, white)
-	p.setHeatColors("#ffffff", "#5fd7ff", "#5fff87", "#ffff00", "#ff8700")
+	p.setHeatColors([5]string{"#9e9e9e", "#5fafff", "#5fd7ff", "#afffff", "#ffffff"}, [5]string{gray, brightBl, brightCy, brightCy, white})
 	p.setLogColors("#5fd7ff", "#ffff00", "#5fff87", "#ff87ff", "#ff8700", "#ffff87", "#ffffff", "#d7d7ff")
 	for role, l := range p {
 		l.bold = true
@@ -174,24 +175,24 @@ func (p palette) setSixteenColors(running, pending, done, failed, suspended, bor
 		l.few = few
 		p[role] = l
 	}
-	for i, few := range []string{gray, running, done, pending, failed} {
-		p[Heat0+canvas.Style(i)] = look{few: few}
-	}
 	for i, few := range []string{running, pending, done, suspended, failed, borrowed, gray, cyan} {
 		p[Log0+canvas.Style(i)] = look{few: few}
 	}
 }
 
-// setHeatColors sets the exact colours of the heat levels. It must be called after setSixteenColors.
-func (p palette) setHeatColors(levels ...string) { p.setExactColors(Heat0, levels) }
+// setHeatColors sets the colours of the heat levels, from idle to full: the exact ones, and those of terminals with
+// sixteen colours. They are shades of one hue, so that a full node does not look like a failure.
+func (p palette) setHeatColors(exact, sixteen [5]string) {
+	for i := range exact {
+		p[Heat0+canvas.Style(i)] = look{hex: exact[i], few: sixteen[i]}
+	}
+}
 
 // setLogColors sets the exact colours of the pods in a log. It must be called after setSixteenColors.
-func (p palette) setLogColors(pods ...string) { p.setExactColors(Log0, pods) }
-
-func (p palette) setExactColors(first canvas.Style, colors []string) {
-	for i, hex := range colors {
-		l := p[first+canvas.Style(i)]
+func (p palette) setLogColors(pods ...string) {
+	for i, hex := range pods {
+		l := p[Log0+canvas.Style(i)]
 		l.hex = hex
-		p[first+canvas.Style(i)] = l
+		p[Log0+canvas.Style(i)] = l
 	}
 }

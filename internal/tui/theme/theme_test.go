@@ -5,9 +5,11 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"slices"
 	"testing"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
 )
@@ -76,27 +78,53 @@ func TestStatesDifferInSixteenColours(t *testing.T) {
 	}
 }
 
+// backgrounds lists the backgrounds on which the colours of each theme must be legible, besides that of the cursor row.
+var backgrounds = map[string][]string{
+	"dark": {"#000000", "#1e1e1e"}, "colorblind": {"#000000", "#1e1e1e"}, "high-contrast": {"#000000", "#1e1e1e"}, "light": {"#ffffff"},
+}
+
+// leastContrast is the contrast that WCAG 2 requires for text (level AA), and leastSignContrast the one for signs.
+const (
+	leastContrast     = 4.5
+	leastSignContrast = 3
+)
+
 func TestRolesCanBeReadOnTheirBackground(t *testing.T) {
 	t.Parallel()
-	// WCAG 2 requires 4.5 for text (level AA), and 3 for large text and signs.
-	for name, want := range map[string]struct {
-		background color.Color
-		least      float64
-	}{
-		"dark": {color.Black, 3}, "colorblind": {color.Black, 3}, "light": {color.White, 4.5}, "high-contrast": {color.Black, 7},
-	} {
-		for role := range roles {
-			l := palettes[name][role]
-			isSign := role == Border || role >= Heat0 && role <= Heat4
-			if l.hex == "" || isSign || role == Cursor { // the cursor is a background
-				continue
+	profiles := map[string]colorprofile.Profile{"true colour": colorprofile.TrueColor, "256 colours": colorprofile.ANSI256}
+	for name, behind := range backgrounds {
+		behind = append(slices.Clone(behind), palettes[name][Cursor].hex)
+		for depth, profile := range profiles {
+			least := map[canvas.Style]float64{}
+			for role := range roles {
+				l := palettes[name][role]
+				isText := role != Border && (role < Heat0 || role > Heat4)
+				if l.hex == "" || role == Cursor { // the cursor is a background
+					continue
+				}
+				least[role] = math.Inf(1)
+				for _, background := range behind {
+					if background == palettes[name][Cursor].hex && !isText {
+						continue
+					}
+					least[role] = min(least[role], contrast(profile.Convert(lipgloss.Color(l.hex)), profile.Convert(lipgloss.Color(background))))
+				}
+				if want := map[bool]float64{true: leastContrast, false: leastSignContrast}[isText]; least[role] < want {
+					t.Errorf("%s, %s: role %d (%s) has a contrast of %.2f, want %.1f", name, depth, role, l.hex, least[role], want)
+				}
 			}
-			if got := contrast(lipgloss.Color(l.hex), want.background); got < want.least {
-				t.Errorf("%s: role %d (%s) has a contrast of %.1f, want %.1f", name, role, l.hex, got, want.least)
-			}
-			if got := contrast(lipgloss.Color(l.hex), lipgloss.Color(palettes[name][Cursor].hex)); got < 3 {
-				t.Errorf("%s: role %d (%s) has a contrast of %.1f in the row of the cursor, want 3", name, role, l.hex, got)
-			}
+			t.Logf("%-14s %-12s running %.1f pending %.1f done %.1f failed %.1f suspended %.1f borrowed %.1f dim %.1f key %.1f mark %.1f", name, depth,
+				least[Running], least[Pending], least[Done], least[Failed], least[Suspended], least[Borrowed], least[Dim], least[Key], least[Mark])
+		}
+	}
+}
+
+func TestFullNodeDoesNotLookFailed(t *testing.T) {
+	t.Parallel()
+	for name, roles := range palettes {
+		full, failed := roles[Heat4], roles[Failed]
+		if name != "mono" && (full.hex == failed.hex || full.few == failed.few) {
+			t.Errorf("%s: a full node has the colour of a failed one: %+v and %+v", name, full, failed)
 		}
 	}
 }

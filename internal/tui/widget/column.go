@@ -30,6 +30,8 @@ type Column[R any] struct {
 	Compare func(a, b R) int
 	// Descending makes the descending order the first one when sorting by the column.
 	Descending bool
+	// Letter is the key that sorts by the column, an uppercase letter, or "".
+	Letter string
 }
 
 // isColumnShown reports whether a column is drawn.

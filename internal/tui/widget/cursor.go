@@ -21,9 +21,10 @@ type Rows interface {
 	MarkAll()
 	// Escape ends a range and clears all marks. It reports whether there were any.
 	Escape() bool
-	// NextSort sorts by the next column; Reverse reverses the sort order.
-	NextSort(*screenapi.Context)
-	Reverse()
+	// SortBy sorts by a column; if the rows are already sorted by it, SortBy reverses the order.
+	SortBy(column string)
+	// SortMenu lets the user choose a column to sort by.
+	SortMenu(*screenapi.Context) []screenapi.Effect
 	// Chooser lets the user choose columns.
 	Chooser(*screenapi.Context) []screenapi.Effect
 	// Mouse handles a click or a turn of the wheel. open reports whether to open a row.
@@ -135,29 +136,6 @@ func (t *Table[R]) Targets() []R {
 	return nil
 }
 
-// NextSort sorts by the next visible column. After the last column, it returns to the default order.
-func (t *Table[R]) NextSort(ctx *screenapi.Context) {
-	t.reverse = false
-	found := t.sortBy == ""
-	for i := range t.Columns {
-		column := &t.Columns[i]
-		if found && column.Compare != nil && t.isColumnShown(ctx, column) {
-			t.sortBy = column.Key
-			t.arrangeRows()
-			return
-		}
-		found = found || column.Key == t.sortBy
-	}
-	t.sortBy = ""
-	t.arrangeRows()
-}
-
-// Reverse reverses the sort order.
-func (t *Table[R]) Reverse() {
-	t.reverse = !t.reverse
-	t.arrangeRows()
-}
-
 // Mouse handles a click or a turn of the wheel.
 func (t *Table[R]) Mouse(_ *screenapi.Context, m screenapi.Mouse) (taken, open bool) {
 	x, y, inside := t.drawn.ContainsCell(m.X, m.Y)
@@ -192,11 +170,6 @@ func (t *Table[R]) sortByClicked(x int) {
 		if x < p.x || x >= p.x+p.w || column.Compare == nil {
 			continue
 		}
-		if t.sortBy == column.Key {
-			t.reverse = !t.reverse
-		} else {
-			t.sortBy, t.reverse = column.Key, false
-		}
-		t.arrangeRows()
+		t.SortBy(column.Key)
 	}
 }

@@ -23,7 +23,7 @@ func (t *Table[R]) Draw(ctx *screenapi.Context, c canvas.Canvas, empty string) {
 	t.drawn = c
 	t.frames++
 	t.heads = t.layOutColumns(ctx, c.W)
-	t.drawTableHead(c)
+	t.drawTableHead(ctx, c)
 	t.height = max(c.H-1, 0)
 	cut := t.needsMoreThan(t.height)
 	if cut {
@@ -58,19 +58,39 @@ func (t *Table[R]) Text(ctx *screenapi.Context, width int, empty string) string 
 	return strings.TrimRight(c.Text(), "\n") + "\n"
 }
 
-func (t *Table[R]) drawTableHead(c canvas.Canvas) {
+func (t *Table[R]) drawTableHead(ctx *screenapi.Context, c canvas.Canvas) {
 	for _, p := range t.heads {
 		column := &t.Columns[p.index]
-		style := theme.Head
-		if column.Key == t.sortBy {
+		style, width := theme.Head, p.w
+		if arrow := t.sortArrow(ctx, column.Key); arrow != 0 {
 			style |= canvas.Underline
+			width--
+			at := p.x + width
+			if !column.Right {
+				at = p.x + min(canvas.Width(column.Title), width)
+			}
+			c.PutRune(at, 0, arrow, style)
 		}
 		if column.Right {
-			c.FitRight(p.x, 0, p.w, column.Title, style)
+			c.FitRight(p.x, 0, width, column.Title, style)
 		} else {
-			c.Fit(p.x, 0, p.w, column.Title, style)
+			c.Fit(p.x, 0, min(width, canvas.Width(column.Title)), column.Title, style)
 		}
 	}
+}
+
+// sortArrow returns the direction in which the rows are sorted by a column, or 0 if they are not sorted by it.
+func (t *Table[R]) sortArrow(ctx *screenapi.Context, column string) rune {
+	for _, k := range t.order {
+		switch {
+		case k.column != column:
+		case k.descending:
+			return ctx.Theme.Glyphs.Descending
+		default:
+			return ctx.Theme.Glyphs.Ascending
+		}
+	}
+	return 0
 }
 
 func (t *Table[R]) drawTableFoot(ctx *screenapi.Context, c canvas.Canvas, more int) {

@@ -20,20 +20,26 @@ func (of rowsOf) do(what func(Rows, *screenapi.Context) []screenapi.Effect) func
 	}
 }
 
-// RowKeys returns the keys that all tables have. of returns the current table, or nil.
-func RowKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
-	do, plain := rowsOf(of).do, rowsOf(of).change
+// TextKeys returns the keys that scroll a text or move the cursor of a table. of returns the current text or table, or nil.
+func TextKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
+	plain := rowsOf(of).change
 	return []screenapi.Binding{
-		{Screen: name, Key: "up", Also: []string{"k"}, Name: "up", Help: "the row above", Do: plain(func(r Rows) { r.Move(-1) })},
-		{Screen: name, Key: "down", Also: []string{"j"}, Name: "down", Help: "the row below", Do: plain(func(r Rows) { r.Move(1) })},
+		{Screen: name, Key: "up", Also: []string{"k"}, Name: "up", Help: "the row or line above", Do: plain(func(r Rows) { r.Move(-1) })},
+		{Screen: name, Key: "down", Also: []string{"j"}, Name: "down", Help: "the row or line below", Do: plain(func(r Rows) { r.Move(1) })},
 		{Screen: name, Key: "pgup", Also: []string{"ctrl+b"}, Name: "page up", Help: "one page up", Do: plain(func(r Rows) { r.Page(-1) })},
 		{Screen: name, Key: "pgdown", Also: []string{"ctrl+f"}, Name: "page down", Help: "one page down", Do: plain(func(r Rows) { r.Page(1) })},
 		{Screen: name, Key: "home", Name: "first", Help: "the first row", Do: plain(Rows.Home)},
 		{Screen: name, Key: "end", Also: []string{"G"}, Name: "last", Help: "the last row", Do: plain(Rows.End)},
-		{Screen: name, Key: "s", Name: "sort", Help: "sort by the next column; after the last, restore the default order", Footer: 40, Do: do(func(r Rows, ctx *screenapi.Context) []screenapi.Effect { r.NextSort(ctx); return nil })},
-		{Screen: name, Key: "S", Name: "reverse", Help: "reverse the sort order", Do: plain(Rows.Reverse)},
-		{Screen: name, Key: "c", Name: "columns", Help: "choose the visible columns", Footer: 41, Do: do(func(r Rows, ctx *screenapi.Context) []screenapi.Effect { return r.Chooser(ctx) })},
 	}
+}
+
+// RowKeys returns the keys that all tables have. of returns the current table, or nil.
+func RowKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
+	do := rowsOf(of).do
+	return append(TextKeys(name, of),
+		screenapi.Binding{Screen: name, Key: "S", Name: "sort", Help: "choose the column to sort by; the same column again reverses the order", Footer: 40, Do: do(Rows.SortMenu)},
+		screenapi.Binding{Screen: name, Key: "c", Name: "columns", Help: "choose the visible columns", Footer: 41, Do: do(Rows.Chooser)},
+	)
 }
 
 // FirstRowKey returns the key "g" for tables that cannot be grouped.

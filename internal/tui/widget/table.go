@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/vc-batch/vc/internal/snapshot"
@@ -36,8 +35,7 @@ type Table[R any] struct {
 	frames int // number of times it was drawn
 	heads  []placedColumn
 
-	sortBy  string
-	reverse bool
+	order   []sortKey // the columns that the user sorts by, the most important first
 	chosen  map[string]bool
 	marks   map[string]bool
 	anchor  string // start of a range of marked rows; "" if none exists
@@ -174,52 +172,6 @@ func (t *Table[R]) clampCursor() {
 	t.top = min(t.top, t.at)
 	t.top = max(t.top, t.at-height+1)
 	t.top = max(min(t.top, len(t.rows)-height), 0)
-}
-
-func (t *Table[R]) compareFunction() func(a, b R) int {
-	for i := range t.Columns {
-		column := &t.Columns[i]
-		if column.Key != t.sortBy || column.Compare == nil {
-			continue
-		}
-		descending := column.Descending != t.reverse
-		return func(a, b R) int {
-			way := column.Compare(a, b)
-			if descending {
-				way = -way
-			}
-			if way == 0 && t.Default != nil {
-				return t.Default(a, b)
-			}
-			return way
-		}
-	}
-	if t.reverse && t.Default != nil {
-		return func(a, b R) int { return -t.Default(a, b) }
-	}
-	return t.Default
-}
-
-// SortNote describes the sort order, for example "queue, -priority".
-func (t *Table[R]) SortNote() string {
-	for i := range t.Columns {
-		if column := &t.Columns[i]; column.Key == t.sortBy {
-			if column.Descending != t.reverse {
-				return "-" + strings.ToLower(column.Key)
-			}
-			return strings.ToLower(column.Key)
-		}
-	}
-	if t.reverse {
-		return "reversed " + t.DefaultSort
-	}
-	return t.DefaultSort
-}
-
-// SortBy sorts by the specified column; "" selects the default order.
-func (t *Table[R]) SortBy(key string, reverse bool) {
-	t.sortBy, t.reverse = key, reverse
-	t.arrangeRows()
 }
 
 // Rows returns the rows in display order, including lingering ones.

@@ -90,7 +90,7 @@ func TestTheRowUnderTheCursorIsAlwaysDrawn(t *testing.T) {
 func TestTheCursorStaysOnItsRowWhenOthersCome(t *testing.T) {
 	t.Parallel()
 	rows := table(item{name: "b"}, item{name: "d"})
-	rows.SortBy("name", false)
+	rows.SortBy("name")
 	rows.Select("d")
 	rows.SetRows(&screenapi.Context{}, []item{{name: "a"}, {name: "b"}, {name: "c"}, {name: "d"}}, false)
 	if at, _ := rows.Selected(); at.name != "d" {
@@ -118,7 +118,7 @@ func TestTheCursorIsOnTheFirstRowUntilSomebodyMovesIt(t *testing.T) {
 		if test.moves > 0 {
 			rows.Move(test.moves)
 		}
-		rows.SortBy("name", false)
+		rows.SortBy("name")
 		rows.SetRows(live, all, true)
 		if row, _ := rows.Selected(); row.name != test.want {
 			t.Errorf("%s: the cursor is on %s, not on %s", name, row.name, test.want)

@@ -3,6 +3,7 @@ package events
 import (
 	"github.com/vc-batch/vc/internal/tui/eventrow"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
+	"github.com/vc-batch/vc/internal/tui/screens/document"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -21,8 +22,18 @@ func keyBindings() []screenapi.Binding {
 			return []screenapi.Effect{screenapi.Back{}}
 		})},
 	}
+	keys = append(keys, document.OpenBindings(name, describedObject)...)
 	keys = append(keys, widget.RowKeys(name, rows)...)
-	return append(keys, widget.FirstRowKey(name, rows))
+	keys = append(keys, widget.FirstRowKey(name, rows))
+	return append(keys, widget.SortKeys(name, rows, columns(), keys)...)
+}
+
+// describedObject returns the object of the event under the cursor.
+func describedObject(s screenapi.Screen) (kind, namespace, object string) {
+	if event, ok := s.(*Events).table.Selected(); ok {
+		return event.Kind, event.Namespace, event.Name
+	}
+	return "", "", ""
 }
 
 // refuseOpening returns the reason why there is no job to open, or "".

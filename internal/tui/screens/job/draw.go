@@ -32,7 +32,7 @@ func (j *Job) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	case events:
 		widget.DrawTitledRule(c, 0, ctx.Theme, "Events", "")
 		_, rest := c.Cut(1)
-		j.lines.draw(rest.Sub(1, 0, rest.W-2, rest.H), j.eventLines(ctx), j.noEventsReason(ctx, " (events are kept for an hour)"))
+		j.lines.Draw(rest.Sub(1, 0, rest.W-2, rest.H), j.eventLines(ctx), j.noEventsReason(ctx, " (events are kept for an hour)"))
 	case logs:
 		widget.DrawTitledRule(c, 0, ctx.Theme, "Logs  "+j.describeStreams(), j.log.describeView(ctx.Logs, j.failed))
 		_, rest := c.Cut(1)
@@ -48,7 +48,7 @@ func (j *Job) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 		if j.yaml != "" {
 			text = strings.Split(strings.TrimRight(j.yaml, "\n"), "\n")
 		}
-		j.lines.draw(rest.Sub(1, 0, rest.W-2, rest.H), text, empty)
+		j.lines.Draw(rest.Sub(1, 0, rest.W-2, rest.H), text, empty)
 	default:
 		if c.W >= boxedW && c.H >= boxedH {
 			j.drawBoxes(ctx, c)

@@ -1,7 +1,6 @@
 package job
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -46,7 +45,7 @@ type Job struct {
 	pods   widget.Table[pod]
 	filter string // for the pods
 	log    logPane
-	lines  pager // for events and yaml
+	lines  widget.Pager // for events and yaml
 	yaml   string
 	asked  bool
 	told   jobrow.Reading
@@ -182,7 +181,7 @@ func (j *Job) fetchManifest(ctx *screenapi.Context) []screenapi.Effect {
 	}
 	j.asked = true
 	get, namespace, name := ctx.Actions.Manifest, j.job.Namespace, j.job.Name
-	return []screenapi.Effect{screenapi.Run{Name: manifestName, Quiet: true, Fetch: func(ctx context.Context) (any, error) { return get(ctx, "Job", namespace, name) }}}
+	return []screenapi.Effect{widget.FetchText(manifestName, get, "Job", namespace, name)}
 }
 
 const manifestName = "read the job"
@@ -206,14 +205,14 @@ func (j *Job) SetFilter(ctx *screenapi.Context, text string) error {
 		j.log.search, j.log.found = text, behindAll
 		if text != "" && j.job != nil {
 			j.log.selectLines(ctx.Logs, j.podSelector())
-			j.log.moveToMatch(false)
+			j.log.MoveToMatch(false)
 		}
 	case j.page == summary || j.page == podList:
 		j.filter = text
 		j.selectPods(ctx)
 	default:
-		j.lines.search = text
-		j.lines.moveToMatch(true)
+		j.lines.Search = text
+		j.lines.MoveToMatch(true)
 	}
 	return nil
 }
@@ -231,21 +230,15 @@ func (j *Job) Matches(*screenapi.Context) (shown, all int) {
 	case j.page == summary || j.page == podList:
 		return len(j.pods.Rows()), len(j.job.Pods)
 	}
-	return j.lines.countMatches(), len(j.lines.text)
+	return j.lines.CountMatches(), j.lines.LineCount()
 }
 
 // moveToNextMatch moves to the next match of a search.
 func (j *Job) moveToNextMatch(ctx *screenapi.Context, down bool) []screenapi.Effect {
-	found := false
 	if j.searchesLogs() {
-		found = j.log.moveToMatch(down)
-	} else {
-		found = j.lines.moveToMatch(down)
+		return widget.MoveToMatchOrNotice(&j.log, down)
 	}
-	if !found {
-		return []screenapi.Effect{screenapi.Notice{Text: "no more matches " + map[bool]string{true: "below", false: "above"}[down]}}
-	}
-	return nil
+	return widget.MoveToMatchOrNotice(&j.lines, down)
 }
 
 // Escape clears marks. If none exist, it returns from a page to the summary.
@@ -301,8 +294,8 @@ func (j *Job) showPage(to page) func(*Job, *screenapi.Context) []screenapi.Effec
 
 // clearFilter clears the filter or the search of the previous page.
 func (j *Job) clearFilter(ctx *screenapi.Context) []screenapi.Effect {
-	typed := j.filter != "" || j.log.search != "" || j.lines.search != ""
-	j.filter, j.log.search, j.lines = "", "", pager{at: -1}
+	typed := j.filter != "" || j.log.search != "" || j.lines.Search != ""
+	j.filter, j.log.search, j.lines = "", "", widget.NewPager()
 	j.selectPods(ctx)
 	if !typed {
 		return nil
@@ -326,7 +319,7 @@ func (j *Job) openPodShell(ctx *screenapi.Context) []screenapi.Effect {
 	if !ok || ctx.Actions == nil {
 		return nil
 	}
-	return []screenapi.Effect{shellEffect(ctx.Actions, p)}
+	return []screenapi.Effect{widget.OpenShell(ctx.Actions, p)}
 }
 
 // attachRefusal returns the reason why no shell can be opened, or "".

@@ -26,7 +26,7 @@ func keyBindings() []screenapi.Binding {
 		return screenapi.DoForScreen(func(j *Job, ctx *screenapi.Context) []screenapi.Effect { return j.showPage(to)(j, ctx) })
 	}
 	searched := screenapi.GuardForScreen(func(j *Job, _ *screenapi.Context) string {
-		if j.log.search == "" && j.lines.search == "" {
+		if j.log.search == "" && j.lines.Search == "" {
 			return "no search text; / searches in logs, events and yaml"
 		}
 		return ""
@@ -85,14 +85,9 @@ func keyBindings() []screenapi.Binding {
 		}
 	})
 	for _, key := range append(widget.RowKeys(name, rows), append(widget.MarkKeys(name, rows), widget.FirstRowKey(name, rows))...) {
-		switch {
-		case key.Key == "S": // s opens the summary
-			key.Name, key.Help = "sort", "sort the pods by the next column"
-			key.Do = screenapi.DoForScreen(func(j *Job, ctx *screenapi.Context) []screenapi.Effect { j.activeRows().NextSort(ctx); return nil })
-		case slices.Contains(own, key.Key):
-			continue
+		if !slices.Contains(own, key.Key) {
+			keys = append(keys, key)
 		}
-		keys = append(keys, key)
 	}
 	return append(keys, jobactions.BindingsFor(name, func(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
 		j := s.(*Job)

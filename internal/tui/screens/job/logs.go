@@ -2,7 +2,6 @@ package job
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +18,7 @@ const maxStreams = 20
 
 // logPane shows log lines of pods.
 type logPane struct {
-	plain
+	widget.NoTable
 	pinned bool // follow the newest lines
 	wrap   bool
 	stamps bool
@@ -64,19 +63,6 @@ func (l *logPane) indexOfSpot(s spot) int {
 		}
 	}
 	return -1
-}
-
-// escapes matches escape sequences, which programs use to colour their output.
-var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)?|\x1b.?")
-
-// plainText returns a line without escape sequences and with blanks instead of tabs.
-func plainText(text string) string {
-	if strings.ContainsRune(text, '\x1b') {
-		text = escapes.ReplaceAllString(text, "")
-	}
-	text = strings.TrimRight(text, "\r\n")
-	text = text[strings.LastIndexByte(text, '\r')+1:] // a terminal would not show overwritten text, either
-	return strings.ReplaceAll(text, "\t", "    ")
 }
 
 // selectLines selects the lines to show. keep selects pods; if nil, the lines of all pods are shown.
@@ -170,9 +156,9 @@ func (l *logPane) matchesSearch(one screenapi.LogLine) bool {
 	return l.search != "" && strings.Contains(strings.ToLower(one.Text), strings.ToLower(l.search))
 }
 
-// moveToMatch moves from the last match to the next line, up or down, that contains the search text. It reports whether
+// MoveToMatch moves from the last match to the next line, up or down, that contains the search text. It reports whether
 // there is one.
-func (l *logPane) moveToMatch(down bool) bool {
+func (l *logPane) MoveToMatch(down bool) bool {
 	at, was := -1, l.indexOfSpot(l.found)
 	for i, one := range l.shown {
 		if !l.matchesSearch(one) {
@@ -251,7 +237,7 @@ func (l *logPane) draw(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Jo
 
 // layOutLine returns the screen rows of a line: a single row, or multiple rows if the line is wrapped.
 func (l *logPane) layOutLine(ctx *screenapi.Context, c canvas.Canvas, one screenapi.LogLine) []func(y int) {
-	text := plainText(one.Text)
+	text := widget.PlainText(one.Text)
 	who := l.labels[one.Pod]
 	stamp := ""
 	if l.stamps && !one.At.IsZero() {

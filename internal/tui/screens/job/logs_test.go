@@ -49,7 +49,7 @@ func TestALineThatArrivesLateDoesNotMoveWhatOneReads(t *testing.T) {
 	l.Move(-10)
 	l.search = "line 8"
 	l.found = behindAll
-	before, found := drawn(l, 20, 3), l.moveToMatch(false)
+	before, found := drawn(l, 20, 3), l.MoveToMatch(false)
 	if !found {
 		t.Fatal("line 8 is not found")
 	}
@@ -68,23 +68,6 @@ func TestALineThatArrivesLateDoesNotMoveWhatOneReads(t *testing.T) {
 	}
 	if at := l.indexOfSpot(l.found); l.shown[at].Text != "line 8" {
 		t.Errorf("what was found is %q now", l.shown[at].Text)
-	}
-}
-
-func TestEscapesOfProgramsDoNotReachTheTerminal(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"\x1b[1;31mred\x1b[0m":        "red",
-		"\x1b]0;title\x07text":        "text",
-		"\x1b]8;;http://x\x1b\\link":  "link",
-		"10%\r 50%\r100%":             "100%",
-		"a\tb":                        "a    b",
-		"half an escape \x1b":         "half an escape ",
-		"cursor up \x1b[2A and \x1b7": "cursor up  and ",
-	} {
-		if got := plainText(text); got != want {
-			t.Errorf("%q became %q, want %q", text, got, want)
-		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
+	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
 // Twin returns the open page as text.
@@ -19,7 +20,7 @@ func (j *Job) Twin(ctx *screenapi.Context) string {
 	case logs:
 		j.log.selectLines(ctx.Logs, j.podSelector())
 		for _, one := range j.log.shown {
-			fmt.Fprintf(&text, "%s | %s\n", podShortName(j.job, one.Pod), plainText(one.Text))
+			fmt.Fprintf(&text, "%s | %s\n", podShortName(j.job, one.Pod), widget.PlainText(one.Text))
 		}
 	case events:
 		for _, line := range j.eventLines(ctx) {

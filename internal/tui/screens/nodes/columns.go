@@ -33,22 +33,22 @@ func (n *Nodes) tableColumns() []column {
 	cpu := func() corev1.ResourceName { return corev1.ResourceCPU }
 	memory := func() corev1.ResourceName { return corev1.ResourceMemory }
 	return []column{
-		{Key: "NODE", Title: "NODE", Width: 8, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
+		{Key: "NODE", Letter: "N", Title: "NODE", Width: 8, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			return noderow.ShortNodeName(row.Name), theme.Plain
 		}, Compare: func(a, b *node) int { return cmp.Compare(n.place[a.Name], n.place[b.Name]) }},
-		{Key: "STATE", Title: "STATE", Width: 6, Narrow: 5, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
+		{Key: "STATE", Letter: "T", Title: "STATE", Width: 6, Narrow: 5, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			return noderow.StateTextOf(row), noderow.StateStyle(row.State)
 		}, Compare: func(a, b *node) int { return cmp.Compare(rankState(a.State), rankState(b.State)) }},
-		{Key: "GPU", Title: "GPU", Width: 12, Draw: n.drawUse(device, 8), Descending: true, Compare: byIdle(device)},
-		{Key: "CPU", Title: "CPU", Width: 18, Narrow: 14, From: 80, Draw: n.drawUse(cpu, 10), Descending: true, Compare: byIdle(cpu)},
+		{Key: "GPU", Letter: "V", Title: "GPU", Width: 12, Draw: n.drawUse(device, 8), Descending: true, Compare: byIdle(device)},
+		{Key: "CPU", Letter: "U", Title: "CPU", Width: 18, Narrow: 14, From: 80, Draw: n.drawUse(cpu, 10), Descending: true, Compare: byIdle(cpu)},
 		{Key: "CPUS", Title: "CPU", Width: 9, Below: 80, Right: true, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			return formatCompactUse(row, corev1.ResourceCPU), theme.Plain
 		}, Compare: byIdle(cpu), Descending: true},
-		{Key: "MEM", Title: "MEM", Width: 15, Narrow: 14, From: 80, Draw: n.drawUse(memory, 8), Descending: true, Compare: byIdle(memory)},
+		{Key: "MEM", Letter: "E", Title: "MEM", Width: 15, Narrow: 14, From: 80, Draw: n.drawUse(memory, 8), Descending: true, Compare: byIdle(memory)},
 		{Key: "MEMORY", Title: "MEM", Width: 7, Below: 80, Right: true, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			return formatCompactUse(row, corev1.ResourceMemory), theme.Plain
 		}, Compare: byIdle(memory), Descending: true},
-		{Key: "PODS", Title: "PODS", Width: 4, Right: true, Descending: true, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
+		{Key: "PODS", Letter: "O", Title: "PODS", Width: 4, Right: true, Descending: true, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			if row.Unknown {
 				return "?", theme.Dim
 			}
@@ -58,13 +58,13 @@ func (n *Nodes) tableColumns() []column {
 		{Key: "LABELS", Title: "LABELS", Width: 14, From: 100, Cell: text(func(row *node) string { return n.labels.labelTextOf(row) }),
 			Compare: func(a, b *node) int { return strings.Compare(n.labels.labelTextOf(a), n.labels.labelTextOf(b)) }},
 		{Key: "JOBS", Title: "JOBS", Width: 8, Flex: true, From: 80, Cell: jobsCell},
-		{Key: "RACK", Title: "RACK", Width: 10, Hidden: true, Cell: text(func(row *node) string { return row.Rack }), Compare: func(a, b *node) int { return strings.Compare(a.Rack, b.Rack) }},
-		{Key: "POOL", Title: "POOL", Width: 10, Hidden: true, Cell: text(func(row *node) string { return row.Pool }), Compare: func(a, b *node) int { return strings.Compare(a.Pool, b.Pool) }},
+		{Key: "RACK", Letter: "K", Title: "RACK", Width: 10, Hidden: true, Cell: text(func(row *node) string { return row.Rack }), Compare: func(a, b *node) int { return strings.Compare(a.Rack, b.Rack) }},
+		{Key: "POOL", Letter: "L", Title: "POOL", Width: 10, Hidden: true, Cell: text(func(row *node) string { return row.Pool }), Compare: func(a, b *node) int { return strings.Compare(a.Pool, b.Pool) }},
 		{Key: "HYPERNODE", Title: "HYPERNODE", Width: 12, Hidden: true, Cell: text(func(row *node) string { return strings.Join(row.HyperNodes, ">") })},
 		{Key: "STATUS", Title: "STATUS", Width: 24, Hidden: true, Cell: text(func(row *node) string { return row.Status })},
 		{Key: "TAINTS", Title: "TAINTS", Width: 24, Hidden: true, Cell: text(func(row *node) string { return strings.Join(row.Taints, ",") })},
 		{Key: "ADDRESS", Title: "ADDRESS", Width: 15, Hidden: true, Cell: text(func(row *node) string { return row.Address })},
-		{Key: "AGE", Title: "AGE", Width: 5, Hidden: true, Right: true, Ticks: true, Cell: func(ctx *screenapi.Context, row *node) (string, canvas.Style) {
+		{Key: "AGE", Letter: "A", Title: "AGE", Width: 5, Hidden: true, Right: true, Ticks: true, Cell: func(ctx *screenapi.Context, row *node) (string, canvas.Style) {
 			return render.FormatAgeSince(ctx.Now, row.Created), theme.Plain
 		}, Compare: func(a, b *node) int { return b.Created.Compare(a.Created) }},
 	}

@@ -55,13 +55,13 @@ func (h *heatMap) moveToIndex(at int) {
 }
 
 // Methods of tables that do not apply to a heat map.
-func (h *heatMap) Mark()                                         {}
-func (h *heatMap) Range()                                        {}
-func (h *heatMap) MarkAll()                                      {}
-func (h *heatMap) Escape() bool                                  { return false }
-func (h *heatMap) NextSort(*screenapi.Context)                   {}
-func (h *heatMap) Reverse()                                      {}
-func (h *heatMap) Chooser(*screenapi.Context) []screenapi.Effect { return nil }
+func (h *heatMap) Mark()                                          {}
+func (h *heatMap) Range()                                         {}
+func (h *heatMap) MarkAll()                                       {}
+func (h *heatMap) Escape() bool                                   { return false }
+func (h *heatMap) SortBy(string)                                  {}
+func (h *heatMap) SortMenu(*screenapi.Context) []screenapi.Effect { return nil }
+func (h *heatMap) Chooser(*screenapi.Context) []screenapi.Effect  { return nil }
 
 // Mouse handles a click or the wheel.
 func (h *heatMap) Mouse(_ *screenapi.Context, m screenapi.Mouse) (taken, open bool) {

@@ -10,6 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/noderow"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
+	"github.com/vc-batch/vc/internal/tui/screens/document"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -50,11 +51,48 @@ func keyBindings() []screenapi.Binding {
 			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 				return []screenapi.Effect{screenapi.SetResource{Resource: ctx.NextResource()}}
 			}},
+		{Screen: name, Key: "s", Name: "shell", Help: "a shell in the pod under the cursor; exit it to return to the dashboard", Footer: 35, Writes: true,
+			Guard: screenapi.GuardForScreen((*Nodes).shellRefusal), Do: screenapi.DoForScreen((*Nodes).openShell)},
 		{Screen: name, Key: "tab", Name: "pane", Help: "switch between the nodes and the pods on the node under the cursor", Do: screenapi.DoForScreen((*Nodes).nextPane)},
 		{Screen: name, Key: "left", Name: "left", Help: "the cell to the left, in the heat map", Do: aside(-1)},
 		{Screen: name, Key: "right", Name: "right", Help: "the cell to the right, in the heat map", Do: aside(1)},
 	}
-	return append(append(own, widget.RowKeys(name, activeRows)...), widget.MarkKeys(name, activeRows)...)
+	own = append(own, document.OpenBindings(name, describedObject)...)
+	own = append(append(own, widget.RowKeys(name, activeRows)...), widget.MarkKeys(name, activeRows)...)
+	return append(own, widget.SortKeys(name, activeRows, (&Nodes{}).tableColumns(), own)...)
+}
+
+// describedObject returns the pod under the cursor if the cursor is in the list of pods, otherwise the node.
+func describedObject(s screenapi.Screen) (kind, namespace, object string) {
+	n, _ := s.(*Nodes)
+	if n.inPods && n.heat == nil {
+		if pod, ok := n.pods.Selected(); ok {
+			return "Pod", pod.Namespace, pod.Name
+		}
+	}
+	if row := n.selectedNode(); row != nil {
+		return "Node", "", row.Name
+	}
+	return "", "", ""
+}
+
+// shellRefusal returns the reason why no shell can be opened, or "".
+func (n *Nodes) shellRefusal(*screenapi.Context) string {
+	pod, ok := n.pods.Selected()
+	switch {
+	case !n.inPods || n.heat != nil || !ok:
+		return "a shell runs in a pod: enter goes to the pods on the node"
+	case pod.Exited:
+		return pod.Name + " has ended"
+	case pod.Started.IsZero():
+		return pod.Name + " has not started"
+	}
+	return ""
+}
+
+func (n *Nodes) openShell(ctx *screenapi.Context) []screenapi.Effect {
+	pod, _ := n.pods.Selected()
+	return []screenapi.Effect{widget.OpenShell(ctx.Actions, pod)}
 }
 
 func (n *Nodes) openSelected(ctx *screenapi.Context) []screenapi.Effect {
@@ -199,27 +237,34 @@ func (n *Nodes) toggleCordon(ctx *screenapi.Context) []screenapi.Effect {
 	if verb == screenapi.Cordon {
 		line = "No new pods are placed; " + n.describeRemaining(targets)
 	}
-	actions := ctx.Actions
-	return []screenapi.Effect{screenapi.Ask{Question: question, Lines: []string{line}, Then: []screenapi.Effect{screenapi.Run{
-		Name: string(verb) + " " + hostlist.CompressNames(names),
-		Do: func(ctx context.Context) (string, error) {
-			var done []string
-			var problems []error
-			said := ""
-			for _, name := range names {
-				one, err := actions.Node(ctx, verb, name)
-				if err != nil {
-					problems = append(problems, err)
-					continue
-				}
-				done, said = append(done, name), one
+	undo := screenapi.Cordon
+	if verb == screenapi.Cordon {
+		undo = screenapi.Uncordon
+	}
+	run := runOnNodes(ctx.Actions, verb, names)
+	run.Undo = runOnNodes(ctx.Actions, undo, names)
+	return []screenapi.Effect{screenapi.Ask{Question: question, Lines: []string{line}, Then: []screenapi.Effect{*run}}}
+}
+
+// runOnNodes returns the Run that cordons or uncordons nodes, one after the other.
+func runOnNodes(actions screenapi.Actions, verb screenapi.Verb, names []string) *screenapi.Run {
+	return &screenapi.Run{Name: string(verb) + " " + hostlist.CompressNames(names), Do: func(ctx context.Context) (string, error) {
+		var done []string
+		var problems []error
+		said := ""
+		for _, name := range names {
+			one, err := actions.Node(ctx, verb, name)
+			if err != nil {
+				problems = append(problems, err)
+				continue
 			}
-			if len(done) > 1 {
-				said = fmt.Sprintf("%d nodes %sed: %s", len(done), verb, hostlist.CompressNames(done))
-			}
-			return said, joinProblems(problems)
-		},
-	}}}}
+			done, said = append(done, name), one
+		}
+		if len(done) > 1 {
+			said = fmt.Sprintf("%d nodes %sed: %s", len(done), verb, hostlist.CompressNames(done))
+		}
+		return said, joinProblems(problems)
+	}}
 }
 
 // joinProblems returns the first error, with the number of the others, or nil if there are no errors.

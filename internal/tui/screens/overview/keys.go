@@ -18,22 +18,11 @@ func KeyBindings() []screenapi.Binding {
 	}
 	keys := append(widget.RowKeys(name, jobs), widget.MarkKeys(name, jobs)...)
 	keys = append(keys, jobactions.BindingsFor(name, actionTargets)...)
-	selected := screenapi.GuardForScreen(func(o *Overview, _ *screenapi.Context) string {
-		if _, ok := o.jobs.Selected(); !ok {
-			return "no job is selected"
-		}
-		return ""
-	})
-	to := func(target, page string) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
-		return screenapi.DoForScreen(func(o *Overview, _ *screenapi.Context) []screenapi.Effect {
-			row, _ := o.jobs.Selected()
-			return []screenapi.Effect{screenapi.Open{Screen: target, Target: string(row.Job.UID) + page}}
-		})
-	}
-	return append(keys,
-		screenapi.Binding{Screen: name, Key: "enter", Name: "open", Help: "open the job under the cursor", Footer: 9, Guard: selected, Do: to(screenapi.Job, "")},
-		screenapi.Binding{Screen: name, Key: "l", Name: "logs", Help: "the logs of the job's pods", Footer: 11, Guard: selected, Do: to(screenapi.Job, "#logs")},
-		screenapi.Binding{Screen: name, Key: "w", Name: "why", Help: "why the job is waiting, its estimated start, and what would start it", Footer: 12, Guard: selected, Do: to(screenapi.Explain, "")},
+	keys = append(keys, jobactions.ViewBindings(name, func(s screenapi.Screen) *snapshot.Job {
+		row, _ := s.(*Overview).jobs.Selected()
+		return row.Job
+	})...)
+	keys = append(keys,
 		widget.FirstRowKey(name, jobs),
 		screenapi.Binding{Screen: name, Key: "m", Name: "resource", Help: "show the next resource in the heat map and in the queue bars", Footer: 60,
 			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
@@ -43,6 +32,7 @@ func KeyBindings() []screenapi.Binding {
 			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Events}}
 		})},
 	)
+	return append(keys, widget.SortKeys(name, jobs, columnsOfJobs(), keys)...)
 }
 
 // actionTargets returns the jobs that an action applies to: the marked jobs, or the one under the cursor if none is

@@ -31,11 +31,11 @@ func (q *Queues) tableColumns() []column {
 			Cell:    func(_ *screenapi.Context, r *row) (string, canvas.Style) { return numberCell(fmt.Sprint(of(r))) },
 			Compare: func(a, b *row) int { return cmp.Compare(of(a), of(b)) }}
 	}
-	return []column{
-		{Key: "QUEUE", Title: "QUEUE", Width: 20, Narrow: 12, Cell: q.nameCell, Compare: func(a, b *row) int { return strings.Compare(a.Name, b.Name) }},
-		{Key: "STATE", Title: "STATE", Width: 8, From: 100, Cell: stateCell(8), Compare: compareByState},
+	columns := []column{
+		{Key: "QUEUE", Letter: "N", Title: "QUEUE", Width: 20, Narrow: 12, Cell: q.nameCell, Compare: func(a, b *row) int { return strings.Compare(a.Name, b.Name) }},
+		{Key: "STATE", Letter: "T", Title: "STATE", Width: 8, From: 100, Cell: stateCell(8), Compare: compareByState},
 		{Key: "ST", Title: "ST", Width: 2, Below: 100, Cell: stateCell(2), Compare: compareByState},
-		{Key: "SHARE", Title: "SHARE", Width: 5, From: 80, Right: true, Descending: true, Cell: q.shareCell, Compare: func(a, b *row) int {
+		{Key: "SHARE", Letter: "H", Title: "SHARE", Width: 5, From: 80, Right: true, Descending: true, Cell: q.shareCell, Compare: func(a, b *row) int {
 			x, _ := queueNumbers(a.Queue, q.resource).DeservedShare()
 			y, _ := queueNumbers(b.Queue, q.resource).DeservedShare()
 			return cmp.Compare(x, y)
@@ -53,13 +53,18 @@ func (q *Queues) tableColumns() []column {
 			}
 			return "yes", theme.Dim
 		}},
-		{Key: "WEIGHT", Title: "WEIGHT", Width: 6, From: 150, Right: true, Cell: func(_ *screenapi.Context, r *row) (string, canvas.Style) {
+		{Key: "WEIGHT", Letter: "W", Title: "WEIGHT", Width: 6, From: 150, Right: true, Cell: func(_ *screenapi.Context, r *row) (string, canvas.Style) {
 			return numberCell(fmt.Sprint(r.Object.Spec.Weight))
 		}, Compare: func(a, b *row) int { return cmp.Compare(a.Object.Spec.Weight, b.Object.Spec.Weight) }},
-		{Key: "PRIO", Title: "PRIO", Width: 5, From: 150, Right: true, Cell: func(_ *screenapi.Context, r *row) (string, canvas.Style) {
+		{Key: "PRIO", Letter: "P", Title: "PRIO", Width: 5, From: 150, Right: true, Cell: func(_ *screenapi.Context, r *row) (string, canvas.Style) {
 			return numberCell(fmt.Sprint(r.Object.Spec.Priority))
 		}, Compare: func(a, b *row) int { return cmp.Compare(a.Object.Spec.Priority, b.Object.Spec.Priority) }},
 	}
+	letters := map[string]string{"ALLOC": "A", "GUAR": "U", "DESV": "V", "CAP": "L", "R": "R", "PD": "D"}
+	for i := range columns {
+		columns[i].Letter = cmp.Or(columns[i].Letter, letters[columns[i].Key])
+	}
+	return columns
 }
 
 // numberCell returns a number as a table cell; zero and "-" are dimmed.

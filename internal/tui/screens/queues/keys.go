@@ -11,6 +11,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
+	"github.com/vc-batch/vc/internal/tui/screens/document"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -37,7 +38,14 @@ func keyBindings() []screenapi.Binding {
 				return []screenapi.Effect{screenapi.SetResource{Resource: ctx.NextResource()}}
 			}},
 	}
-	return append(append(own, widget.RowKeys(name, tableRows)...), widget.FirstRowKey(name, tableRows))
+	own = append(own, document.OpenBindings(name, func(s screenapi.Screen) (kind, namespace, object string) {
+		if r := s.(*Queues).selectedQueue(); r != nil {
+			return "Queue", "", r.Name
+		}
+		return "", "", ""
+	})...)
+	own = append(append(own, widget.RowKeys(name, tableRows)...), widget.FirstRowKey(name, tableRows))
+	return append(own, widget.SortKeys(name, tableRows, (&Queues{}).tableColumns(), own)...)
 }
 
 // namesBelow returns the names of a queue and its descendants.
@@ -152,11 +160,18 @@ func countWithNoun(n int, noun string) string {
 }
 
 func (q *Queues) confirmSwitch(ctx *screenapi.Context, r *row, verb screenapi.Verb, question string, lines []string) []screenapi.Effect {
-	actions, name := ctx.Actions, r.Name
-	return []screenapi.Effect{screenapi.Ask{Question: question, Lines: lines, Then: []screenapi.Effect{screenapi.Run{
-		Name: string(verb) + " queue " + name,
-		Do:   func(ctx context.Context) (string, error) { return actions.Queue(ctx, verb, name) },
-	}}}}
+	undo := screenapi.OpenIt
+	if verb == screenapi.OpenIt {
+		undo = screenapi.CloseIt
+	}
+	run := runSwitch(ctx.Actions, verb, r.Name)
+	run.Undo = runSwitch(ctx.Actions, undo, r.Name)
+	return []screenapi.Effect{screenapi.Ask{Question: question, Lines: lines, Then: []screenapi.Effect{*run}}}
+}
+
+// runSwitch returns the Run that opens or closes a queue.
+func runSwitch(actions screenapi.Actions, verb screenapi.Verb, name string) *screenapi.Run {
+	return &screenapi.Run{Name: string(verb) + " queue " + name, Do: func(ctx context.Context) (string, error) { return actions.Queue(ctx, verb, name) }}
 }
 
 func (q *Queues) editLimits(ctx *screenapi.Context) []screenapi.Effect {
@@ -176,6 +191,7 @@ func (q *Queues) editLimits(ctx *screenapi.Context) []screenapi.Effect {
 				return []screenapi.Effect{screenapi.Notice{Text: err.Error(), Bad: true}}
 			}
 			edit, changes := before.changesFromTo(after)
+			revert, _ := after.changesFromTo(before)
 			if len(changes) == 0 {
 				return []screenapi.Effect{screenapi.Notice{Text: "queue " + name + " was not changed"}}
 			}
@@ -183,11 +199,16 @@ func (q *Queues) editLimits(ctx *screenapi.Context) []screenapi.Effect {
 			if who := describeJobs(r); who != "" {
 				lines = append(lines, who+" in it.")
 			}
-			return []screenapi.Effect{screenapi.Ask{Question: fmt.Sprintf("Change %s of queue %s?", countWithNoun(len(changes), "limit"), name), Lines: lines,
-				Then: []screenapi.Effect{screenapi.Run{Name: "edit queue " + name,
-					Do: func(ctx context.Context) (string, error) { return actions.EditQueue(ctx, name, edit) }}}}}
+			run := runEdit(actions, name, edit)
+			run.Undo = runEdit(actions, name, revert)
+			return []screenapi.Effect{screenapi.Ask{Question: fmt.Sprintf("Change %s of queue %s?", countWithNoun(len(changes), "limit"), name), Lines: lines, Then: []screenapi.Effect{*run}}}
 		},
 	}}
+}
+
+// runEdit returns the Run that changes the limits of a queue.
+func runEdit(actions screenapi.Actions, name string, edit screenapi.QueueEdit) *screenapi.Run {
+	return &screenapi.Run{Name: "edit queue " + name, Do: func(ctx context.Context) (string, error) { return actions.EditQueue(ctx, name, edit) }}
 }
 
 func exampleLimits(r *row, resource string) string {

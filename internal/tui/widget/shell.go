@@ -1,14 +1,15 @@
-package job
+package widget
 
 import (
 	"context"
 	"io"
 
+	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
-// shellEffect returns the effect that opens a shell in a pod.
-func shellEffect(actions screenapi.Actions, p pod) screenapi.Effect {
+// OpenShell returns the effect that opens a shell in a pod.
+func OpenShell(actions screenapi.Actions, p *snapshot.Pod) screenapi.Effect {
 	ref := screenapi.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID}
 	return screenapi.Shell{Name: "shell in " + p.Name, Do: func(ctx context.Context, in io.Reader, out, errOut io.Writer) error {
 		return actions.Attach(ctx, ref, in, out, errOut)
