@@ -65,7 +65,7 @@ func registryPolicy() []runtime.Object {
 		APIGroups: []string{registryGroup}, APIVersions: []string{"v1"}, Resources: []string{"apiservices"},
 	}, []admissionregistrationv1.OperationType{admissionregistrationv1.Create}, admissionregistrationv1.Validation{
 		Expression: `request.userInfo.username != '` + account + `' || object.metadata.name == 'v1.` + jobsummary.GroupName + `'`,
-		Message:    "the controllers may register only the API v1." + jobsummary.GroupName,
+		Message:    "the controllers may register only version v1." + jobsummary.GroupName,
 		Reason:     new(metav1.StatusReasonForbidden),
 	})
 }
@@ -86,7 +86,7 @@ func dependencyPolicy() []runtime.Object {
 	}, []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}, admissionregistrationv1.Validation{
 		Expression: note + ` == '' || (request.operation == 'UPDATE' && ` + same(keys.DependencyNamespaces) + ` && ` + same(keys.Dependency) + `) || ` +
 			note + `.split(',').all(n, authorizer.group('` + batchGroup + `').resource('jobs').namespace(n).check('get').allowed())`,
-		Message: "annotation " + keys.DependencyNamespaces + " names a namespace in which you may not read jobs: remove it, admission writes it",
+		Message: "annotation " + keys.DependencyNamespaces + " names a namespace in which you may not read jobs: remove it; admission sets it",
 		Reason:  new(metav1.StatusReasonForbidden),
 	})
 }

@@ -112,7 +112,7 @@ func TestJobsRefusedWithoutAnyWebhook(t *testing.T) {
 		"no spec":                        {"", "spec", "Required"},
 		"no tasks":                       {"spec: {queue: q}\n", "spec.tasks", "No task specified in job spec"},
 		"an empty list of tasks":         {"spec: {tasks: []}\n", "spec.tasks", "No task specified in job spec"},
-		"minAvailable over replicas":     {"spec: {minAvailable: 3, tasks: [{name: a, replicas: 1}, {name: b, replicas: 1}]}\n", "spec.minAvailable", "job 'minAvailable' should not be greater than total replicas in tasks; they are 2"},
+		"minAvailable over replicas":     {"spec: {minAvailable: 3, tasks: [{name: a, replicas: 1}, {name: b, replicas: 1}]}\n", "spec.minAvailable", "job 'minAvailable' should not be greater than total replicas in tasks; the total is 2"},
 		"minAvailable of a task":         {"spec: {tasks: [{name: a, replicas: 1, minAvailable: 2}]}\n", "spec.tasks[0].minAvailable", "'minAvailable' is greater than 'replicas' in task: a; replicas are 1"},
 		"duplicate task names":           {"spec: {tasks: [{name: a, replicas: 1}, {name: a, replicas: 1}]}\n", "spec.tasks", "duplicated task name a"},
 		"a task name with an underscore": {"spec: {tasks: [{name: a_b, replicas: 1}]}\n", "spec.tasks[0].name", "should match"},

@@ -43,9 +43,9 @@ func missingTemplates(flow *flowv1alpha1.JobFlow, missing []string) []string {
 		names += fmt.Sprintf(" and %d more", more)
 	}
 	if len(missing) == 1 {
-		return []string{fmt.Sprintf("spec.flows: there is no JobTemplate %s in namespace %s yet; its step waits until there is", names, flow.Namespace)}
+		return []string{fmt.Sprintf("spec.flows: JobTemplate %s does not exist in namespace %s yet; its step waits until it does", names, flow.Namespace)}
 	}
-	return []string{fmt.Sprintf("spec.flows: there are no JobTemplates %s in namespace %s yet; their steps wait until there are", names, flow.Namespace)}
+	return []string{fmt.Sprintf("spec.flows: JobTemplates %s do not exist in namespace %s yet; their steps wait until they do", names, flow.Namespace)}
 }
 
 // templateOf returns the template of a step.

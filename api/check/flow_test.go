@@ -35,7 +35,7 @@ func TestJobsOfStepsAreJudged(t *testing.T) {
 		"the same when there is no template yet": {"f", "later", &batchv1alpha1.JobSpec{MinAvailable: 3}, "", ""},
 		"a queue that is not there":              {"f", "a", &batchv1alpha1.JobSpec{Queue: "nowhere"}, patch, "unable to find job queue"},
 		"a new task without a container":         {"f", "a", &batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Name: "x", Replicas: 1}}}, patch, "template.spec.containers: "},
-		"a pod whose name is too long":           {strings.Repeat("f", 58), "a", nil, "spec.flows[0].name", "its last pod would be named"},
+		"a pod whose name is too long":           {strings.Repeat("f", 58), "a", nil, "spec.flows[0].name", "the last pod would be named"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,9 +76,9 @@ func TestAFlowWhoseTemplatesAreMissingIsLetInWithAWarning(t *testing.T) {
 		templates func(string, string) (*flowv1alpha1.JobTemplate, bool)
 		want      string // "" for no warning
 	}{
-		"one is missing":         {[]string{"b"}, there, "spec.flows: there is no JobTemplate b in namespace n yet; its step waits until there is"},
-		"two are missing":        {[]string{"b", "c"}, there, "spec.flows: there are no JobTemplates b, c in namespace n yet; their steps wait until there are"},
-		"many are missing":       {strings.Split("b c d e f g h", " "), there, "there are no JobTemplates b, c, d, e, f and 2 more in namespace n yet"},
+		"one is missing":         {[]string{"b"}, there, "spec.flows: JobTemplate b does not exist in namespace n yet; its step waits until it does"},
+		"two are missing":        {[]string{"b", "c"}, there, "spec.flows: JobTemplates b, c do not exist in namespace n yet; their steps wait until they do"},
+		"many are missing":       {strings.Split("b c d e f g h", " "), there, "JobTemplates b, c, d, e, f and 2 more do not exist in namespace n yet"},
 		"they cannot be read":    {[]string{"b"}, unreadable, ""},
 		"they are not looked up": {[]string{"b"}, nil, ""},
 	} {

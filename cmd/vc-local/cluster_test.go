@@ -103,7 +103,7 @@ func TestAClusterIsStartedUsedRestartedAndRemoved(t *testing.T) {
 	begun := time.Now()
 	export, progress := p.must("up", "--detach", "--process-nodes=1", "--simulated-nodes=2", "--node-cpu=3", "--node-memory=4Gi")
 	t.Logf("up took %s\n%s", time.Since(begun), progress)
-	for _, part := range []string{"etcd ready", "kube-apiserver ready", "1 process node ready", "2 simulated nodes ready", "everything ready"} {
+	for _, part := range []string{"etcd ready", "kube-apiserver ready", "1 process node ready", "2 simulated nodes ready", "cluster ready"} {
 		if !strings.Contains(progress, part) {
 			t.Errorf("progress has no line %q", part)
 		}
@@ -165,7 +165,7 @@ func TestAClusterIsStartedUsedRestartedAndRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, "the lock is free", func() bool { return p.status().State == "stopped" })
-		if note := p.status().Note; !strings.Contains(note, "killed?") {
+		if note := p.status().Note; !strings.Contains(note, "may have been killed") {
 			t.Errorf("note %q", note)
 		}
 		again, _ := p.must("up", "--detach")

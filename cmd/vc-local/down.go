@@ -14,16 +14,15 @@ func newDown() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "down",
 		Short: "Stop the cluster and clean up after it",
-		Long: `Stop the cluster, end what runs on its process nodes, and remove the mounts and
-networks that a killed process may have left. The state is kept for the next
-up, unless --purge says otherwise or the cluster was ephemeral.
+		Long: `Stop the cluster and all pods on its process nodes, and remove mounts and networks
+that a killed process may have left. The state is kept for the next start, unless
+--purge is set or the cluster was ephemeral.
 
-Running pods of process nodes get a second to end, then they are killed. At the
-next up they are found to have been stopped (exit code 137, reason NodeStopped):
-containers with restartPolicy Always or OnFailure start again on the same node;
-pods with Never are Failed, and so are their jobs, unless a policy such as
-PodFailed: RestartJob says otherwise. Pods that wait go on waiting, and
-simulated pods go on where they were.`,
+Running pods on process nodes have one second to end before they are killed. At the
+next start, they count as stopped (exit code 137, reason NodeStopped): containers
+with restartPolicy Always or OnFailure are started again on the same node. Pods
+with Never are Failed, and so are their jobs, unless they have a policy such as
+PodFailed: RestartJob. Pending pods stay pending, and simulated pods continue.`,
 		Example: `  vc-local down
   vc-local down --purge`,
 		Args: rejectArguments,
@@ -41,21 +40,21 @@ simulated pods go on where they were.`,
 		},
 	}
 	addRunningDirFlag(cmd, &path)
-	cmd.Flags().BoolVar(&purge, "purge", false, "remove the cluster's state too")
+	cmd.Flags().BoolVar(&purge, "purge", false, "also remove the cluster's state")
 	return cmd
 }
 
 // downText describes what was stopped and how this affects the next start.
 func downText(dir local.Dir, stopped local.Stopped) string {
-	text := "nothing was running in " + string(dir)
+	text := "no cluster was running in " + string(dir)
 	switch {
 	case stopped.Killed:
-		text = "stopped the cluster in " + string(dir) + "; it did not end by itself and was killed"
+		text = "stopped the cluster in " + string(dir) + "; it did not stop in time and was killed"
 	case stopped.WasRunning:
 		text = "stopped the cluster in " + string(dir)
 	}
 	if stopped.Purged {
-		text += "; its state is removed"
+		text += "; its state was removed"
 	}
 	switch stopped.Pods {
 	case 0:
@@ -68,5 +67,5 @@ func downText(dir local.Dir, stopped local.Stopped) string {
 	if stopped.Purged {
 		return text
 	}
-	return text + "; jobs that do not restart their pods will be Failed when the cluster is up again"
+	return text + "; jobs that do not restart their pods will be Failed when the cluster starts again"
 }

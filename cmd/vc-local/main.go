@@ -59,14 +59,14 @@ func newRoot(out, errOut io.Writer) *cobra.Command {
 		Use:   "vc-local",
 		Short: "A whole cluster on this machine, in one process",
 		Long: `vc-local runs a real Kubernetes API server with vc's scheduler, controllers and
-admission on this machine, in one process. Its nodes run what pods say as
-processes of this machine, or only simulate them, by the thousand.`,
+admission on this machine, in one process. Its nodes run the pods' containers as
+processes of this machine, or only simulate them, so that there can be thousands.`,
 		Example: `  # Start a cluster, use it, stop it; its state is kept
   vc-local up --detach
   export KUBECONFIG=~/.local/state/vc-local/kubeconfig
   vc-local down
 
-  # A thousand simulated nodes, gone when it stops
+  # A thousand simulated nodes; nothing is kept after the stop
   vc-local up --ephemeral --process-nodes 0 --simulated-nodes 1000`,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,

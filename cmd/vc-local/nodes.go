@@ -79,7 +79,7 @@ func newNodesAdd() *cobra.Command {
 	flags.IntVar(&process, "process", 0, "`number` of process nodes")
 	flags.IntVar(&simulated, "simulated", 0, "`number` of simulated nodes")
 	flags.StringVar(&file, "nodes-file", "", "YAML `file` that lists nodes; see vc-local up --help")
-	flags.StringVar(&name, "name", "", "`name` of the node; of several: what their names begin with")
+	flags.StringVar(&name, "name", "", "`name` of the node, or the prefix of the names if there are several")
 	flags.StringVar(&node.cpu, "cpu", "", "cpu of each node")
 	flags.StringVar(&node.memory, "memory", "", "memory of each node")
 	flags.StringArrayVar(&node.resources, "resource", nil, "additional resource of each node as `NAME=QUANTITY`; may be repeated")
@@ -93,7 +93,7 @@ func readSpecsToAdd(cmd *cobra.Command, file, name string, process, simulated in
 		return nil, usageError(cmd, fmt.Errorf("the number of nodes is negative"))
 	}
 	if name != "" && process > 0 && simulated > 0 {
-		return nil, usageError(cmd, fmt.Errorf("--name names either process or simulated nodes, not both"))
+		return nil, usageError(cmd, fmt.Errorf("--name applies to process nodes or to simulated nodes, not to both"))
 	}
 	var specs []nodespec.Spec
 	if file != "" {
@@ -167,7 +167,7 @@ func newClientFor(path string) (*local.Client, error) {
 	}
 	switch {
 	case !running:
-		return nil, &usererror.Error{What: fmt.Sprintf("no cluster runs in %s", dir), Hint: "start it with: vc-local up --detach, or specify another --dir"}
+		return nil, &usererror.Error{What: fmt.Sprintf("no cluster is running in %s", dir), Hint: "start it with: vc-local up --detach, or specify another --dir"}
 	case !record.Ready:
 		return nil, &usererror.Error{What: fmt.Sprintf("the cluster in %s is still starting", dir), Hint: "try again in a few seconds"}
 	}

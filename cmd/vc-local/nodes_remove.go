@@ -25,10 +25,10 @@ func newNodesRemove() *cobra.Command {
 	var path, process, simulated string
 	cmd := &cobra.Command{
 		Use:   "remove NAME... | --process N|all | --simulated N|all",
-		Short: "Remove nodes, and what runs on them",
-		Long: `Remove nodes, and what runs on them. Of nodes that are counted and not named,
-those with the highest numbers go first. A node that cannot be removed does not
-keep the others: it is reported at the end.`,
+		Short: "Remove nodes and the pods on them",
+		Long: `Remove nodes and the pods on them. If you specify a number of nodes instead of names,
+the nodes with the highest numbers are removed first. If a node cannot be removed,
+the others are still removed, and the error is reported at the end.`,
 		Example: `  vc-local nodes remove node-2
   vc-local nodes remove --simulated 50
   vc-local nodes remove --simulated all --process 1`,
@@ -76,7 +76,7 @@ func (r removal) checkArguments() error {
 			continue
 		}
 		if n, err := strconv.Atoi(flag.text); err != nil || n < 1 {
-			return fmt.Errorf("%s %q: want a number of nodes, or %s", flag.name, flag.text, allNodes)
+			return fmt.Errorf("%s %q: specify a number of nodes, or %s", flag.name, flag.text, allNodes)
 		}
 	}
 	return nil
@@ -117,7 +117,7 @@ func (r removal) pickNodes(nodes []local.NodeStatus) ([]string, error) {
 		if n, err := strconv.Atoi(kind.count); err == nil {
 			if n > len(there) {
 				return nil, &usererror.Error{
-					What: fmt.Sprintf("%d %s nodes are to be removed, but there are %d", n, kind.name, len(there)),
+					What: fmt.Sprintf("cannot remove %d %s nodes: only %d exist", n, kind.name, len(there)),
 					Hint: fmt.Sprintf("nothing was removed; --%s %s removes all of them", kind.name, allNodes),
 				}
 			}
@@ -177,7 +177,7 @@ func removeNodes(ctx context.Context, out io.Writer, names []string, remove func
 		return failure
 	}
 	if len(names) == 0 {
-		fmt.Fprintln(out, "there are no such nodes: nothing was removed")
+		fmt.Fprintln(out, "these nodes do not exist; no node was removed")
 	}
 	return nil
 }

@@ -29,8 +29,8 @@ func TestNodesToRemoveAreNamedOrCounted(t *testing.T) {
 		"the highest numbers":          {removal{simulated: "2"}, "sim-10 sim-9", ""},
 		"all of a kind":                {removal{simulated: "all"}, "sim-10 sim-9 big", ""},
 		"both kinds, and a name":       {removal{names: []string{"sim-10"}, simulated: "1", process: "1"}, "sim-10 node-2 sim-9", ""},
-		"more than there are":          {removal{process: "3"}, "", "3 process nodes are to be removed, but there are 2"},
-		"one of them is named already": {removal{names: []string{"node-1"}, process: "2"}, "", "but there are 1"},
+		"more than there are":          {removal{process: "3"}, "", "cannot remove 3 process nodes: only 2 exist"},
+		"one of them is named already": {removal{names: []string{"node-1"}, process: "2"}, "", "only 1 exist"},
 	} {
 		got, err := c.wanted.pickNodes(nodes)
 		if c.refused != "" {

@@ -33,8 +33,8 @@ func TestUpNamesTheFlagsThatARunningClusterIgnores(t *testing.T) {
 
 	cases := map[string]struct{ args, want string }{
 		"none":              {"--detach", ""},
-		"some of all kinds": {"--port=1 --components=api --scheduler-conf=/none --kubeconfig=/x --simulated-start=5s --ephemeral", "warning: no effect on a running cluster: --components, --ephemeral, --kubeconfig, --port, --scheduler-conf, --simulated-start (stop it first with vc-local down)\n"},
-		"nodes":             {"--detach --node-cpu=3 --port=0", "warning: no effect on a running cluster: --node-cpu, --port (stop it first with vc-local down, or change its nodes with vc-local nodes)\n"},
+		"some of all kinds": {"--port=1 --components=api --scheduler-conf=/none --kubeconfig=/x --simulated-start=5s --ephemeral", "warning: these flags have no effect on a running cluster: --components, --ephemeral, --kubeconfig, --port, --scheduler-conf, --simulated-start (stop it first with vc-local down)\n"},
+		"nodes":             {"--detach --node-cpu=3 --port=0", "warning: these flags have no effect on a running cluster: --node-cpu, --port (stop it first with vc-local down, or change its nodes with vc-local nodes)\n"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ func newStatus() *cobra.Command {
 	var path, format string
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show whether the cluster runs, its parts and its nodes",
+		Short: "Show the state of the cluster, its components and its nodes",
 		Example: `  vc-local status
   vc-local status -o json`,
 		Args: rejectArguments,
@@ -52,7 +52,7 @@ func newStatus() *cobra.Command {
 }
 
 func addFormatFlag(cmd *cobra.Command, format *string) {
-	cmd.Flags().StringVarP(format, "output", "o", "", "`format`: json, or nothing for people")
+	cmd.Flags().StringVarP(format, "output", "o", "", "output `format`: json (default: text)")
 }
 
 func checkFormat(format string) error {

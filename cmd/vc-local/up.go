@@ -49,8 +49,8 @@ func newUp(run func(context.Context, *upOptions) error) *cobra.Command {
 		Use:   "up",
 		Short: "Start the cluster",
 		Long: `Start the cluster and keep it running until it is stopped, or, with --detach,
-return when everything is ready. Settings without a flag are those of the last
-run; the first run has one process node with the size of this machine.
+return when everything is ready. Settings without a flag keep their values from the
+last run. The first run has one process node with the size of this machine.
 
 A file for --nodes-file is a YAML list:
   - {name: 192.168.23.24, kind: process, cpu: 3920m, memory: 6265300Ki}
@@ -70,7 +70,7 @@ A file for --nodes-file is a YAML list:
 	}
 	flags := cmd.Flags()
 	addDirFlag(cmd, &o.dir)
-	flags.IntVar(&o.port, "port", 0, "`port` of the API server on 127.0.0.1; 0: the last one, or a free one")
+	flags.IntVar(&o.port, "port", 0, "`port` of the API server on 127.0.0.1; 0 selects the last one, or a free one")
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "additional `file` for the kubeconfig; your own kubeconfig is not changed")
 	flags.IntVar(&o.processNodes, "process-nodes", 1, "`number` of nodes that run pods as processes")
 	flags.IntVar(&o.simulatedNodes, "simulated-nodes", 0, "`number` of nodes that only simulate pods")
@@ -80,21 +80,21 @@ A file for --nodes-file is a YAML list:
 	flags.StringArrayVar(&o.node.labels, "node-label", nil, "label of each node as `KEY=VALUE`; may be repeated")
 	flags.StringVar(&o.nodesFile, "nodes-file", "", "YAML `file` that lists nodes (see above)")
 	flags.StringVar(&o.simulatedStart, "simulated-start", "0s", "time that simulated nodes take to start a pod: a `duration`, or never")
-	flags.StringVar(&o.components, "components", local.ComponentsAll, "`what` runs beside control plane and nodes: all, or api for nothing")
+	flags.StringVar(&o.components, "components", local.ComponentsAll, "`components` to run besides the control plane and the nodes: all, or api for none")
 	flags.StringVar(&o.schedulerConf, "scheduler-conf", "", "volcano-scheduler.conf `file` (default: built in)")
 	flags.BoolVar(&o.detach, "detach", false, "return when everything is ready")
-	flags.BoolVar(&o.ephemeral, "ephemeral", false, "do not wait for the disk, and remove everything on down")
+	flags.BoolVar(&o.ephemeral, "ephemeral", false, "do not wait for writes to the disk, and remove all state when the cluster stops")
 	return cmd
 }
 
 // addRunningDirFlag adds --dir to a command that acts on a cluster that may be running.
 func addRunningDirFlag(cmd *cobra.Command, dir *string) {
-	cmd.Flags().StringVar(dir, "dir", "", "`directory` of the cluster's state (default that of the cluster in $KUBECONFIG, else $XDG_STATE_HOME/vc-local or ~/.local/state/vc-local)")
+	cmd.Flags().StringVar(dir, "dir", "", "`directory` of the cluster's state (default: the directory of the cluster in $KUBECONFIG, otherwise $XDG_STATE_HOME/vc-local or ~/.local/state/vc-local)")
 }
 
 // addDirFlag adds --dir to the command that starts a cluster.
 func addDirFlag(cmd *cobra.Command, dir *string) {
-	cmd.Flags().StringVar(dir, "dir", "", "`directory` of the cluster's state (default $XDG_STATE_HOME/vc-local or ~/.local/state/vc-local)")
+	cmd.Flags().StringVar(dir, "dir", "", "`directory` of the cluster's state (default: $XDG_STATE_HOME/vc-local or ~/.local/state/vc-local)")
 }
 
 // runUp starts the cluster in this process or detached.
@@ -264,7 +264,7 @@ func (o *upOptions) waitForRunning(ctx context.Context, dir local.Dir, record lo
 		if record, running, err = local.FindRecord(dir); err != nil {
 			return err
 		} else if !running {
-			return &usererror.Error{What: fmt.Sprintf("the cluster in %s was being started by another process, which ended", dir), Hint: "see " + dir.ControlPlaneLog() + " and try again"}
+			return &usererror.Error{What: fmt.Sprintf("another process was starting the cluster in %s, but it has ended", dir), Hint: "see " + dir.ControlPlaneLog() + " and try again"}
 		}
 	}
 	progress.Note(fmt.Sprintf("the cluster in %s is already running (process %d, for %s)", dir, record.PID, duration.HumanDuration(time.Since(record.Started))))
@@ -287,9 +287,9 @@ func (o *upOptions) ineffectiveFlags() string {
 	case len(flags) == 0:
 		return ""
 	case o.areNodesNamed():
-		return "no effect on a running cluster: " + strings.Join(flags, ", ") + " (stop it first with vc-local down, or change its nodes with vc-local nodes)"
+		return "these flags have no effect on a running cluster: " + strings.Join(flags, ", ") + " (stop it first with vc-local down, or change its nodes with vc-local nodes)"
 	}
-	return "no effect on a running cluster: " + strings.Join(flags, ", ") + " (stop it first with vc-local down)"
+	return "these flags have no effect on a running cluster: " + strings.Join(flags, ", ") + " (stop it first with vc-local down)"
 }
 
 // reporter reports the progress of a start, and flags that have no effect.
@@ -325,7 +325,7 @@ func (t *textReporter) Warn(line string) { fmt.Fprintln(t.errOut, "warning: "+li
 func (t *textReporter) Up(record local.Record) {
 	if record.PID == os.Getpid() {
 		go settleMemory()
-		fmt.Fprintf(t.errOut, "everything ready after %.1fs; press Ctrl-C to stop\n", time.Since(t.begun).Seconds())
+		fmt.Fprintf(t.errOut, "cluster ready after %.1fs; press Ctrl-C to stop\n", time.Since(t.begun).Seconds())
 	}
 	fmt.Fprintf(t.out, "export KUBECONFIG=%s\n", shellQuote(record.Kubeconfig))
 }

@@ -113,7 +113,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"components that do not exist":  {"up --components some", "error: --components \"some\" is neither all nor api\nhint:"},
 		"a start that is no time":       {"up --simulated-start soon", "error: --simulated-start \"soon\" is neither a duration nor never\nhint:"},
 		"a conf that does not exist":    {"up --scheduler-conf /none", "error: scheduler configuration: open /none: no such file or directory\nhint:"},
-		"a nodes file of nothing":       {"up --nodes-file /dev/null", "error: nodes file /dev/null: it contains no nodes\nhint:"},
+		"a nodes file of nothing":       {"up --nodes-file /dev/null", "error: nodes file /dev/null: the file contains no nodes\nhint:"},
 		"somebody's directory":          {"up --dir " + foreign, "error: " + foreign + " contains files that do not belong to vc-local (for example \"thesis.tex\")\nhint:"},
 		"an output format":              {"status -o yaml", "error: unknown output format \"yaml\"\nhint:  use -o json, or no -o\n"},
 		"a number that is none":         {"nodes add --simulated x", "error: --simulated: \"x\" is not a whole number\nhint:  for example --simulated=4; see vc-local nodes add --help\n"},
@@ -121,7 +121,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"a number that is missing":      {"up --process-nodes", "error: --process-nodes: its value is missing\nhint:  for example --process-nodes=4; see vc-local up --help\n"},
 		"neither yes nor no":            {"up --detach=perhaps", "error: --detach: \"perhaps\" is not true or false\nhint:  for example --detach=true; see vc-local up --help\n"},
 		"no nodes to add":               {"nodes add", "error: no nodes are requested"},
-		"nodes of no cluster":           {"nodes add --process 1", "error: no cluster runs in "},
+		"nodes of no cluster":           {"nodes add --process 1", "error: no cluster is running in "},
 		"no node to remove":             {"nodes remove", "error: no node is specified: use NAME..., --process N|all or --simulated N|all\nhint:  see vc-local nodes remove --help\n"},
 	}
 	for name, c := range cases {
@@ -138,7 +138,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 func TestDownWhereNothingIs(t *testing.T) {
 	var out, errOut bytes.Buffer
 	code := runCommand(t.Context(), []string{"down", "--purge", "--dir", filepath.Join(t.TempDir(), "none")}, &out, &errOut)
-	if code != exitOK || !strings.HasPrefix(out.String(), "nothing was running in ") {
+	if code != exitOK || !strings.HasPrefix(out.String(), "no cluster was running in ") {
 		t.Errorf("exit %d, %q, %q", code, out.String(), errOut.String())
 	}
 }

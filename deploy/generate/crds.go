@@ -46,7 +46,7 @@ func readCRDs(dir string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 		crds = append(crds, crd)
 	}
 	if len(crds) == 0 {
-		return nil, fmt.Errorf("%s: no CRDs in it", dir)
+		return nil, fmt.Errorf("%s: the file contains no CRDs", dir)
 	}
 	return crds, nil
 }

@@ -42,14 +42,14 @@ func main() {
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) == 0 {
-		return fmt.Errorf("no role given: want master, worker or local")
+		return fmt.Errorf("no role specified: use master, worker or local")
 	}
 	flags := flag.NewFlagSet("wordcount "+args[0], flag.ContinueOnError)
 	listen := flags.String("listen", "", "`address` that a worker serves (default: all, port 7070 + VC_TASK_INDEX)")
-	text := flags.String("text", "/data/text", "file whose words are counted")
-	hosts := flags.String("hosts", "/etc/volcano/worker.host", "file with one worker's host name a line")
-	patience := flags.Duration("patience", 2*time.Minute, "how long to wait for a worker to answer")
-	top := flags.Int("top", 10, "how many of the most frequent words to print")
+	text := flags.String("text", "/data/text", "file with the text to count")
+	hosts := flags.String("hosts", "/etc/volcano/worker.host", "file with the host name of one worker per line")
+	patience := flags.Duration("patience", 2*time.Minute, "maximum time to wait for a worker's answer")
+	top := flags.Int("top", 10, "number of frequent words to print")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		printCounts(out, count(lines), *top)
 		return nil
 	}
-	return fmt.Errorf("role %q: want master, worker or local", args[0])
+	return fmt.Errorf("unknown role %q: use master, worker or local", args[0])
 }
 
 // indexOf parses the index of a worker. Outside of a job it is empty and counts as 0.
@@ -87,7 +87,7 @@ func indexOf(text string) (int, error) {
 	}
 	index, err := strconv.Atoi(text)
 	if err != nil || index < 0 || index > 1<<16-1-firstPort {
-		return 0, fmt.Errorf("%s=%q: want a number from 0 to %d", indexVariable, text, 1<<16-1-firstPort)
+		return 0, fmt.Errorf("%s=%q: specify a number from 0 to %d", indexVariable, text, 1<<16-1-firstPort)
 	}
 	return index, nil
 }

@@ -100,21 +100,21 @@ func (o Options) withDefaults() (Options, error) {
 	known := slices.Sorted(maps.Keys((&hooks{}).handlersByPath()))
 	for _, path := range o.Enabled {
 		if !slices.Contains(known, path) {
-			return o, fmt.Errorf("admission: there is no webhook %q; there are %s", path, strings.Join(known, ", "))
+			return o, fmt.Errorf("admission: unknown webhook %q; webhooks: %s", path, strings.Join(known, ", "))
 		}
 	}
 	if (o.ServiceName == "") != (o.ServiceNamespace == "") {
-		return o, errors.New("admission: the webhooks' Service wants both a name and a namespace")
+		return o, errors.New("admission: the Service of the webhooks needs both a name and a namespace")
 	}
 	if o.ServiceNamespace != "" {
 		o.SecretNamespace = o.ServiceNamespace
 	}
 	if o.ServiceName != "" && o.URL != "" {
-		return o, errors.New("admission: webhooks are reached by a URL or by a Service, not by both")
+		return o, errors.New("admission: specify either a URL or a Service for the webhooks, not both")
 	}
 	if o.URL != "" {
 		if parsed, err := url.Parse(o.URL); err != nil || parsed.Scheme != "https" || parsed.Host == "" {
-			return o, fmt.Errorf("admission: webhook URL %q: want https://host[:port]", o.URL)
+			return o, fmt.Errorf("admission: webhook URL %q: use the form https://host[:port]", o.URL)
 		}
 	}
 	return o, nil
@@ -266,7 +266,7 @@ func (s *service) maintainWebhooks(ctx context.Context, changed <-chan struct{})
 			corrected, err = s.install(ctx, s.keeper.caBundle())
 		}
 		if installed && len(corrected) > 0 {
-			log.Info("Webhook configurations had been changed and were restored", "configurations", corrected)
+			log.Info("Restored webhook configurations that another client had changed", "configurations", corrected)
 			sleepContext(ctx, repairPause)
 		}
 		wait := min(max(next.Sub(s.now()), renewalRetry), renewalCheck)

@@ -44,7 +44,7 @@ func (b *bounds) limitBodies(next http.Handler) http.Handler {
 			size = longestReview // no more than this is read
 		}
 		if b.bodies.Acquire(r.Context(), size) != nil {
-			http.Error(w, "too many reviews at once", http.StatusServiceUnavailable)
+			http.Error(w, "too many concurrent reviews", http.StatusServiceUnavailable)
 			return
 		}
 		defer b.bodies.Release(size)
@@ -63,7 +63,7 @@ func (b *bounds) limitObjects(handle admission.HandlerFunc, defaults bool) admis
 		case need > workBytes:
 			return rejectTooLarge(&request)
 		case b.work.Acquire(ctx, need) != nil:
-			return admission.Errored(http.StatusServiceUnavailable, fmt.Errorf("too many reviews at once: %w", ctx.Err()))
+			return admission.Errored(http.StatusServiceUnavailable, fmt.Errorf("too many concurrent reviews: %w", ctx.Err()))
 		}
 		defer b.work.Release(need)
 		return handle(ctx, request)
@@ -75,7 +75,7 @@ func rejectTooLarge(request *admission.Request) admission.Response {
 	raw := request.Object.Raw
 	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusRequestEntityTooLarge, Reason: metav1.StatusReasonRequestEntityTooLarge,
-		Message: fmt.Sprintf("the object is too large to be checked: %d bytes with %d JSON objects in it; use fewer tasks, containers or variables, or several objects",
+		Message: fmt.Sprintf("the object is too large to be checked: it has %d bytes and %d nested JSON objects; use fewer tasks, containers or variables, or several objects",
 			len(raw), countObjects(raw)),
 	}}}
 }

@@ -39,7 +39,7 @@ func TestRulesOfQueuesThatAnInstallationChooses(t *testing.T) {
 		what    string // "" if the request is allowed
 	}{
 		"three deep, as usual":                   {schedulingv1beta1.QueueRules{}, lower, ""},
-		"three deep, where two is the most":      {schedulingv1beta1.QueueRules{MaxDepth: 2}, lower, "queue lower would make the hierarchy 3 queues deep, and the maximum is 2"},
+		"three deep, where two is the most":      {schedulingv1beta1.QueueRules{MaxDepth: 2}, lower, "queue lower would make the queue hierarchy 3 levels deep; the maximum is 2"},
 		"root's amounts, as usual":               {schedulingv1beta1.QueueRules{}, root, "root queue's resource attributes (capability, deserved, guarantee) cannot be modified"},
 		"root's amounts, where they are free":    {schedulingv1beta1.QueueRules{FreeRoot: true}, root, ""},
 		"a busy queue goes, as usual":            {schedulingv1beta1.QueueRules{}, remove, ""},

@@ -24,7 +24,7 @@ func newClients(options *Options) (*clients, error) {
 	c := &clients{path: options.ClientCAFile, names: options.ClientNames}
 	if c.path == "" {
 		if len(c.names) > 0 {
-			return nil, errors.New("admission: names of clients require the authority that signs their certificates")
+			return nil, errors.New("admission: client names require the certificate authority that signs the clients' certificates")
 		}
 		return c, nil
 	}
@@ -35,11 +35,11 @@ func newClients(options *Options) (*clients, error) {
 func (c *clients) readAuthorities() error {
 	text, err := os.ReadFile(c.path)
 	if err != nil {
-		return fmt.Errorf("admission: authority of clients: %w", err)
+		return fmt.Errorf("admission: certificate authority of clients: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return fmt.Errorf("admission: authority of clients: no certificate in %s", c.path)
+		return fmt.Errorf("admission: certificate authority of clients: no certificate in %s", c.path)
 	}
 	c.pool.Store(pool)
 	return nil

@@ -28,7 +28,7 @@ func newJobReader(config *rest.Config) (client.Reader, error) {
 	}
 	reader, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
-		return nil, fmt.Errorf("admission: client of jobs: %w", err)
+		return nil, fmt.Errorf("admission: client for jobs: %w", err)
 	}
 	return reader, nil
 }

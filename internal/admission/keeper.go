@@ -72,7 +72,7 @@ func (k *certificateKeeper) refreshCertificate(ctx context.Context) (time.Time, 
 			return next, err
 		}
 	}
-	return time.Time{}, fmt.Errorf("secret %s: it is changed concurrently", k.secret)
+	return time.Time{}, fmt.Errorf("secret %s was changed concurrently", k.secret)
 }
 
 func (k *certificateKeeper) refreshInMemory() (time.Time, error) {

@@ -45,7 +45,7 @@ func newQueueCache(config *rest.Config) (*queueCache, error) {
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	client, err := rest.RESTClientFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("admission: client of queues: %w", err)
+		return nil, fmt.Errorf("admission: client for queues: %w", err)
 	}
 	watch := cache.NewListWatchFromClient(client, "queues", metav1.NamespaceAll, fields.Everything())
 	informer := cache.NewSharedIndexInformer(watch, &schedulingv1beta1.Queue{}, 0, cache.Indexers{byParent: parentIndexValue})

@@ -25,7 +25,7 @@ func TestAnInstallationLimitsThePodsOfAJob(t *testing.T) {
 	job := func(replicas ...int) string {
 		return `{"metadata":{"name":"j","namespace":"a"},"spec":` + spec(replicas...) + `}`
 	}
-	const most = "tasks have 11 replicas together and the maximum is 10: lower their replicas, or create several jobs"
+	const most = "the tasks have 11 replicas in total, but the maximum is 10: lower replicas, or create several jobs"
 	tests := map[string]struct {
 		request admission.Request
 		kind    string

@@ -131,7 +131,7 @@ func (l *jobLookup) rejectUnreadable(raw []byte) field.ErrorList {
 			continue
 		}
 		errs = append(errs, field.Forbidden(field.NewPath("metadata", "annotations").Key(keys.Dependency), fmt.Sprintf(
-			"%s: users who may not read jobs of namespace %s cannot make a job depend on one; jobs of CronJobs and JobFlows depend only on jobs of their own namespace", term, term.Job.Namespace)))
+			"%s: you may not read jobs in namespace %s, so your jobs cannot depend on them; jobs of CronJobs and JobFlows can depend only on jobs in their own namespace", term, term.Job.Namespace)))
 	}
 	return errs
 }
@@ -145,7 +145,7 @@ func (l *jobLookup) rejectUnannotated(object *metav1.ObjectMeta) field.ErrorList
 	for _, key := range slices.Sorted(maps.Keys(l.known)) {
 		if namespace, _, _ := strings.Cut(key, "/"); l.known[key] && !batchv1alpha1.MayAwait(job, namespace) {
 			errs = append(errs, field.Forbidden(field.NewPath("metadata", "annotations").Key(keys.DependencyNamespaces), fmt.Sprintf(
-				"webhook %s, which notes that the job may wait for jobs of namespace %s, did not answer or is not enabled: try again", pathMutateJob, namespace)))
+				"webhook %s did not answer or is not enabled; it must record that the job may wait for jobs in namespace %s: try again", pathMutateJob, namespace)))
 		}
 	}
 	return errs

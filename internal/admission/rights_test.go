@@ -63,23 +63,23 @@ func TestJobsOfOtherNamespacesAreKnownOnlyToWhoMayReadThem(t *testing.T) {
 		return dependency(text) + fmt.Sprintf(",%q:%q", keys.DependencyNamespaces, "b")
 	}
 	const cron = `,"ownerReferences":[{"apiVersion":"batch.volcano.sh/v1alpha1","kind":"CronJob","name":"c","uid":"c","controller":true}]`
-	const denied = "users who may not read jobs of namespace b cannot make a job depend on one"
+	const denied = "you may not read jobs in namespace b, so your jobs cannot depend on them"
 	tests := map[string]struct {
 		user, object string
 		says         string // "" if it is allowed
 	}{
-		"a number of another namespace":              {"alice", waiting(dependency("afterok:7"), ""), "there is no job 7: "},
-		"a number that nobody has":                   {"alice", waiting(dependency("afterok:9"), ""), "there is no job 9: "},
+		"a number of another namespace":              {"alice", waiting(dependency("afterok:7"), ""), "job 7 does not exist: "},
+		"a number that nobody has":                   {"alice", waiting(dependency("afterok:9"), ""), "job 9 does not exist: "},
 		"a number of the own namespace":              {"alice", waiting(dependency("afterok:8"), ""), ""},
 		"a number that its user may read":            {"bob", waiting(noted("afterok:7"), ""), ""},
-		"a number that its user may read, not noted": {"bob", waiting(dependency("afterok:7"), ""), "which notes that the job may wait for jobs of namespace b, did not answer"},
+		"a number that its user may read, not noted": {"bob", waiting(dependency("afterok:7"), ""), "did not answer or is not enabled; it must record that the job may wait for jobs in namespace b"},
 		"a note of who may not read":                 {"alice", waiting(noted("afterok:b/secret"), ""), denied},
 		"a name in another namespace":                {"alice", waiting(dependency("afterok:b/secret"), ""), denied},
 		"a name that nobody has there":               {"alice", waiting(dependency("afterok:b/nothing"), ""), denied},
 		"a name that its user may read":              {"bob", waiting(noted("afterok:b/secret"), ""), ""},
 		"a name of the own namespace":                {"alice", waiting(dependency("afterok:own"), ""), ""},
 		"what a controller makes of a user's object": {"root", waiting(dependency("afterok:b/secret"), cron), denied},
-		"a number in what a controller makes":        {"root", waiting(dependency("afterok:7"), cron), "there is no job 7: "},
+		"a number in what a controller makes":        {"root", waiting(dependency("afterok:7"), cron), "job 7 does not exist: "},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

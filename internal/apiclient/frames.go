@@ -71,7 +71,7 @@ const (
 
 var (
 	errNotJSON  = errors.New("watch: the received data is not a JSON object")
-	errTooLarge = errors.New("watch: an event has no end")
+	errTooLarge = errors.New("watch: the last event is incomplete")
 )
 
 // frames splits a stream into JSON objects, which may be separated by white space.

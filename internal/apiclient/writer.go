@@ -47,7 +47,7 @@ const errorMost = 64 << 10
 func NewWriter(config *rest.Config) (*Writer, error) {
 	transport, err := rest.TransportFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("transport to the API server: %w", err)
+		return nil, fmt.Errorf("create a transport to the API server: %w", err)
 	}
 	base, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {

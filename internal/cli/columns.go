@@ -67,7 +67,7 @@ func readColumnsFile(file string) (string, error) {
 	titles, rest, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
 	names, paths := strings.Fields(titles), strings.Fields(rest)
 	if len(names) == 0 || len(names) != len(paths) {
-		return "", usererror.Errorf("write a line of titles, then a line with the same number of paths: NAME QUEUE, then .metadata.name .spec.queue",
+		return "", usererror.Errorf("the file needs a line of titles and a line with the same number of paths, for example NAME QUEUE and .metadata.name .spec.queue",
 			"custom-columns-file %q: %d titles and %d paths", file, len(names), len(paths))
 	}
 	for i := range names {

@@ -234,7 +234,7 @@ func (s *Selection) AddOldNameFlag(cmd *cobra.Command, kinds string) {
 	s.kinds = kinds
 	cmd.Flags().StringVarP(&s.OldName, "name", "N", "", "Name of the object")
 	cmd.Flags().Lookup("name").Hidden = true
-	RejectWithNames(cmd, "--name is the old spelling of a name argument", "name")
+	RejectWithNames(cmd, "use a name argument instead of --name", "name")
 }
 
 // AddArguments adds the arguments to Names and warns about old flags.
@@ -313,7 +313,7 @@ func ParseSelector(text string) (client.ListOption, error) {
 	}
 	selector, err := labels.Parse(text)
 	if err != nil {
-		return nil, usererror.Errorf("examples: team=nlp  team!=nlp  'team in (nlp,cv)'  team", "label selector %q: %v", text, err)
+		return nil, usererror.Errorf("for example team=nlp, team!=nlp, 'team in (nlp,cv)' or team", "label selector %q: %v", text, err)
 	}
 	return client.MatchingLabelsSelector{Selector: selector}, nil
 }

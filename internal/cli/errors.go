@@ -204,8 +204,8 @@ func humanizeStatus(err error, where Connection) *usererror.Error {
 		}
 		human.What, human.Hint = explainForbidden(message)
 	case IsUnknownKind(err):
-		human.What = fmt.Sprintf("the cluster %s%s does not know this kind of object", where.Server, where.contextText())
-		human.Hint = "vc is not installed there: kubectl apply -f deploy/install.yaml, or start a local cluster with `vc-local up`"
+		human.What = fmt.Sprintf("the cluster %s%s does not have this kind of object", where.Server, where.contextText())
+		human.Hint = "install vc there with kubectl apply -f deploy/install.yaml, or start a local cluster with `vc-local up`"
 	case apierrors.IsTooManyRequests(err):
 		human.Hint = "the API server is busy; try again in a moment"
 	case apierrors.IsTimeout(err), apierrors.IsServerTimeout(err):
@@ -229,7 +229,7 @@ func rejectedHint(err error, message string) string {
 	case RejectingWebhook(err) != "":
 		return webhookHint(RejectingWebhook(err))
 	case apierrors.IsAlreadyExists(err):
-		return "delete it first, or choose another name"
+		return "delete the existing object first, or choose another name"
 	case apierrors.IsRequestEntityTooLargeError(err), strings.Contains(message, "Request entity too large"), strings.Contains(message, "request is too large"):
 		return "make the object smaller: keep data and long scripts in a volume, an image or a ConfigMap"
 	case apierrors.IsConflict(err):
@@ -239,7 +239,7 @@ func rejectedHint(err error, message string) string {
 	case missingNamespace(err) != "":
 		return "create it (kubectl create namespace " + missingNamespace(err) + "), or choose another with -n"
 	case apierrors.IsNotFound(err):
-		return "it may have been deleted in the meantime"
+		return "the object may have been deleted in the meantime"
 	}
 	return "the API server could not handle the request: try again; -v=6 shows requests and responses"
 }
@@ -329,9 +329,9 @@ func humanizeTransport(err error, where Connection) *usererror.Error {
 		human.Hint = "kubectl config get-contexts lists the available contexts"
 	case errors.As(err, &dial), errors.As(err, &request), os.IsTimeout(err), errors.Is(err, context.DeadlineExceeded):
 		human.What = fmt.Sprintf("cannot reach the API server %s%s: %s", where.Server, where.contextText(), rootCause(err))
-		human.Hint = "is it running, and is this the right cluster? try: kubectl cluster-info" + where.contextFlag()
+		human.Hint = "check that the server is running and that this is the right cluster: kubectl cluster-info" + where.contextFlag()
 		if strings.Contains(err.Error(), "x509:") {
-			human.Hint = "the server's certificate is not signed by the CA of this kubeconfig; is it the kubeconfig of this cluster?"
+			human.Hint = "the server's certificate is not signed by the CA in this kubeconfig; check that the kubeconfig belongs to this cluster"
 		}
 	case errors.Is(err, os.ErrNotExist) && strings.Contains(err.Error(), "stat "):
 		human.What = "kubeconfig: " + err.Error()
@@ -339,7 +339,7 @@ func humanizeTransport(err error, where Connection) *usererror.Error {
 	case meta.IsNoMatchError(err):
 		human.Hint = unknownKindHint(err)
 	case strings.HasPrefix(err.Error(), "invalid resource name "):
-		human.Hint = "in KIND/NAME, the kind must be the one that the command works with"
+		human.Hint = "KIND in KIND/NAME must be the kind of object that this command handles"
 	}
 	return human
 }
@@ -349,7 +349,7 @@ func humanizeTransport(err error, where Connection) *usererror.Error {
 func unknownKindHint(err error) string {
 	var none *meta.NoKindMatchError
 	if !errors.As(err, &none) {
-		return "the cluster does not know this kind: is apiVersion right?"
+		return "the cluster does not have this kind; check apiVersion"
 	}
 	for kind := range Scheme().AllKnownTypes() {
 		switch {
@@ -357,7 +357,7 @@ func unknownKindHint(err error) string {
 		case kind.Group == none.GroupKind.Group && !slices.Contains(none.SearchedVersions, kind.Version) && len(none.SearchedVersions) > 0:
 			return fmt.Sprintf("did you mean apiVersion: %s?", kind.GroupVersion())
 		case kind.Group == none.GroupKind.Group:
-			return "vc is not installed there: kubectl apply -f deploy/install.yaml"
+			return "install vc there: kubectl apply -f deploy/install.yaml"
 		default:
 			return fmt.Sprintf("did you mean apiVersion: %s?", kind.GroupVersion())
 		}
@@ -365,7 +365,7 @@ func unknownKindHint(err error) string {
 	if near := FindNearest(none.GroupKind.Kind, registeredKinds(none.GroupKind.Group)); near != "" {
 		return fmt.Sprintf("did you mean kind: %s?", near)
 	}
-	return "the cluster does not know this kind: its definition is not installed there, or apiVersion is wrong"
+	return "the cluster does not have this kind; install its definition, or correct apiVersion"
 }
 
 // isRegisteredGroup reports whether vc defines the kinds of an API group.

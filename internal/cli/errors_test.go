@@ -95,9 +95,9 @@ func TestText(t *testing.T) {
 func TestUnknownKindsHaveAHint(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[schema.GroupVersionKind]string{
-		{Group: "batch.volcano.sh", Version: "v1alpha1", Kind: "CronJob"}: "vc is not installed there: kubectl apply -f deploy/install.yaml",
+		{Group: "batch.volcano.sh", Version: "v1alpha1", Kind: "CronJob"}: "install vc there: kubectl apply -f deploy/install.yaml",
 		{Group: "batch", Version: "v1alpha1", Kind: "CronJob"}:            "did you mean apiVersion: batch.volcano.sh/v1alpha1?",
-		{Group: "kubeflow.org", Version: "v1", Kind: "PyTorchJob"}:        "the cluster does not know this kind: its definition is not installed there, or apiVersion is wrong",
+		{Group: "kubeflow.org", Version: "v1", Kind: "PyTorchJob"}:        "the cluster does not have this kind; install its definition, or correct apiVersion",
 	} {
 		err := &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
 		if got := HumanizeError(err, Connection{}).Hint; got != want {
@@ -124,7 +124,7 @@ func TestEveryAnswerOfTheServerHasAHint(t *testing.T) {
 		"a field is wrong":                   {apierrors.NewInvalid(schema.GroupKind{Kind: "Job"}, "x", nil), "kubectl explain"},
 		"the request cannot be read":         {apierrors.NewBadRequest("what?"), "kubectl explain"},
 		"it is gone":                         {apierrors.NewNotFound(jobs, "x"), "deleted"},
-		"the cluster does not know the kind": {noKind, "vc is not installed there"},
+		"the cluster does not know the kind": {noKind, "install vc there"},
 		"too many ask":                       {apierrors.NewTooManyRequests("wait", 1), "busy"},
 		"it takes too long":                  {apierrors.NewTimeoutError("slow", 1), "--request-timeout"},
 		"something else":                     {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 503, Message: "down"}}, "-v=6"},
@@ -145,7 +145,7 @@ func TestEveryAnswerOfTheServerHasAHint(t *testing.T) {
 func TestAnnotationsThatAreNoTextHaveAHint(t *testing.T) {
 	t.Parallel()
 	err := convertFileError(errors.New("unable to decode \"a.yaml\": json: cannot unmarshal number into Go struct field ObjectMeta.metadata.annotations of type string"))
-	if got, want := HumanizeError(err, Connection{}).Hint, `values of annotations are strings: write a number in quotes, for example "2" or "true"`; got != want {
+	if got, want := HumanizeError(err, Connection{}).Hint, `values of annotations must be strings: put a number in quotes, for example \"2\" or \"true\"`; got != want {
 		t.Errorf("hint %q, want %q", got, want)
 	}
 }
@@ -154,7 +154,7 @@ func TestAnnotationsThatAreNoTextHaveAHint(t *testing.T) {
 func TestErrorsSpeakNoGo(t *testing.T) {
 	t.Parallel()
 	cases := map[string]string{
-		"spec.cpu: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'":                  "spec.cpu: this is not a quantity; examples: 2, 500m, 4Gi",
+		"spec.cpu: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'":                  "spec.cpu: this is not a valid quantity; examples: 2, 500m, 4Gi",
 		"x.yaml: json: cannot unmarshal string into Go value of type unstructured.detector":                                      "x.yaml: this is a string, not an object with apiVersion and kind",
 		"must start with a letter (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')": "must start with a letter (for example 'my-name',  or '123-abc')",
 		"json: cannot unmarshal string into Go struct field JobSpec.spec.minAvailable of type int32":                             "spec.minAvailable: got a string, but the field requires a int32",
@@ -178,7 +178,7 @@ func TestHintsNameTheRemedy(t *testing.T) {
 		"a missing namespace":          {missing, "kubectl create namespace nowhere"},
 		"an object that is too large":  {apierrors.NewRequestEntityTooLargeError("limit is 3145728"), "make the object smaller"},
 		"a version that is not served": {&meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "batch.volcano.sh", Kind: "Job"}, SearchedVersions: []string{"v1"}}, "did you mean apiVersion: batch.volcano.sh/v1alpha1?"},
-		"a kind that is not installed": {&meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "batch.volcano.sh", Kind: "Job"}, SearchedVersions: []string{"v1alpha1"}}, "vc is not installed there"},
+		"a kind that is not installed": {&meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "batch.volcano.sh", Kind: "Job"}, SearchedVersions: []string{"v1alpha1"}}, "install vc there"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

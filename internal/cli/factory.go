@@ -261,7 +261,7 @@ func (f *Factory) missingConfigError() error {
 			wrong = append(wrong, fmt.Sprintf("%s: file %q does not exist", source, file))
 			continue
 		}
-		wrong = append(wrong, fmt.Sprintf("%s: file %q is not a kubeconfig, or does not contain a cluster", source, file))
+		wrong = append(wrong, fmt.Sprintf("%s: file %q is not a kubeconfig or does not define a cluster", source, file))
 	}
 	if len(wrong) == 0 {
 		return usererror.Errorf("set KUBECONFIG or --kubeconfig, or start a cluster on this machine with `vc-local up`", "no cluster is configured")

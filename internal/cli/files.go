@@ -32,7 +32,7 @@ type Files struct {
 func (s *Files) AddFlags(f *Factory, cmd *cobra.Command) {
 	s.AddSourceFlags(f, cmd)
 	cmd.Flags().BoolVarP(&s.Recursive, "recursive", "R", false, "Recurse into subdirectories")
-	RequireAny(cmd, "it applies only to directories given with -f, and none was given", "recursive", "filename", "file")
+	RequireAny(cmd, "the flag applies only to directories specified with -f", "recursive", "filename", "file")
 }
 
 // AddSourceFlags adds -f and -k.
@@ -154,7 +154,7 @@ func suggestFile(name, usage string) string {
 	directory, base := filepath.Split(name)
 	entries, err := os.ReadDir(filepath.Clean(directory))
 	if err != nil {
-		return fmt.Sprintf("there is no directory %q either; relative paths start at the current directory", filepath.Clean(directory))
+		return fmt.Sprintf("the directory %q does not exist, either; relative paths start at the current directory", filepath.Clean(directory))
 	}
 	names := make([]string, len(entries))
 	for i, entry := range entries {
@@ -177,16 +177,16 @@ var notText = regexp.MustCompile(`cannot unmarshal (\w+) into Go struct field \S
 func convertFileError(err error) error {
 	list, ok := err.(interface{ Errors() []error })
 	if !ok {
-		hint := "is it valid YAML or JSON with apiVersion and kind?"
+		hint := "check that it is valid YAML or JSON with apiVersion and kind"
 		var request *url.Error
 		if errors.As(err, &request) {
-			hint = "the URL could not be read: check the address, and that its server responds"
+			hint = "check the URL, and that its server responds"
 		}
 		if strings.Contains(err.Error(), "recognized file extensions are") {
 			hint = "in a directory, only .yaml, .yml and .json files are read; -R (--recursive) includes subdirectories"
 		}
 		if found := notText.FindStringSubmatch(err.Error()); found != nil {
-			hint = fmt.Sprintf(`values of %s are strings: write a %s in quotes, for example "2" or "true"`, found[2], found[1])
+			hint = fmt.Sprintf(`values of %s must be strings: put a %s in quotes, for example \"2\" or \"true\"`, found[2], found[1])
 		}
 		return usererror.Errorf(hint, "%v", err)
 	}

@@ -86,11 +86,11 @@ func (w *Wait) AddFlags(cmd *cobra.Command, byDefault bool, usage string) {
 	cmd.Flags().DurationVar(&w.Timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
 	AddCheck(cmd, func(cmd *cobra.Command, _ []string) error {
 		if !w.Wait && IsFlagSet(cmd, "timeout") && !IsFlagSet(cmd, "attach") {
-			return usererror.Errorf("add --wait, or remove --timeout", "--timeout limits a wait, but --wait was not given")
+			return usererror.Errorf("add --wait, or remove --timeout", "--timeout has no effect without --wait")
 		}
 		return nil
 	})
-	WarnIneffective(cmd, "a dry run changes nothing to wait for", "dry-run", "wait", "timeout", "attach")
+	WarnIneffective(cmd, "a dry run makes no changes to wait for", "dry-run", "wait", "timeout", "attach")
 }
 
 // LimitContext returns a context for the wait. The context is done after --timeout, if --timeout was given.

@@ -143,7 +143,7 @@ func explainFieldSelector(err error, selector string) error {
 	if selector == "" || !strings.Contains(err.Error(), "field label not supported") {
 		return err
 	}
-	e := usererror.Errorf("a field selector supports only metadata.name and metadata.namespace, and for pods also status.phase and spec.nodeName; for anything else use filter flags such as --phase and --queue",
+	e := usererror.Errorf("a field selector supports only metadata.name and metadata.namespace, and for pods also status.phase and spec.nodeName; use filter flags such as --phase and --queue instead",
 		"--field-selector %s: the server does not support this field", selector)
 	e.Err = err
 	return e

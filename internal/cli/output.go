@@ -90,7 +90,7 @@ func (o *Output) checkLabelColumns() error {
 	default:
 		return nil
 	}
-	return usererror.Errorf("remove one of them; -o custom-columns=TEAM:.metadata.labels.team prints a label, too", "--%s cannot be combined with --output=%s: labels are columns of the table", flag, o.Format())
+	return usererror.Errorf("remove one of them; -o custom-columns=TEAM:.metadata.labels.team also prints a label", "--%s cannot be combined with --output=%s: labels are columns of the table", flag, o.Format())
 }
 
 // parseFieldSelector parses the field selector; it returns nil for an empty one.

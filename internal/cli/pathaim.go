@@ -25,7 +25,7 @@ func ParsePathCondition(text string) (has func(client.Object) bool, err error) {
 	}
 	want, given := strings.CutPrefix(text[end+1:], "=")
 	if !given && text[end+1:] != "" {
-		return nil, usererror.Errorf(example, "--for: want =VALUE after the path, got %q", text[end+1:])
+		return nil, usererror.Errorf(example, "--for: specify =VALUE after the path, not %q", text[end+1:])
 	}
 	want = strings.Trim(want, `'"`)
 	return func(object client.Object) bool {

@@ -7,8 +7,8 @@ var jargon = []struct {
 	theirs *regexp.Regexp
 	ours   string
 }{
-	{regexp.MustCompile(`quantities must match the regular expression '[^']*'`), "this is not a quantity; examples: 2, 500m, 4Gi"},
-	{regexp.MustCompile(`unable to parse quantity's suffix`), "this is not a quantity; examples: 2, 500m, 4Gi"},
+	{regexp.MustCompile(`quantities must match the regular expression '[^']*'`), "this is not a valid quantity; examples: 2, 500m, 4Gi"},
+	{regexp.MustCompile(`unable to parse quantity's suffix`), "this is not a valid quantity; examples: 2, 500m, 4Gi"},
 	{regexp.MustCompile(` ?\(e\.g\. +('[^']*'(?:, +or +'[^']*')*), regex used for validation is '[^']*'\)`), " (for example $1)"},
 	{regexp.MustCompile(`json: cannot unmarshal (\w+) into Go value of type (?:unstructured\.detector|map\[string\]\S+|struct \{.*\})`), "this is a $1, not an object with apiVersion and kind"},
 	{regexp.MustCompile(`json: cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type (?:\w+\.)?(\w+)`), "$2: got a $1, but the field requires a $3"},

@@ -62,7 +62,7 @@ func (f *Factory) readSettings() (*Settings, error) {
 	switch {
 	case path == "", errors.Is(err, fs.ErrNotExist) && f.Streams.Env("VCCTL_CONFIG") == "":
 	case err != nil:
-		return nil, usererror.Errorf("VCCTL_CONFIG is the path of the settings file; unset it if there is none", "settings: %v", err)
+		return nil, usererror.Errorf("set VCCTL_CONFIG to the path of a settings file, or unset it", "settings: %v", err)
 	default:
 		if err := f.parseSettings(path, text, s); err != nil {
 			return nil, err
@@ -83,7 +83,7 @@ func (f *Factory) readSettings() (*Settings, error) {
 func (f *Factory) parseSettings(path string, text []byte, s *Settings) error {
 	var found map[string]any
 	if err := yaml.Unmarshal(text, &found); err != nil {
-		return usererror.Errorf("an example: queue: research", "settings %s: %v", path, err)
+		return usererror.Errorf("for example queue: research", "settings %s: %v", path, err)
 	}
 	for _, name := range sortedNames(found) {
 		if slices.Contains(settingNames, name) {
@@ -96,7 +96,7 @@ func (f *Factory) parseSettings(path string, text []byte, s *Settings) error {
 		f.Warnf("settings %s: unknown setting %q has no effect; %s", path, name, hint)
 	}
 	if err := yaml.Unmarshal(text, s); err != nil {
-		return usererror.Errorf("an example: columns: {jobs: [name, phase, reason]}", "settings %s: %v", path, err)
+		return usererror.Errorf("for example columns: {jobs: [name, phase, reason]}", "settings %s: %v", path, err)
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func chosenColumns[T any](f *Factory, kind string, all []Column[T]) (columns []C
 			for _, column := range all {
 				titles = append(titles, strings.ToLower(column.Title))
 			}
-			return nil, false, usererror.Errorf("columns: "+strings.Join(titles, ", "), "settings %s: columns.%s: there is no column %q", f.SettingsFile(), kind, title)
+			return nil, false, usererror.Errorf("columns: "+strings.Join(titles, ", "), "settings %s: columns.%s: unknown column %q", f.SettingsFile(), kind, title)
 		}
 		column := all[at]
 		column.Wide = false

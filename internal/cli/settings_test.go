@@ -114,7 +114,7 @@ func TestChosenColumns(t *testing.T) {
 	if got, err := choose(); got != "NAME NODES REASON" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := choose("nmae"); err == nil || !strings.Contains(err.Error(), `columns.jobs: there is no column "nmae"`) {
+	if _, err := choose("nmae"); err == nil || !strings.Contains(err.Error(), `columns.jobs: unknown column "nmae"`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -104,7 +104,7 @@ func TestEachVerbDoesToJobsWhatItSays(t *testing.T) {
 		"what cannot be done is not asked":    {clusterops.Hold, job("train", running), ` | job "train": only pending jobs can be held; use suspend to stop a running job`, "", ""},
 		"a job that ended is not cancelled":   {clusterops.Cancel, job("train", batchv1alpha1.Completed), "train has already ended", "", ""},
 		"a suspended job can be cancelled":    {clusterops.Cancel, job("train", aborted), "job nlp/train will be cancelled", "TerminateJob", ""},
-		"a suspended job is not restarted":    {clusterops.Restart, job("train", aborted), ` | job "train": it is suspended; resume it`, "", ""},
+		"a suspended job is not restarted":    {clusterops.Restart, job("train", aborted), ` | job "train": the job is suspended; resume it instead`, "", ""},
 		"a job that was not held stays as is": {clusterops.Release, job("train", pending), "train is not held", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -125,7 +125,7 @@ func ParseAmounts(limit, text string) (corev1.ResourceList, error) {
 		_, twice := list[resourceName]
 		switch {
 		case !found || name == "" || err != nil:
-			return nil, &usererror.Error{What: fmt.Sprintf("%s: %q is not NAME=AMOUNT; example: %s=cpu=16,memory=64Gi", limit, part, limit), Hint: "amounts are written as in Kubernetes: 500m, 16, 64Gi"}
+			return nil, &usererror.Error{What: fmt.Sprintf("%s: %q is not NAME=AMOUNT; example: %s=cpu=16,memory=64Gi", limit, part, limit), Hint: "use amounts as in Kubernetes: 500m, 16, 64Gi"}
 		case twice:
 			return nil, &usererror.Error{What: fmt.Sprintf("%s: %s is set twice", limit, name), Hint: "specify each resource only once"}
 		case quantity.Sign() < 0:

@@ -90,7 +90,7 @@ func textIfPhase(holds func(batchv1alpha1.JobPhase) bool, text string) func(*bat
 var (
 	Suspend = &Verb{
 		Name: "suspend", Done: "suspended", Action: busv1alpha1.AbortJobAction, reached: hasReachedPhase(batchv1alpha1.Aborted),
-		refuse: rejectEnded("there is nothing to suspend"), already: textIfPhase(IsSuspended, "is already suspended"),
+		refuse: rejectEnded("the job has nothing to suspend"), already: textIfPhase(IsSuspended, "is already suspended"),
 	}
 	Resume = &Verb{
 		Name: "resume", Done: "resumed", Action: busv1alpha1.ResumeJobAction,
@@ -105,7 +105,7 @@ var (
 		},
 		refuse: func(job *batchv1alpha1.Job) string {
 			if IsSuspended(jobstatus.PhaseOrPending(job)) {
-				return "it is suspended; resume it"
+				return "the job is suspended; resume it instead"
 			}
 			return rejectEnded("run it again")(job)
 		},

@@ -125,7 +125,7 @@ func newClient(mgr manager.Manager, qps float32) (client.Client, error) {
 	}
 	c, err := client.New(config, client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
 	if err != nil {
-		return nil, fmt.Errorf("client of the controllers: %w", err)
+		return nil, fmt.Errorf("client for the controllers: %w", err)
 	}
 	return apiclient.NewMetadataClient(c, config)
 }

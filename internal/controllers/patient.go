@@ -43,7 +43,7 @@ func (p *patience) beginWaiting(ctx context.Context, err error) {
 	defer p.mu.Unlock()
 	if p.waiting++; p.waiting == 1 {
 		p.since = time.Now()
-		klog.FromContext(ctx).Info("The API server cannot be reached; cached data is outdated until it can", "reason", err.Error())
+		klog.FromContext(ctx).Info("The API server is unreachable; cached data may be outdated", "reason", err.Error())
 	}
 }
 
@@ -52,7 +52,7 @@ func (p *patience) endWaiting(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.waiting--; p.waiting == 0 && ctx.Err() == nil {
-		klog.FromContext(ctx).Info("The API server is back", "after", time.Since(p.since).Round(time.Millisecond).String())
+		klog.FromContext(ctx).Info("The API server is reachable again", "after", time.Since(p.since).Round(time.Millisecond).String())
 	}
 }
 

@@ -168,7 +168,7 @@ func TestAnOutageIsToldOnce(t *testing.T) {
 			})
 		}
 		sources.Wait()
-		if len(lines) != 2 || !strings.Contains(lines[0], "cannot be reached") || !strings.Contains(lines[0], "connection refused") || !strings.Contains(lines[1], "is back") {
+		if len(lines) != 2 || !strings.Contains(lines[0], "is unreachable") || !strings.Contains(lines[0], "connection refused") || !strings.Contains(lines[1], "is reachable again") {
 			t.Errorf("told:\n%s", strings.Join(lines, "\n"))
 		}
 	})

@@ -49,13 +49,13 @@ func ParseSelection(list []string) (Selection, error) {
 		name := strings.TrimPrefix(strings.TrimPrefix(item, "+"), "-")
 		on := !strings.HasPrefix(item, "-")
 		if _, twice := said[name]; twice {
-			return s, fmt.Errorf("--controllers: %s is there twice; say once whether it runs", name)
+			return s, fmt.Errorf("--controllers: %s is specified twice; specify it once", name)
 		}
 		switch {
 		case slices.Contains(elsewhere, name) && on:
-			return s, fmt.Errorf("--controllers: %s is a controller of Volcano's that is not here; leave it out", name)
+			return s, fmt.Errorf("--controllers: %s is a controller of Volcano that vcd does not have; remove it", name)
 		case !slices.Contains(known, name) && !slices.Contains(elsewhere, name):
-			return s, fmt.Errorf("--controllers: there is no controller %q; there are %s, and * for all of them", name, strings.Join(known, ", "))
+			return s, fmt.Errorf("--controllers: unknown controller %q; controllers: %s; * selects all of them", name, strings.Join(known, ", "))
 		}
 		said[name] = on
 	}

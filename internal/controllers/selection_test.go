@@ -45,10 +45,10 @@ func TestSelect(t *testing.T) {
 func TestSelectionsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ list, says string }{
-		"a name twice":                       {"job-controller job-controller", "job-controller is there twice"},
-		"a name on and off":                  {"+job-controller -job-controller", "job-controller is there twice"},
+		"a name twice":                       {"job-controller job-controller", "job-controller is specified twice"},
+		"a name on and off":                  {"+job-controller -job-controller", "job-controller is specified twice"},
 		"a name that nobody has":             {"* -hypernode-controller", "hyperNode-controller"},
-		"a controller of Volcano's not here": {"* sharding-controller", "not here"},
+		"a controller of Volcano's not here": {"* sharding-controller", "that vcd does not have"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

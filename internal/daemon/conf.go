@@ -54,7 +54,7 @@ func (f *confFile) loadAtStartup() error {
 		return withHint(fmt.Errorf("scheduler configuration: %w", err), "specify the path of a file with --scheduler-conf, or omit the flag for the built-in configuration")
 	}
 	if _, err := f.takeContent(data); err != nil {
-		return withHint(err, "correct the file, or leave --scheduler-conf out for the built-in configuration")
+		return withHint(err, "correct the file, or omit --scheduler-conf for the built-in configuration")
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (f *confFile) takeContent(data []byte) (*scheduler.Engine, error) {
 	}
 	engine.Watch = measureStages
 	for _, w := range append(warnings, engine.Warnings...) {
-		f.log.Info("Scheduler configuration has an oddity", "file", f.path, "warning", w)
+		f.log.Info("Scheduler configuration has a questionable setting", "file", f.path, "warning", w)
 	}
 	f.good = c
 	f.metrics.Store(&c.Metrics)
@@ -136,7 +136,7 @@ func (f *confFile) followFile(ctx context.Context, engines chan<- *scheduler.Eng
 			continue
 		}
 		confReloads.WithLabelValues("taken").Inc()
-		f.log.Info("Scheduler configuration is taken over", "file", f.path)
+		f.log.Info("Scheduler configuration is now in use", "file", f.path)
 		f.teller.publishState(ctx, f.state)
 		select {
 		case engines <- engine:
@@ -150,7 +150,7 @@ func (f *confFile) followFile(ctx context.Context, engines chan<- *scheduler.Eng
 func (f *confFile) reportRefused(ctx context.Context, why error) {
 	confReloads.WithLabelValues("refused").Inc()
 	confValid.Set(0)
-	f.log.Error(why, "Scheduler configuration is refused; the last good one stays")
+	f.log.Error(why, "Scheduler configuration is rejected; the last valid one stays in use")
 	f.state.refused = why.Error()
 	f.teller.publishState(ctx, f.state)
 }

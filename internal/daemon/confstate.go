@@ -84,13 +84,13 @@ func (t *confTeller) writeState(ctx context.Context, s confState) (changed bool,
 const maxMessage = 1024
 
 func (t *confTeller) recordEvent(ctx context.Context, s confState) error {
-	kind, why, message := corev1.EventTypeNormal, "ConfigurationTaken", "the scheduler decides by "+s.source
+	kind, why, message := corev1.EventTypeNormal, "ConfigurationTaken", "the scheduler uses "+s.source
 	if len(s.warnings) > 0 {
 		kind = corev1.EventTypeWarning
-		message += fmt.Sprintf("; %d parts have no effect, the first: %s", len(s.warnings), s.warnings[0])
+		message += fmt.Sprintf("; %d settings have no effect, the first is %s", len(s.warnings), s.warnings[0])
 	}
 	if s.refused != "" {
-		kind, why, message = corev1.EventTypeWarning, "ConfigurationRefused", s.refused+"; the last good configuration stays in force"
+		kind, why, message = corev1.EventTypeWarning, "ConfigurationRefused", s.refused+"; the last valid configuration stays in use"
 	}
 	if len(message) > maxMessage {
 		message = message[:maxMessage-3] + "..."

@@ -32,7 +32,7 @@ func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
 		if err := add(s); err != nil {
-			panic(fmt.Sprintf("API kinds do not register: %v", err)) // a programming error
+			panic(fmt.Sprintf("cannot register the API kinds: %v", err)) // a programming error
 		}
 	}
 	return s
@@ -47,7 +47,7 @@ func runControllers(ctx context.Context, o *Options, log logr.Logger) error {
 			return joblist.Run(ctx, o.Config, o.Listing, lists)
 		}
 		if err := joblist.RemoveRegistration(ctx, o.Config); err != nil {
-			log.V(1).Info("Cannot read whether lists of jobs are still registered", "reason", err.Error())
+			log.V(1).Info("Could not check whether lists of jobs are still registered", "reason", err.Error())
 		}
 		return nil
 	})
@@ -100,7 +100,7 @@ func runManagerTerm(ctx context.Context, o *Options, fence func() error, log log
 func newControlManager(config *rest.Config, log logr.Logger) (manager.Manager, error) {
 	cache, err := controllers.CacheOptions(config)
 	if err != nil {
-		return nil, fmt.Errorf("cache of the controllers: %w", err)
+		return nil, fmt.Errorf("cache for the controllers: %w", err)
 	}
 	mgr, err := manager.New(config, manager.Options{
 		Scheme: newScheme(),

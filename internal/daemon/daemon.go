@@ -85,7 +85,7 @@ func runComponents(ctx context.Context, o *Options, h *health, log logr.Logger) 
 		// This runs before admission starts, so that the first job finds its queue. If it fails now, the scheduler's
 		// term tries again.
 		if err := ensureQueues(ctx, o, 1, log); err != nil {
-			log.V(1).Info("Queues cannot be created yet", "reason", err.Error())
+			log.V(1).Info("The queues cannot be created yet", "reason", err.Error())
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -171,7 +171,7 @@ func waitForKinds(ctx context.Context, config *rest.Config, log logr.Logger) err
 			return nil
 		}
 		if try == 0 {
-			log.Info("Waiting for the API server to serve our kinds", "group", missing, "reason", err.Error())
+			log.Info("Waiting for the API server to serve vc's kinds", "group", missing, "reason", err.Error())
 		}
 		select {
 		case <-ctx.Done():

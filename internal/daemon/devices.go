@@ -8,12 +8,12 @@ import (
 
 // Volcano's gauges for shared cards.
 var (
-	cardShared    = newCardGauge("shared_number", "Containers that share a card")
-	cardMemory    = newCardGauge("allocated_memory", "Memory of a card that is given away, in MiB")
-	cardCores     = newCardGauge("allocated_cores", "Part of a card's cores that is given away, in percent")
+	cardShared    = newCardGauge("shared_number", "Number of containers that share a card")
+	cardMemory    = newCardGauge("allocated_memory", "Allocated memory of a card, in MiB")
+	cardCores     = newCardGauge("allocated_cores", "Allocated cores of a card, in percent")
 	cardLimit     = newCardGauge("memory_limit", "Memory of a card, in MiB")
-	cardPodMemory = newCardGauge("memory_allocation_for_a_certain_pod", "Memory of a card that a pod has, in MiB", "podName")
-	cardPodCores  = newCardGauge("core_allocation_for_a_certain_pod", "Part of a card's cores that a pod has, in percent", "podName")
+	cardPodMemory = newCardGauge("memory_allocation_for_a_certain_pod", "Memory of a card that is allocated to a pod, in MiB", "podName")
+	cardPodCores  = newCardGauge("core_allocation_for_a_certain_pod", "Cores of a card that are allocated to a pod, in percent", "podName")
 )
 
 func newCardGauge(name, help string, labels ...string) *prometheus.GaugeVec {

@@ -16,24 +16,24 @@ const mostGangs = 10_000
 // unique; these metrics use the namespace and the name.
 var (
 	gangUnready = registry.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "volcano_unschedule_task_count", Help: "Pods of a gang's minimum that have no node.",
+		Name: "volcano_unschedule_task_count", Help: "Number of pods that a gang lacks for its minimum.",
 	}, []string{"job_id"})
 	gangTries = registry.NewCounterVec(prometheus.CounterOpts{
 		Name: "volcano_job_retry_counts", Help: "Number of failed attempts to schedule a gang.",
 	}, []string{"job_id"})
 	gangShare = registry.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "volcano_job_share", Help: "Largest part of any cluster resource that a gang uses.",
+		Name: "volcano_job_share", Help: "Dominant share of a gang: the largest fraction of any cluster resource that it uses.",
 	}, []string{"job_ns", "job_id"})
 	gangLatency = registry.NewHistogram(prometheus.HistogramOpts{
 		Name: "volcano_e2e_job_scheduling_latency_milliseconds", Buckets: prometheus.ExponentialBuckets(1, 4, 14), // 1 ms to 18 h
-		Help: "Time from a gang's creation to the decision that gives it its minimum.",
+		Help: "Time from a gang's creation to the decision that places its minimum.",
 	})
-	gangDuration = newGangTimeGauge("duration", "Time from a gang's creation to the decision that gave it its minimum, in milliseconds")
-	gangCreated  = newGangTimeGauge("start_time", "When a gang was created, in seconds since 1970")
-	gangPlaced   = newGangTimeGauge("last_time", "When a gang last was given its minimum, in seconds since 1970")
+	gangDuration = newGangTimeGauge("duration", "Time from a gang's creation to the decision that placed its minimum, in milliseconds")
+	gangCreated  = newGangTimeGauge("start_time", "Time of a gang's creation, in seconds since 1970")
+	gangPlaced   = newGangTimeGauge("last_time", "Time when a gang's minimum was last placed, in seconds since 1970")
 
 	evictionTransactions = registry.NewCounterVec(prometheus.CounterOpts{
-		Name: "volcano_eviction_transactions_total", Help: "Gangs that pods were evicted for, by action.",
+		Name: "volcano_eviction_transactions_total", Help: "Number of gangs for which pods were evicted, by action.",
 	}, []string{"action"})
 
 	gangs = map[string]bool{} // gangs with their own series

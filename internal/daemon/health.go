@@ -54,7 +54,7 @@ func (h *health) checkLiveness(now time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.allowed > 0 && now.Sub(h.last) > h.allowed {
-		return fmt.Errorf("scheduler: no cycle for %s", now.Sub(h.last).Round(time.Second))
+		return fmt.Errorf("scheduler: the last cycle was %s ago", now.Sub(h.last).Round(time.Second))
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 func (o *Options) newJobIDAllocator() error {
 	api, err := client.New(o.Config, client.Options{Scheme: newScheme()})
 	if err != nil {
-		return withHint(fmt.Errorf("client for job ids: %w", err), hintForAPIError(err))
+		return withHint(fmt.Errorf("client for job IDs: %w", err), hintForAPIError(err))
 	}
 	ids := jobid.New(jobid.ConfigMap{API: api, Namespace: o.LeaseNamespace}, time.Now)
 	if o.Admission.JobIDs == nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // errNotLeader is the error that a closed fence returns.
-var errNotLeader = errors.New("this process does not lead")
+var errNotLeader = errors.New("this process is not the leader")
 
 // term is the work of a component while it is the leader. It must end soon after ctx is done. fence returns an error
 // once writing is no longer allowed. If the process was suspended for a while, this may happen before ctx is done.

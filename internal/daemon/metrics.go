@@ -20,11 +20,11 @@ var (
 
 	cycleLatency = registry.NewHistogram(prometheus.HistogramOpts{
 		Name: "volcano_e2e_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
-		Help: "Time of one scheduling cycle, from taking the changes to handing over the decisions.",
+		Help: "Duration of a scheduling cycle, from the start until its decisions are passed on.",
 	})
 	policyLatency = registry.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "volcano_plugin_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
-		Help: "Time a policy takes to prepare for a cycle.",
+		Help: "Time that a policy takes to prepare for a cycle.",
 	}, []string{"plugin", "OnSession"})
 	actionLatency = registry.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "volcano_action_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
@@ -32,20 +32,20 @@ var (
 	}, []string{"action"})
 	attempts = registry.NewCounterVec(prometheus.CounterOpts{
 		Name: "volcano_schedule_attempts_total",
-		Help: "Gangs tried, by result: scheduled, or unschedulable for now.",
+		Help: "Number of attempts to schedule a gang, by result: scheduled or unschedulable.",
 	}, []string{"result"})
 	victims = registry.NewGauge(prometheus.GaugeOpts{
-		Name: "volcano_pod_preemption_victims", Help: "Pods evicted by the last cycle that evicted any.",
+		Name: "volcano_pod_preemption_victims", Help: "Number of pods evicted in the most recent cycle with evictions.",
 	})
 	preemptions = registry.NewCounter(prometheus.CounterOpts{
-		Name: "volcano_total_preemption_attempts", Help: "Cycles that evicted pods to make room.",
+		Name: "volcano_total_preemption_attempts", Help: "Number of cycles that evicted pods.",
 	})
 	waitingGangs = registry.NewGauge(prometheus.GaugeOpts{
-		Name: "volcano_unschedule_job_count", Help: "Gangs that wait because they cannot run now.",
+		Name: "volcano_unschedule_job_count", Help: "Number of gangs that are waiting because they cannot run now.",
 	})
 	stageLatency = registry.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "volcano_scheduling_stage_duration_milliseconds", Buckets: millisecondBuckets,
-		Help: "Time of one call to the API server, by stage.",
+		Help: "Duration of a call to the API server, by stage.",
 	}, []string{"stage"})
 	bindLatency = registry.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "volcano_task_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
@@ -56,20 +56,20 @@ var (
 		Name: "vc_outbox_writes_total", Help: "Number of API writes made by the scheduler, by lane and outcome.",
 	}, []string{"lane", "outcome"})
 	changes = registry.NewCounter(prometheus.CounterOpts{
-		Name: "vc_model_changes_total", Help: "Changes applied to the scheduler's model.",
+		Name: "vc_model_changes_total", Help: "Number of changes applied to the scheduler's model.",
 	})
 	startErrors = registry.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "vc_estimated_start_error_seconds", Help: "Seconds from the first estimated start to the actual start of gangs that waited: more than 1 is later than estimated, less than 0 earlier.",
+		Name: "vc_estimated_start_error_seconds", Help: "Seconds from the first estimated start to the actual start of gangs that waited; negative values mean earlier than estimated.",
 		Buckets: []float64{-3600, -600, -60, -10, 0, 1, 10, 60, 600, 3600, 36000},
 	}, []string{"queue_name"})
 	startsUnknown = registry.NewCounterVec(prometheus.CounterOpts{
-		Name: "vc_estimated_start_unknown_total", Help: "Gangs that waited and started without an estimated start; together with the count of vc_estimated_start_error_seconds these are all gangs that waited.",
+		Name: "vc_estimated_start_unknown_total", Help: "Number of gangs that waited and started without an estimated start; all other gangs that waited are in the count of vc_estimated_start_error_seconds.",
 	}, []string{"queue_name"})
 	confValid = registry.NewGauge(prometheus.GaugeOpts{
 		Name: "vc_scheduler_conf_valid", Help: "1 if the current configuration file of the scheduler is in use, 0 if it was rejected and an older one is in use.",
 	})
 	confReloads = registry.NewCounterVec(prometheus.CounterOpts{
-		Name: "vc_scheduler_conf_reloads_total", Help: "Changes of the scheduler's configuration file, accepted or rejected.",
+		Name: "vc_scheduler_conf_reloads_total", Help: "Number of changes to the scheduler's configuration file, accepted or rejected.",
 	}, []string{"result"})
 )
 

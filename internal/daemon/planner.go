@@ -112,7 +112,7 @@ func (p *planner) servePlans(ctx context.Context) error {
 		again, err := p.processPlan(ctx, plans, key)
 		switch {
 		case err != nil && ctx.Err() == nil:
-			p.log.V(1).Info("Plan is tried again", "plan", key, "reason", err.Error())
+			p.log.V(1).Info("Retrying a plan", "plan", key, "reason", err.Error())
 			pending.AddRateLimited(key)
 		default:
 			pending.Forget(key)
@@ -251,7 +251,7 @@ func (p *planner) readQuestion(ctx context.Context, plan *insightv1alpha1.Plan) 
 	queues, classes, claims := &schedulingv1beta1.QueueList{}, &schedulingv1.PriorityClassList{}, &corev1.PersistentVolumeClaimList{}
 	err := errors.Join(p.api.List(ctx, queues, cached), p.api.List(ctx, classes, cached), p.api.List(ctx, claims, cached, client.InNamespace(plan.Namespace)))
 	if err != nil {
-		return nil, fmt.Errorf("queues, priority classes and volume claims: %w", err)
+		return nil, fmt.Errorf("read queues, priority classes and volume claims: %w", err)
 	}
 	for i := range queues.Items {
 		q.Queues = append(q.Queues, &queues.Items[i])

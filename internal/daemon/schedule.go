@@ -89,7 +89,7 @@ func runSchedulerTerm(ctx context.Context, o *Options, conf *confFile, fence fun
 		return nil
 	case <-in.Synced():
 	}
-	log.Info("Scheduler has read the cluster", "took", time.Since(began))
+	log.Info("The scheduler has read the state of the cluster", "took", time.Since(began))
 	cluster := model.New()
 	cluster.DefaultQueue = o.DefaultQueue
 	cluster.Apply(used.loadStoredUsage(ctx))

@@ -71,7 +71,7 @@ func (p *planner) runSimulation(ctx context.Context, thought *whatif.Thought, cl
 	defer func() {
 		if r := recover(); r != nil {
 			p.log.Error(fmt.Errorf("panic: %v", r), "Plan cannot be simulated")
-			status, err = insightv1alpha1.PlanStatus{Problem: fmt.Sprintf("the scheduler failed to simulate it: %v", r)}, nil
+			status, err = insightv1alpha1.PlanStatus{Problem: fmt.Sprintf("the scheduler failed to simulate the plan: %v", r)}, nil
 		}
 	}()
 	engine, err := p.engine()

@@ -126,7 +126,7 @@ func TestASimulationThatFailsIsReportedAndEndsNothing(t *testing.T) {
 		}
 		return status
 	}
-	if status := simulate(nil); !strings.Contains(status.Problem, "failed to simulate it") {
+	if status := simulate(nil); !strings.Contains(status.Problem, "failed to simulate the plan") {
 		t.Errorf("a panic: %+v", status)
 	}
 	p.engine = func() (*scheduler.Engine, error) { return nil, errors.New("no engine today") }

@@ -45,7 +45,7 @@ type usageKeeper struct {
 func newUsageKeeper(config *rest.Config, namespace string, next effects, fence func() error, log logr.Logger) (*usageKeeper, error) {
 	c, err := client.New(config, client.Options{})
 	if err != nil {
-		return nil, fmt.Errorf("client for the usage of accounts: %w", err)
+		return nil, fmt.Errorf("client for account usage: %w", err)
 	}
 	return &usageKeeper{next: next, client: c, namespace: namespace, fence: fence, log: log, used: map[model.Account]model.Usage{}}, nil
 }
@@ -59,7 +59,7 @@ func (k *usageKeeper) loadStoredUsage(ctx context.Context) model.UsageSet {
 		err = json.Unmarshal([]byte(stored.Data[usageKey]), &entries)
 	}
 	if err != nil && !apierrors.IsNotFound(err) && ctx.Err() == nil {
-		k.log.Error(err, "Usage of accounts cannot be read; all accounts start at zero", "configMap", k.namespace+"/"+keys.UsageName)
+		k.log.Error(err, "Account usage cannot be read; all accounts start at zero", "configMap", k.namespace+"/"+keys.UsageName)
 	}
 	k.recordUsage(entries)
 	k.dirty = false

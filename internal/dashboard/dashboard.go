@@ -51,7 +51,7 @@ func runDashboard(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) e
 		before, as, said = f, o, screenapi.Notice{}
 		var left []string
 		if f, left = factoryForContext(f, next); len(left) > 0 {
-			said = screenapi.Notice{Text: strings.Join(left, " and ") + " of the command line: not for context " + next}
+			said = screenapi.Notice{Text: strings.Join(left, " and ") + " on the command line does not apply to context " + next}
 		}
 		o.Namespace = ""
 	}

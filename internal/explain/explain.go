@@ -163,7 +163,7 @@ func describeExtra(v *Verdict) string {
 	case 0: // resources are reserved for them
 		rest = "the rest waits"
 	case 1:
-		rest = "the other one waits"
+		rest = "the other pod waits"
 	}
 	return fmt.Sprintf("%d of %d pods have a node%s (%s); %s: %s", m.Held, m.Total, describeEnded(m), enough, rest, why)
 }

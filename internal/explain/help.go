@@ -80,7 +80,7 @@ func (h Help) describeHelp() string {
 	case schedulingv1beta1.HelpCreateClaim:
 		return fmt.Sprintf("if PersistentVolumeClaim %s existed, with a volume that the nodes can reach, %s", h.Subject, then)
 	case schedulingv1beta1.HelpWait:
-		return "it starts by itself at " + h.To + " at the latest"
+		return "no change is needed: it starts at " + h.To + " at the latest"
 	}
 	return h.Kind
 }

@@ -14,9 +14,9 @@ func TestASentenceNamesWhatIsWaitedFor(t *testing.T) {
 		"pods wait for their scheduling gate a":                {Code: reason.SchedulingGated, Gated: 7, Gates: []string{"a"}},
 		"pods wait for their scheduling gates a, b, c and 2 more": {Code: reason.SchedulingGated, Gated: 7,
 			Gates: []string{"a", "b", "c", "d", "e"}},
-		"its pods have scheduling gates":           {Code: reason.SchedulingGated},
-		"job headf is ahead of it in queue strict": {Code: reason.BehindOthers, Blocker: []string{"job headf"}, Queue: "strict"},
-		"other jobs are ahead of it in the queue":  {Code: reason.BehindOthers},
+		"its pods have scheduling gates":                 {Code: reason.SchedulingGated},
+		"job headf is ahead of this job in queue strict": {Code: reason.BehindOthers, Blocker: []string{"job headf"}, Queue: "strict"},
+		"other jobs are ahead of it in the queue":        {Code: reason.BehindOthers},
 	} {
 		if got := Sentence(&v); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -194,7 +194,7 @@ func causeOfPosition(v *Verdict, sentence string) string {
 	if len(v.Blocker) == 0 {
 		return sentence
 	}
-	return fmt.Sprintf("%s is ahead of it in queue %s", strings.Join(v.Blocker, ", "), v.Queue)
+	return fmt.Sprintf("%s is ahead of this job in queue %s", strings.Join(v.Blocker, ", "), v.Queue)
 }
 
 func causeWithBlockers(v *Verdict, sentence string) string {

@@ -29,7 +29,7 @@ type asker struct {
 
 // Errors with constant messages, so that the same problem has the same message for all requests.
 var (
-	errLate    = errors.New("no answer in time")
+	errLate    = errors.New("no response in time")
 	errRefused = errors.New("no connection")
 )
 
@@ -70,12 +70,12 @@ func (a *asker) postRequest(verb string, body, reply any) error {
 	case err != nil:
 		return errLate
 	case len(answer) > answerSize:
-		return fmt.Errorf("%s: the answer is larger than 10 MiB", verb)
+		return fmt.Errorf("%s: the response is larger than 10 MiB", verb)
 	case len(bytes.TrimSpace(answer)) == 0:
 		return nil
 	}
 	if err := json.Unmarshal(answer, reply); err != nil {
-		return fmt.Errorf("%s: the answer has an unexpected format", verb)
+		return fmt.Errorf("%s: the response has an unexpected format", verb)
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func New(conf config.Plugin, transport http.RoundTripper, warn func(string)) *Po
 	p := &Policy{conf: conf, verbs: map[string]string{}, ignorable: conf.Arguments.Bool("extender.ignorable", false, warn)}
 	timeout, err := time.ParseDuration(text("httpTimeout", "1s"))
 	if err != nil || timeout <= 0 {
-		say("argument extender.httpTimeout: want a time such as 1s, have " + text("httpTimeout", "") + "; 1s is used")
+		say("argument extender.httpTimeout: use a duration such as 1s, not " + text("httpTimeout", "") + "; 1s is used")
 		timeout = time.Second
 	}
 	p.asker = asker{prefix: strings.TrimSuffix(text("urlPrefix", ""), "/"), timeout: timeout, client: &http.Client{Transport: transport, Timeout: timeout}}
@@ -121,7 +121,7 @@ func New(conf config.Plugin, transport http.RoundTripper, warn func(string)) *Po
 		}
 	}
 	if !strings.HasPrefix(p.asker.prefix, "http://") && !strings.HasPrefix(p.asker.prefix, "https://") {
-		say("argument extender.urlPrefix: want http://… or https://…; the extender is disabled")
+		say("argument extender.urlPrefix: use http://… or https://…; the extender is disabled")
 		clear(p.verbs)
 	}
 	p.managed = parseManaged(conf.Arguments["extender.managedResources"], say)
@@ -151,13 +151,13 @@ func parseManaged(raw any, say func(string)) map[string]bool {
 			}
 			name, ok := item.(string)
 			if !ok {
-				say("argument extender.managedResources: want names of resources; one is ignored")
+				say("argument extender.managedResources: an entry is not a resource name and is ignored")
 				continue
 			}
 			add(name)
 		}
 	default:
-		say("argument extender.managedResources: want a list of names; ignored")
+		say("argument extender.managedResources is ignored: use a list of resource names")
 		return nil
 	}
 	return out
@@ -306,7 +306,7 @@ func (p *Policy) checkOverused(q *queue.Queue) explain.Verdict {
 	if p.serverAgrees(err, !reply.Overused) {
 		return explain.Verdict{}
 	}
-	return p.refusalVerdict(err, "queue "+q.Name+" has enough, the extender says")
+	return p.refusalVerdict(err, "queue "+q.Name+" uses more than its share, according to the extender")
 }
 
 func (p *Policy) voteOnAdmission(j *framework.Job) (framework.Vote, explain.Verdict) {
@@ -315,7 +315,7 @@ func (p *Policy) voteOnAdmission(j *framework.Job) (framework.Vote, explain.Verd
 	case err != nil && p.ignorable:
 		return framework.Abstain, explain.Verdict{}
 	case err != nil || reply.Status < 0:
-		return framework.Reject, p.refusalVerdict(err, "the extender does not admit it to its queue")
+		return framework.Reject, p.refusalVerdict(err, "the extender does not admit the job to its queue")
 	case reply.Status > 0:
 		return framework.Permit, explain.Verdict{}
 	}
@@ -330,7 +330,7 @@ func (p *Policy) checkReady(j *framework.Job) explain.Verdict {
 	if p.serverAgrees(err, reply.Status) {
 		return explain.Verdict{}
 	}
-	return p.refusalVerdict(err, "the extender says that it is not ready")
+	return p.refusalVerdict(err, "the extender reports that the job is not ready")
 }
 
 // serverAgrees reports whether the server agrees. A server that did not answer counts as agreeing if it may be ignored.

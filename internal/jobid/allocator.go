@@ -73,7 +73,7 @@ func New(store Store, now func() time.Time) *Allocator {
 // be available soon.
 func (a *Allocator) Take(ctx context.Context, n int) (int64, error) {
 	if n < 1 {
-		return 0, fmt.Errorf("the number of job ids must be positive, not %d", n)
+		return 0, fmt.Errorf("the number of job IDs must be positive, not %d", n)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -143,7 +143,7 @@ func (a *Allocator) reserveBlock(ctx context.Context, n int64) error {
 			return err
 		}
 		if base > math.MaxInt64-size {
-			return fmt.Errorf("there are no job ids after %d", base)
+			return fmt.Errorf("no job IDs are available after %d", base)
 		}
 		mark, err := a.store.Swap(ctx, a.mark, base+size)
 		if errors.Is(err, ErrConflict) {

@@ -74,7 +74,7 @@ func (h *handler) serveListRequest(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !strings.Contains(r.Header.Get("Accept"), jobsummary.ContentType) {
-		writeErrorStatus(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "this list is for squeue, sacct and scancel, as "+jobsummary.ContentType+"; others find jobs in batch.volcano.sh")
+		writeErrorStatus(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "this list is for squeue, sacct and scancel, as "+jobsummary.ContentType+"; other clients use the jobs in batch.volcano.sh")
 		return
 	}
 	q := jobsummary.Query{Namespace: r.PathValue("namespace"), Pods: r.URL.Query().Get(jobsummary.Pods) != "", Ended: r.URL.Query().Get(jobsummary.Pods) == jobsummary.PodsAll}
@@ -84,21 +84,21 @@ func (h *handler) serveListRequest(w http.ResponseWriter, r *http.Request) {
 		h.respondUnavailable(w, err)
 		return
 	case lacking != nil:
-		err := apierrors.NewForbidden(schema.GroupResource{Group: lacking.group, Resource: lacking.name}, "", fmt.Errorf("%s may not list them", who.User.GetName()))
+		err := apierrors.NewForbidden(schema.GroupResource{Group: lacking.group, Resource: lacking.name}, "", fmt.Errorf("%s may not list jobs", who.User.GetName()))
 		writeErrorStatus(w, http.StatusForbidden, metav1.StatusReasonForbidden, err.Error())
 		return
 	}
 	leave, ok := h.seats.reserveSeat(who.User.GetName())
 	if !ok {
 		w.Header().Set("Retry-After", comeAgain)
-		writeErrorStatus(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "the maximum number of concurrent lists is reached: list the jobs of batch.volcano.sh, or try again")
+		writeErrorStatus(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "too many concurrent lists: list the jobs of batch.volcano.sh, or try again")
 		return
 	}
 	defer leave()
 	to := &begun{ResponseWriter: w}
 	switch err := h.source.list(r.Context(), q, to); {
 	case err != nil && to.begun:
-		h.log.Info("List of jobs is truncated", "reason", err.Error())
+		h.log.Info("A list of jobs is truncated", "reason", err.Error())
 		panic(http.ErrAbortHandler)
 	case err != nil:
 		h.respondUnavailable(w, err)
@@ -129,7 +129,7 @@ func (b *begun) Write(text []byte) (int, error) {
 // respondUnavailable responds with an error that makes the client list from the API server itself.
 func (h *handler) respondUnavailable(w http.ResponseWriter, err error) {
 	if !errors.Is(err, errNoCache) {
-		h.log.Info("List of jobs cannot be answered from memory", "reason", err.Error())
+		h.log.Info("A list of jobs cannot be served from memory", "reason", err.Error())
 	}
 	writeErrorStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
 }

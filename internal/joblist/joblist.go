@@ -152,7 +152,7 @@ func (s *server) maintainRegistration(ctx context.Context) {
 		parting, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 		defer cancel()
 		if err := deleteRegistration(parting, s.kinds); err != nil {
-			s.log.Error(err, "Lists of jobs are still registered, and this blocks the deletion of namespaces: kubectl delete apiservice "+Registration)
+			s.log.Error(err, "Lists of jobs are still registered, which blocks the deletion of namespaces; run kubectl delete apiservice "+Registration)
 		}
 	}
 }
@@ -183,7 +183,7 @@ const (
 func frontProxy(ctx context.Context, core kubernetes.Interface) (who authenticator.Request, known func() bool, err error) {
 	authority, err := dynamiccertificates.NewDynamicCAFromConfigMapController("lists", frontProxyNamespace, frontProxyName, "requestheader-client-ca-file", core)
 	if err != nil {
-		return nil, nil, fmt.Errorf("lists: authority of the API server: %w", err)
+		return nil, nil, fmt.Errorf("lists: certificate authority of the API server: %w", err)
 	}
 	headers := headerrequest.NewRequestHeaderAuthRequestController(frontProxyName, frontProxyNamespace, core, "requestheader-username-headers",
 		"requestheader-uid-headers", "requestheader-group-headers", "requestheader-extra-headers-prefix", "requestheader-allowed-names")

@@ -28,10 +28,10 @@ func TestARunningJobOfWhichNoPodRunsSaysSo(t *testing.T) {
 	t.Parallel()
 	for want, status := range map[string]batchv1alpha1.JobStatus{
 		"": {Running: 1, Pending: 3},
-		"NoPodRuns: it has started, but none of its 4 pods is running: 4 pending":                             {Pending: 4},
-		"NoPodRuns: it has started, but none of its 4 pods is running: 1 pending, 3 being deleted":            {Pending: 1, Terminating: 3},
-		"NoPodRuns: it has started, but none of its 4 pods is running: 1 failed, 2 unknown":                   {Failed: 1, Unknown: 2},
-		"NoPodRuns: it has started, but none of its 4 pods exists: they were not created yet or were deleted": {},
+		"NoPodRuns: the job has started, but none of its 4 pods is running: 4 pending":                                        {Pending: 4},
+		"NoPodRuns: the job has started, but none of its 4 pods is running: 1 pending, 3 being deleted":                       {Pending: 1, Terminating: 3},
+		"NoPodRuns: the job has started, but none of its 4 pods is running: 1 failed, 2 unknown":                              {Failed: 1, Unknown: 2},
+		"NoPodRuns: the job has started, but none of the job's 4 pods exists: they have not been created yet or were deleted": {},
 		"FailedCreate: pods is forbidden": {State: batchv1alpha1.JobState{Reason: "FailedCreate", Message: "pods is forbidden"}},
 	} {
 		job := &batchv1alpha1.Job{Spec: batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Replicas: 4}}}, Status: status}
@@ -50,14 +50,14 @@ func TestARunningJobOfWhichNoPodIsCountedSaysWhatIsKnown(t *testing.T) {
 	say := func(pods int) string {
 		return (&Sheet{Job: job, Pods: make([]*corev1.Pod, pods)}).FindWaitReason().CodeAndMessage()
 	}
-	if got, want := say(0), "NoPodRuns: it has started, but none of its 2 pods exists: they were not created yet or were deleted"; got != want {
+	if got, want := say(0), "NoPodRuns: the job has started, but none of the job's 2 pods exists: they have not been created yet or were deleted"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := say(2), "NoPodRuns: it has started, but its status does not count any pods yet; 2 exist"; got != want {
+	if got, want := say(2), "NoPodRuns: the job has started, but its status does not count any pods yet; 2 exist"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	job.Spec.Tasks[0].Replicas = 0
-	if got, want := say(0), "NoPodRuns: it has no pods: all its tasks have 0 replicas"; got != want {
+	if got, want := say(0), "NoPodRuns: the job has no pods: all its tasks have 0 replicas"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

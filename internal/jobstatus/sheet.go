@@ -31,7 +31,7 @@ func (s *Sheet) FindWaitReason() Why {
 	}
 	why := ExplainJob(s.Job, s.Group)
 	if why.Code == string(reason.NoPodRuns) && countsNoPods(s.Job) && len(s.Pods) > 0 {
-		why.Message = fmt.Sprintf("it has started, but its status does not count any pods yet; %s", existenceText(len(s.Pods)))
+		why.Message = fmt.Sprintf("the job has started, but its status does not count any pods yet; %s", existenceText(len(s.Pods)))
 	}
 	return why
 }

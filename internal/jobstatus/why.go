@@ -75,7 +75,7 @@ func ExplainJob(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 		return w
 	}
 	if isUnseenGroup(group) {
-		return newReason(reason.Submitted, job, fmt.Sprintf("scheduler %q has not processed it yet", textOrElse(job.Spec.SchedulerName, "volcano")))
+		return newReason(reason.Submitted, job, fmt.Sprintf("scheduler %q has not processed the job yet", textOrElse(job.Spec.SchedulerName, "volcano")))
 	}
 	return reasonFromPhases(job, group)
 }
@@ -112,22 +112,22 @@ func explainNoRunningPods(job *batchv1alpha1.Job) Why {
 	if len(parts) == 0 {
 		return explainNoCountedPods(job)
 	}
-	return newReason(reason.NoPodRuns, job, fmt.Sprintf("it has started, but none of its %s is running: %s", CountWithNoun(int(CountReplicas(job)), "pod"), strings.Join(parts, ", ")))
+	return newReason(reason.NoPodRuns, job, fmt.Sprintf("the job has started, but none of its %s is running: %s", CountWithNoun(int(CountReplicas(job)), "pod"), strings.Join(parts, ", ")))
 }
 
 // explainNoCountedPods returns the reason why a Running job has no running pods if its status does not count any pods.
 func explainNoCountedPods(job *batchv1alpha1.Job) Why {
 	if CountReplicas(job) == 0 {
-		return Why{Code: string(reason.NoPodRuns), Message: "it has no pods: all its tasks have 0 replicas", Hint: "vcctl job scale " + job.Name + " --replicas N adds pods"}
+		return Why{Code: string(reason.NoPodRuns), Message: "the job has no pods: all its tasks have 0 replicas", Hint: "vcctl job scale " + job.Name + " --replicas N adds pods"}
 	}
 	if job.Status.State.Message != "" {
 		return reasonFromController(job)
 	}
-	pods := "its pod does not exist: it was not created yet or was deleted"
+	pods := "the job's pod does not exist: it has not been created yet or was deleted"
 	if n := CountReplicas(job); n > 1 {
-		pods = fmt.Sprintf("none of its %d pods exists: they were not created yet or were deleted", n)
+		pods = fmt.Sprintf("none of the job's %d pods exists: they have not been created yet or were deleted", n)
 	}
-	return Why{Code: string(reason.NoPodRuns), Message: "it has started, but " + pods,
+	return Why{Code: string(reason.NoPodRuns), Message: "the job has started, but " + pods,
 		Hint: "vcctl events job/" + job.Name + " shows their events; if this takes long, check that the controller is running (vcd controllers)"}
 }
 

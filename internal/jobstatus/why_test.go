@@ -49,9 +49,9 @@ func TestAJobThatAPolicyEndedTellsItsFailure(t *testing.T) {
 	if w := ExplainJob(job, nil); w.CodeAndMessage() != "TerminateJob: pod j-head-0 failed with exit code 143" {
 		t.Errorf("no failure is known: %s", w.CodeAndMessage())
 	}
-	job.Status.Failure = &batchv1alpha1.JobFailure{Reason: "DeadlineExceeded", Message: "head-0 was over its time limit of 60s"}
-	if w := ExplainJob(job, nil); w.CodeAndMessage() != "DeadlineExceeded: head-0 was over its time limit of 60s" {
-		t.Errorf("it was over its time limit: %s", w.CodeAndMessage())
+	job.Status.Failure = &batchv1alpha1.JobFailure{Reason: "DeadlineExceeded", Message: "head-0 exceeded its time limit of 60s"}
+	if w := ExplainJob(job, nil); w.CodeAndMessage() != "DeadlineExceeded: head-0 exceeded its time limit of 60s" {
+		t.Errorf("it exceeded its time limit: %s", w.CodeAndMessage())
 	}
 }
 

@@ -31,7 +31,7 @@ type cluster struct {
 }
 
 // ErrRunning is returned by Run if another process is already running the cluster.
-var ErrRunning = errors.New("the cluster is running already")
+var ErrRunning = errors.New("the cluster is already running")
 
 // Run starts a cluster, reports the progress, and keeps the cluster running until ctx is done or a part of it fails. It
 // returns after all parts have ended. It returns nil if ctx was done, and otherwise the error that prevented the start
@@ -51,7 +51,7 @@ func Run(ctx context.Context, s Settings, report Reporter) (err error) {
 
 	// A killed process may have left mounts and networks.
 	if err := processnode.CleanUpNodes(s.Dir.nodesDir()); err != nil {
-		report.Note(fmt.Sprintf("leftovers of the last run remain: %v", err))
+		report.Note(fmt.Sprintf("remains of the last run could not be removed: %v", err))
 	}
 	if wasEphemeral(s.Dir) {
 		if err := s.Dir.clearContents(); err != nil {
@@ -154,7 +154,7 @@ func (c *cluster) choosePort() (int, error) {
 	if c.settings.PortAsked {
 		return 0, usererror.Wrapf("specify another --port, or omit it to use a free port", "port %d of 127.0.0.1 is in use", port)
 	}
-	c.report.Note(fmt.Sprintf("port %d, used last time, is in use: another port is chosen, and the kubeconfig changes", port))
+	c.report.Note(fmt.Sprintf("port %d of the last run is in use: another port is used, and the kubeconfig changes", port))
 	return 0, nil
 }
 
@@ -169,7 +169,7 @@ func (c *cluster) explainStart(err error) error {
 		return full
 	}
 	return usererror.Wrapf("see "+c.settings.Dir.ControlPlaneLog()+"; if the state is damaged, remove it with: vc-local down --purge --dir "+string(c.settings.Dir),
-		"the control plane does not start: %v", err)
+		"the control plane did not start: %v", err)
 }
 
 // explainFullDisk returns an error for a failed write: an error about a full disk if too little space is free, and
@@ -178,7 +178,7 @@ func explainFullDisk(d Dir, err error) error {
 	if full := d.checkFreeSpace(); full != nil {
 		return full
 	}
-	return usererror.Wrapf("check that you may write to "+string(d), "%v", err)
+	return usererror.Wrapf("check that you have write permission for "+string(d), "%v", err)
 }
 
 // publishRecord publishes the record of the running cluster, so that other processes can find it.

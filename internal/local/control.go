@@ -83,7 +83,7 @@ func (c *cluster) addNodes(r *http.Request) ([]string, error) {
 	}
 	nodes, err := nodespec.ExpandSpecs(specs, taken)
 	if err != nil {
-		return nil, usererror.Wrapf("vc-local nodes list shows the nodes there are", "%v", err)
+		return nil, usererror.Wrapf("vc-local nodes list shows the existing nodes", "%v", err)
 	}
 	names := []string{}
 	for _, node := range nodes {

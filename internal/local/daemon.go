@@ -138,7 +138,7 @@ func (d *daemonPart) waitReady(ctx context.Context, report Reporter) error {
 		report.Ready("vcd (scheduler, controllers, admission)", time.Since(d.begun))
 		return nil
 	case err := <-d.failed:
-		return fmt.Errorf("vcd does not start: %w", err)
+		return fmt.Errorf("vcd did not start: %w", err)
 	case <-time.After(daemonReadyTimeout):
 		return fmt.Errorf("vcd is not ready after %s: %v", daemonReadyTimeout, d.componentStates())
 	case <-ctx.Done():

@@ -130,7 +130,7 @@ func (d Dir) isClusterDir() (bool, error) {
 	}
 	found := strings.TrimSpace(string(content))
 	if !strings.HasPrefix(found, "vc-local state ") {
-		return false, usererror.Wrapf("specify another --dir", "%s is not a version file of vc-local (it says %q)", d.versionFile(), shortenText(found))
+		return false, usererror.Wrapf("specify another --dir", "%s is not a version file of vc-local (it contains %q)", d.versionFile(), shortenText(found))
 	}
 	if found != stateVersion {
 		return true, usererror.Wrapf(fmt.Sprintf("use the vc-local that created it, or remove it with: vc-local down --purge --dir %s", d),
@@ -196,7 +196,7 @@ func (d Dir) removeClusterDir() error {
 		return err
 	}
 	if !strings.HasPrefix(string(content), "vc-local state ") {
-		return usererror.Wrapf("remove it by hand if you are sure", "%s is not a directory of vc-local", d)
+		return usererror.Wrapf("if you are sure, remove the directory manually", "%s is not a directory of vc-local", d)
 	}
 	if err := d.clearContents(); err != nil {
 		return err

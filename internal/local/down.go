@@ -56,11 +56,11 @@ func StopCluster(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 	}
 	held, err := takeLock(d)
 	if err != nil {
-		return result, usererror.Wrapf("try again", "the cluster in %s was started again meanwhile: %v", d, err)
+		return result, usererror.Wrapf("try again", "the cluster in %s was started again in the meantime: %v", d, err)
 	}
 	defer held.releaseLock()
 	if err := processnode.CleanUpNodes(d.nodesDir()); err != nil {
-		return result, usererror.Wrapf("run vc-local down once more, with the rights that ran the cluster", "leftovers of process nodes remain: %v", err)
+		return result, usererror.Wrapf("run vc-local down again as the user who started the cluster", "remains of process nodes could not be removed: %v", err)
 	}
 	_ = os.Remove(d.recordFile())
 	_ = os.Remove(d.pathInDir("control.sock"))
@@ -71,7 +71,7 @@ func StopCluster(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 		_ = os.Remove(settings.Kubeconfig)
 	}
 	if err := d.removeClusterDir(); err != nil {
-		return result, usererror.Wrapf("remove it by hand", "%s cannot be removed completely: %v", d, err)
+		return result, usererror.Wrapf("remove the directory manually", "%s cannot be removed completely: %v", d, err)
 	}
 	result.Purged = true
 	return result, nil
@@ -110,7 +110,7 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 	}
 	for deadline := time.Now().Add(gentleStop); record.PID == 0; { // the process has only just locked the directory
 		if time.Now().After(deadline) {
-			return true, false, usererror.Wrapf("run vc-local down where the cluster was started (not from another container)", "the process that runs the cluster in %s is not found", d)
+			return true, false, usererror.Wrapf("run vc-local down where the cluster was started (not from another container)", "the process that runs the cluster in %s was not found", d)
 		}
 		select {
 		case <-time.After(stopPoll):

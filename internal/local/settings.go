@@ -86,10 +86,10 @@ func CheckEphemeral(d Dir) error {
 func CheckSchedulerConf(path string) (warnings []string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usererror.Wrapf("give --scheduler-conf the path of a volcano-scheduler.conf", "scheduler configuration: %v", err)
+		return nil, usererror.Wrapf("specify the path of a volcano-scheduler.conf with --scheduler-conf", "scheduler configuration: %v", err)
 	}
 	refused := func(err error) error {
-		return usererror.Wrapf("mend the file, or leave --scheduler-conf away to use the built-in configuration", "scheduler configuration %s: %v", path, err)
+		return usererror.Wrapf("correct the file, or omit --scheduler-conf to use the built-in configuration", "scheduler configuration %s: %v", path, err)
 	}
 	conf, warnings, err := config.Parse(data)
 	if err != nil {

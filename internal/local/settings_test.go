@@ -20,7 +20,7 @@ func TestSchedulerConfIsCheckedAsTheEngineReadsIt(t *testing.T) {
 	}
 	want := []string{
 		"tiers[0].plugins[0].enableMagic: unknown switch; ignored",
-		"proportion: nonsense has no effect: the policy does not read it",
+		"proportion: nonsense has no effect: the policy does not use this argument",
 	}
 	if diff := cmp.Diff(want, warnings); diff != "" {
 		t.Errorf("warnings (-want +got)\n%s", diff)

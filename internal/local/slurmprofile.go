@@ -64,5 +64,5 @@ func profileForMachine(root fs.FS) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "# Made by vc-local: all nodes are this machine, and see the same files. Change it as you like; it is not written again.\n" + string(text), nil
+	return "# Created by vc-local: all nodes are this machine and have the same files. You can change this profile; vc-local does not overwrite it.\n" + string(text), nil
 }

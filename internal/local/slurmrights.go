@@ -73,7 +73,7 @@ func slurmRights(ctx context.Context, client kubernetes.Interface) error {
 	problems = append(problems, err)
 	for _, err := range problems {
 		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("rights of batch jobs: %w", err)
+			return fmt.Errorf("permissions of batch jobs: %w", err)
 		}
 	}
 	return nil

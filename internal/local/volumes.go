@@ -120,7 +120,7 @@ func (v *volumes) processQueue(ctx context.Context) {
 			err = v.provisionVolume(ctx, key)
 		}
 		if err != nil && ctx.Err() == nil {
-			klog.Background().Error(err, "Volume is tried again", "namespace", key.Namespace, "name", key.Name)
+			klog.Background().Error(err, "Retrying a volume", "namespace", key.Namespace, "name", key.Name)
 			v.queue.AddRateLimited(key)
 		} else {
 			v.queue.Forget(key)

@@ -120,7 +120,7 @@ func (c *Cluster) setDomainParents(t *Topology, names []string) {
 			}
 			claims[m.Name] = append(claims[m.Name], d)
 			if t.byName[m.Name] == nil {
-				d.addMissing(fmt.Sprintf("there is no hyperNode %s", m.Name))
+				d.addMissing(fmt.Sprintf("hyperNode %s does not exist", m.Name))
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func (c *Cluster) setDomainParents(t *Topology, names []string) {
 		}
 		for _, p := range parents {
 			if p.Problem == "" {
-				p.Problem = fmt.Sprintf("hyperNode %s is a member of %s: it can be in one only", name, joinDomainNames(parents))
+				p.Problem = fmt.Sprintf("hyperNode %s is already a member of %s; it can have only one parent", name, joinDomainNames(parents))
 				p.Reason = topologyv1alpha1.HyperNodeTwoParentsReason
 			}
 		}
@@ -146,7 +146,7 @@ func (c *Cluster) removeCycles(t *Topology) {
 		for up := d.Parent; up != nil && steps <= len(t.Domains); up = up.Parent {
 			steps++
 			if up == d {
-				d.Problem = fmt.Sprintf("hyperNode %s is above and below hyperNode %s", d.Name, d.Parent.Name)
+				d.Problem = fmt.Sprintf("hyperNode %s is both above and below hyperNode %s", d.Name, d.Parent.Name)
 				d.Reason = topologyv1alpha1.HyperNodeCycleReason
 				break
 			}

@@ -120,9 +120,9 @@ func (r *runner) fetchIfDue(ctx context.Context, m config.Metrics, now time.Time
 	switch {
 	case ctx.Err() != nil:
 	case err != nil && !r.failed:
-		r.log.Error(err, "Cannot read the real load of nodes; after five minutes, policies decide without it", "source", m.Type, "address", m.Address)
+		r.log.Error(err, "Could not read the load of nodes; after five minutes, policies ignore the load", "source", m.Type, "address", m.Address)
 	case err == nil && r.failed:
-		r.log.Info("Real load of nodes is to be had again", "source", m.Type, "nodes", len(loads))
+		r.log.Info("The load of nodes is available again", "source", m.Type, "nodes", len(loads))
 	}
 	r.failed = err != nil
 	deltas := make([]model.Delta, 0, len(loads))
@@ -159,7 +159,7 @@ func sendRequest(client *http.Client, request *http.Request, into any) error {
 		return fmt.Errorf("source of metrics: %s %s: %s: %.200s", request.Method, request.URL.Redacted(), response.Status, body)
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("source of metrics: %s: the answer has an unexpected format: %w", request.URL.Redacted(), err)
+		return fmt.Errorf("source of metrics: %s: the response has an unexpected format: %w", request.URL.Redacted(), err)
 	}
 	return nil
 }

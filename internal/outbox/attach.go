@@ -115,7 +115,7 @@ func (a *attached) requestBindings(ctx context.Context) error {
 		return conflictError(a.bind.Pod, at.Problem)
 	}
 	if api == nil {
-		return conflictError(a.bind.Pod, "this scheduler is not set up to bind volumes or device claims")
+		return conflictError(a.bind.Pod, "this scheduler is not configured to bind volumes or device claims")
 	}
 	for i := range at.Volumes {
 		if err := a.writeVolumeClaim(ctx, &at.Volumes[i]); err != nil {
@@ -203,11 +203,11 @@ func (a *attached) checkDevicesFree(claim *resourcev1.ResourceClaim, d *decision
 	has := claim.Status.Allocation
 	switch {
 	case claim.UID != d.Claim.UID || claim.DeletionTimestamp != nil:
-		return conflictError(a.bind.Pod, "the claim is being deleted, or is another one of the same name")
+		return conflictError(a.bind.Pod, "the claim is being deleted, or was replaced by a claim with the same name")
 	case has == nil && d.Allocation == nil:
-		return conflictError(a.bind.Pod, "the claim lost its devices")
+		return conflictError(a.bind.Pod, "the claim no longer has its devices")
 	case has != nil && d.Allocation != nil && !equality.Semantic.DeepEqual(has.Devices.Results, d.Allocation.Devices.Results):
-		return conflictError(a.bind.Pod, "the claim has since been allocated other devices")
+		return conflictError(a.bind.Pod, "other devices have been allocated to the claim in the meantime")
 	}
 	return nil
 }

@@ -246,7 +246,7 @@ func TestPodsAreBoundAfterWhatTheyAttach(t *testing.T) {
 				}}
 			},
 			want:   []string{"get devices cards", "get devices cards"},
-			report: "the claim has since been allocated other devices",
+			report: "other devices have been allocated to the claim in the meantime",
 		},
 		"a pod that is not bound in the end gives its devices back": {
 			attach: decision.Attach{Devices: []decision.DeviceClaim{givesCards}, Provision: []decision.Provision{makesVolume}},
@@ -304,7 +304,7 @@ func TestWithoutAClientNothingIsAttached(t *testing.T) {
 	inBubble(t, &fakeAPI{}, func(t *testing.T, r *rig) {
 		r.Put(attaching(decision.Attach{Devices: []decision.DeviceClaim{givesCards}}))
 		after(3 * time.Second)
-		if got := fmt.Sprint(r.reports()); !strings.Contains(got, "is not set up to bind volumes") || len(r.api.seen()) != 0 {
+		if got := fmt.Sprint(r.reports()); !strings.Contains(got, "is not configured to bind volumes") || len(r.api.seen()) != 0 {
 			t.Errorf("calls %v, reports %s", r.api.seen(), got)
 		}
 	})

@@ -12,10 +12,10 @@ import (
 )
 
 // ErrFenced is the error of a write that was dropped because this process is no longer the leader.
-var ErrFenced = errors.New("leadership is no longer held")
+var ErrFenced = errors.New("this process is no longer the leader")
 
 // errReplaced is the error of a bind or an eviction that was replaced by a newer write for the same pod.
-var errReplaced = errors.New("it was replaced by a newer write for the same pod")
+var errReplaced = errors.New("a newer write for the same pod replaced it")
 
 // engine moves writes from the queues to the server with bounded parallelism.
 type engine struct {
@@ -180,7 +180,7 @@ func (e *engine) performWrite(ctx context.Context, w *write) {
 // restThenRequeue queues w again after a pause, unless there is a newer write for its key that is at least as urgent.
 func (e *engine) restThenRequeue(ctx context.Context, w *write, err error) {
 	pause := retryPause(w.attempt, err)
-	e.log.V(2).Info("Write will be repeated", "write", w.key, "attempt", w.attempt, "pause", pause, "reason", err.Error())
+	e.log.V(2).Info("Retrying a write", "write", w.key, "attempt", w.attempt, "pause", pause, "reason", err.Error())
 	timer := time.NewTimer(pause)
 	go func() {
 		defer timer.Stop()
@@ -214,7 +214,7 @@ func (e *engine) releaseSlot(w *write) {
 }
 
 func (e *engine) abandonWrite(w *write, err error) {
-	e.log.V(1).Info("Write was given up", "write", w.key, "attempts", w.attempt, "reason", err.Error())
+	e.log.V(1).Info("Gave up a write", "write", w.key, "attempts", w.attempt, "reason", err.Error())
 	settleWrite(w, err)
 }
 

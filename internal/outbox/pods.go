@@ -201,7 +201,7 @@ func ignoreGone(err error) error {
 func encodeJSON(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("patch of constants and API types does not encode: %v", err))
+		panic(fmt.Sprintf("cannot encode a patch: %v", err))
 	}
 	return data
 }

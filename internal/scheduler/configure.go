@@ -112,7 +112,7 @@ func (e *Engine) configurePolicy(tier int, plugin config.Plugin) {
 	for _, key := range plugin.UnreadKeys(p.Reads()) {
 		why, known := config.NoEffectReason(key)
 		if !known {
-			why = "the policy does not read it"
+			why = "the policy does not use this argument"
 		}
 		e.addWarning("%s: %s has no effect: %s", plugin.Name, key, why)
 	}

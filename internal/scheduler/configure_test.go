@@ -50,10 +50,10 @@ tiers:
   - {name: proportion, enableHierarchy: true, arguments: {nonsense: 5}}
   - {name: binpack, arguments: {binpack.resources.nvidia.com/gpu: 4}}
 `, want: []string{
-			"gang: enableNodeOrder has no effect: the policy does not read it",
-			"proportion: enableHierarchy has no effect: the policy does not read it",
-			"proportion: nonsense has no effect: the policy does not read it",
-			"binpack: binpack.resources.nvidia.com/gpu has no effect: the policy does not read it",
+			"gang: enableNodeOrder has no effect: the policy does not use this argument",
+			"proportion: enableHierarchy has no effect: the policy does not use this argument",
+			"proportion: nonsense has no effect: the policy does not use this argument",
+			"binpack: binpack.resources.nvidia.com/gpu has no effect: the policy does not use this argument",
 		}},
 		"a value of the wrong kind": {yaml: `
 actions: allocate
@@ -118,7 +118,7 @@ actions: "allocate, shuffle"
 tiers: [{plugins: [{name: drf}, {name: fairshare}, {name: usage}, {name: deviceshare}, {name: rescheduling, arguments: {strategies: low}}]}]
 `, want: []string{
 			"rescheduling: argument strategies: must be a list, not low; ignored",
-			"rescheduling: no strategies are configured, so it has no effect; use lowNodeUtilization",
+			"rescheduling: the policy has no effect, because no strategies are configured; use lowNodeUtilization",
 			"usage: has no effect without a source of load metrics: configure one under metrics (type, address)",
 			"rescheduling: has no effect without a source of load metrics: configure one under metrics (type, address)",
 			"deviceshare: no kind of device is enabled (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable), so it does nothing",

@@ -181,7 +181,7 @@ func (w *elastic) expected(j *elasticJob) string {
 	if failed > 0 {
 		text += fmt.Sprintf(", %d failed", failed)
 	}
-	enough, rest := "1 is enough", "the other one waits"
+	enough, rest := "1 is enough", "the other pod waits"
 	if j.min > 1 {
 		enough = fmt.Sprintf("%d are enough", j.min)
 	}

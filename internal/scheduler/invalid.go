@@ -41,7 +41,7 @@ func reportInvalidQueue(s *cycle.Cycle, q *queue.Queue, now *metav1.Condition) {
 	case now == old:
 		return
 	case now == nil:
-		event.Type, event.Reason, event.Message = corev1.EventTypeNormal, "QueueValid", "the queue is valid again"
+		event.Type, event.Reason, event.Message = corev1.EventTypeNormal, "QueueValid", "the queue's settings are valid again"
 	default:
 		event.Reason, event.Message = now.Reason, now.Message+"; "+reason.Get(reason.Code(now.Reason)).Hint
 	}

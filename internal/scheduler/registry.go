@@ -91,10 +91,10 @@ var builtIn = append(slices.Sorted(maps.Keys(policies)), "extender")
 // is already in use.
 func Register(name string, build Builder) error {
 	if name == "" || build == nil {
-		return fmt.Errorf("policy %q: a name and a builder are needed", name)
+		return fmt.Errorf("policy %q must have a name and a builder", name)
 	}
 	if _, taken := policies[name]; taken {
-		return fmt.Errorf("policy %q: there is one of that name already", name)
+		return fmt.Errorf("policy %q is already registered", name)
 	}
 	policies[name] = build
 	return nil

@@ -31,7 +31,7 @@ func reportCappedPriority(s *cycle.Cycle, j *framework.Job) {
 	}
 	s.Out.Events = append(s.Out.Events, decision.Event{
 		Gang: gangObject(j.Gang), Type: corev1.EventTypeWarning, Reason: reasonCapped,
-		Message: fmt.Sprintf("the priority of its pods, %d, is used: not every pod has the class %s of the PodGroup, which is a system class or limited by a ResourceQuota; set priorityClassName in the pods as well",
+		Message: fmt.Sprintf("the priority of the pods, %d, is used instead of the PodGroup's class %s, because that class is a system class or limited by a ResourceQuota and not every pod has it; set priorityClassName in the pods as well",
 			j.Priority, j.PriorityClass),
 	})
 }
@@ -70,7 +70,7 @@ func unreadableAnnotations(j *framework.Job) (texts []string) {
 			return
 		}
 		if _, err := strconv.ParseBool(text); err != nil {
-			texts = append(texts, fmt.Sprintf("%s: must be true or false, not %q; it counts as false", keys.Preemptable, text))
+			texts = append(texts, fmt.Sprintf("%s: must be true or false, not %q; false is used", keys.Preemptable, text))
 		}
 	}
 	flag(j.Preemptable)
@@ -82,7 +82,7 @@ func unreadableAnnotations(j *framework.Job) (texts []string) {
 		flag(text)
 		if text, given := t.Annotations[keys.TaskPriority]; given {
 			if _, err := strconv.ParseInt(text, 10, 32); err != nil {
-				texts = append(texts, fmt.Sprintf("%s: must be a whole number, not %q; the pod's own priority counts", keys.TaskPriority, text))
+				texts = append(texts, fmt.Sprintf("%s: must be a whole number, not %q; the pod's own priority is used", keys.TaskPriority, text))
 			}
 		}
 	}

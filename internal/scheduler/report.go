@@ -87,7 +87,7 @@ func addBinds(s *cycle.Cycle, j *framework.Job) {
 	if disregarded := uncheckedParts(s, j); len(disregarded) > 0 && j.AllocatedTasks() == 0 {
 		s.Out.Events = append(s.Out.Events, decision.Event{
 			Gang: gang, Type: corev1.EventTypeWarning, Reason: "NotJudged",
-			Message: "placed without regard to " + strings.Join(disregarded, ", ") + ": not available yet",
+			Message: "the pods were placed without checking " + strings.Join(disregarded, ", ") + ", because this data is not available yet",
 		})
 	}
 }

@@ -39,11 +39,11 @@ func TestAParkedGangIsTriedAgainForAReason(t *testing.T) {
 		want    string
 	}{
 		"nothing happened":                     {job: busy},
-		"nodes changed, and it is too large":   {job: tooLarge, changes: changes{resized: true}, want: "sizes of nodes changed"},
+		"nodes changed, and it is too large":   {job: tooLarge, changes: changes{resized: true}, want: "capacities of nodes changed"},
 		"nodes changed, and it waits for room": {job: busy, changes: changes{resized: true}},
-		"a quota rose":                         {job: overQuota, changes: changes{quotas: true}, want: "the cluster or its quota has more room"},
+		"a quota rose":                         {job: overQuota, changes: changes{quotas: true}, want: "the cluster or its quota has more free resources"},
 		"a quota rose, and nodes are full":     {job: busy, changes: changes{quotas: true}},
-		"pods of its namespace ended":          {job: overQuota, touched: true, want: "the cluster or its quota has more room"},
+		"pods of its namespace ended":          {job: overQuota, touched: true, want: "the cluster or its quota has more free resources"},
 		"a deleted pod is gone":                {job: promised, changes: changes{lingering: true}, want: "deleted pods changed"},
 		"a deleted pod of others is gone":      {job: busy, changes: changes{lingering: true}},
 		"it is overdue":                        {job: busy, changes: changes{overdue: busy}, want: "another gang is overdue"},

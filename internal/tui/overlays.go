@@ -121,7 +121,7 @@ func (q *question) key(a *App, key tea.KeyPressMsg) {
 		a.overlay = nil
 		a.applyEffects(q.ask.Then, q.from)
 	case name == "enter":
-		q.bad = fmt.Sprintf("that is not %s; correct it, or esc", q.ask.Expect)
+		q.bad = fmt.Sprintf("that is not %s; correct it, or press esc", q.ask.Expect)
 	default:
 		q.bad = ""
 		q.line.key(key)

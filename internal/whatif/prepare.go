@@ -311,7 +311,7 @@ func controllerMessage(p *plan.Plan) string {
 			return e.Message
 		}
 	}
-	return "the job controller would wait before it creates pods"
+	return "the job controller would not create pods yet"
 }
 
 func textOrNone(text string) string {

@@ -234,8 +234,8 @@ func TestPlansOfJobs(t *testing.T) {
 	}{
 		"for a queue that is planned with it":         {job: job("j", "fresh", "1"), queue: "fresh", verdict: insightv1alpha1.VerdictStarts},
 		"for a queue that does not exist":             {job: job("j", "fresh", "1"), verdict: insightv1alpha1.VerdictNever, field: "spec.queue"},
-		"that is held":                                {job: job("j", "a", "1"), change: `{"metadata": {"annotations": {"` + keys.Hold + `": "user"}}}`, verdict: insightv1alpha1.VerdictWaits, message: "it is held by its user"},
-		"that is to begin tomorrow":                   {job: job("j", "a", "1"), change: `{"metadata": {"annotations": {"` + keys.Begin + `": "2026-01-02T00:00:00Z"}}}`, verdict: insightv1alpha1.VerdictWaits, message: "it starts no earlier than 2026-01-02T00:00:00Z"},
+		"that is held":                                {job: job("j", "a", "1"), change: `{"metadata": {"annotations": {"` + keys.Hold + `": "user"}}}`, verdict: insightv1alpha1.VerdictWaits, message: "the job is held by its user"},
+		"that is to begin tomorrow":                   {job: job("j", "a", "1"), change: `{"metadata": {"annotations": {"` + keys.Begin + `": "2026-01-02T00:00:00Z"}}}`, verdict: insightv1alpha1.VerdictWaits, message: "the job does not start before 2026-01-02T00:00:00Z"},
 		"that asks for more than any node has":        {job: job("j", "a", "64"), verdict: insightv1alpha1.VerdictNever},
 		"that asks for nothing":                       {job: job("j", "a", "0"), verdict: insightv1alpha1.VerdictStarts},
 		"whose pods are named as pods that are there": {job: job("taken", "a", "0"), verdict: insightv1alpha1.VerdictStarts},

@@ -60,7 +60,7 @@ func causes() map[string]cause {
 				c.create(subject("ahead", cause{queue: "line", replicas: 2, resources: "cpu: 4500m"}))
 				c.waits("ahead", 30*time.Second, "1 of 2 fit")
 			},
-			queue: "line", resources: "cpu: 1", reason: "BehindOthers", help: schedulingv1beta1.HelpHigherPriority, words: []string{"job ahead is ahead of it in queue line"},
+			queue: "line", resources: "cpu: 1", reason: "BehindOthers", help: schedulingv1beta1.HelpHigherPriority, words: []string{"job ahead is ahead of this job in queue line"},
 		},
 		"its volume claim is missing": {
 			pod: "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", resources: "cpu: 1",

@@ -70,7 +70,7 @@ func TestAPersonKeepsATreeOfQueues(t *testing.T) {
 
 	// Closing a queue closes its descendants. An empty queue can be deleted.
 	r = c.run("", "vcctl", "queue", "close", "research")
-	if err := containsAll(r.stderr, "queue nlp: 1 running job in it; it accepts no new jobs", "queue cv: 1 running job in it"); r.code != 1 || err != nil {
+	if err := containsAll(r.stderr, "queue nlp: 1 running job in it; the queue accepts no new jobs", "queue cv: 1 running job in it"); r.code != 1 || err != nil {
 		t.Errorf("close: exit %d, %v: %s", r.code, err, r.stderr)
 	}
 	c.vcctl("queue", "close", "research", "--yes")

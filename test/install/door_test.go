@@ -74,7 +74,7 @@ var badJobs = map[string]struct {
 }{
 	"minAvailable over replicas": {
 		func(j *batchv1alpha1.Job) { j.Spec.MinAvailable = 3 },
-		"spec.minAvailable", "job 'minAvailable' should not be greater than total replicas in tasks; they are 2", "job 'minAvailable' should not be greater than total replicas in tasks; they are 2",
+		"spec.minAvailable", "job 'minAvailable' should not be greater than total replicas in tasks; the total is 2", "job 'minAvailable' should not be greater than total replicas in tasks; the total is 2",
 	},
 	"a task's minAvailable over its replicas": {
 		func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].MinAvailable = new(int32(5)) },

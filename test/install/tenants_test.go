@@ -250,17 +250,17 @@ func attempts(t *testing.T, mallory client.Client, victim *batchv1alpha1.Job) []
 		{"close the queue by its annotation", merge(&schedulingv1beta1.Queue{ObjectMeta: named("default")}, `{"metadata":{"annotations":{"vc-batch.dev/queue-state":"Closed"}}}`), cannot},
 		{"draw another topology", create(&topologyv1alpha1.HyperNode{ObjectMeta: named("mine")}), cannot},
 		{"ask for all pods there can be", job("endless", func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Replicas, j.Spec.MinAvailable = math.MaxInt32, 1 }), "less than or equal to 1000000"},
-		{"ask for more pods than a cluster runs", job("many", func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Replicas, j.Spec.MinAvailable = 200_000, 1 }), "tasks have 200000 replicas together and the maximum is 100000"},
+		{"ask for more pods than a cluster runs", job("many", func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Replicas, j.Spec.MinAvailable = 200_000, 1 }), "tasks have 200000 replicas in total, but the maximum is 100000"},
 		{"fill the memory of admission", flood(mallory), ""},
 		{"fill the memory of controllers and scheduler", hoard(mallory), ""},
 		{"have the scheduler simulate more pods than it can", func(ctx context.Context) error { return mallory.Create(ctx, hugePlan(t)) }, ""},
 		{"send a review herself", forgedReview(t), "certificate"},
-		{"ask after his job by its number", job("spy", func(j *batchv1alpha1.Job) { j.Annotations = map[string]string{keys.Dependency: "afternotok:" + number} }), "there is no job " + number},
+		{"ask after his job by its number", job("spy", func(j *batchv1alpha1.Job) { j.Annotations = map[string]string{keys.Dependency: "afternotok:" + number} }), "job " + number + " does not exist"},
 		{"ask after his job by its name", job("spy", func(j *batchv1alpha1.Job) {
 			j.Annotations = map[string]string{keys.Dependency: "afternotok:" + bobs + "/" + victim.Name}
-		}), "who may not read jobs of namespace " + bobs},
+		}), "you may not read jobs in namespace " + bobs},
 		{"have a job under his number", job("twin", func(j *batchv1alpha1.Job) { j.Labels = map[string]string{keys.JobID: number} }), ""},
-		{"take his number later", merge(&batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "held", Namespace: mallorys}}, `{"metadata":{"labels":{"`+keys.JobID+`":"`+number+`"}}}`), "the number of a job cannot change"},
+		{"take his number later", merge(&batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "held", Namespace: mallorys}}, `{"metadata":{"labels":{"`+keys.JobID+`":"`+number+`"}}}`), "the number of a job cannot be changed"},
 		{"release what an administrator holds", merge(&batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "held", Namespace: mallorys}}, `{"metadata":{"annotations":{"`+keys.Hold+`":null}}}`), "the job is held by an administrator"},
 		{"write the status of a job", func(ctx context.Context) error {
 			return mallory.Status().Update(ctx, &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "held", Namespace: mallorys}})

@@ -125,7 +125,7 @@ func AddJobs(server *clitest.Server) {
 			{ID: 1, Name: "train", Nodes: "stopped-head-0", Tasks: 1, Start: golden.TimeAgo(55 * time.Minute).Unix(), End: golden.TimeAgo(30 * time.Minute).Unix(), Signal: 15, Cancelled: true},
 		}}.EncodeText()}}
 	})
-	late := NewJob(60, "slow", "ann", "default", batchv1alpha1.Failed, 5*time.Hour, WithReason("DeadlineExceeded", "head-0 was over its time limit of 1h"), limited(time.Hour))
+	late := NewJob(60, "slow", "ann", "default", batchv1alpha1.Failed, 5*time.Hour, WithReason("DeadlineExceeded", "head-0 exceeded its time limit of 1h"), limited(time.Hour))
 	paused := NewJob(61, "paused2", "mei", "default", batchv1alpha1.Aborted, time.Hour)
 
 	explained := golden.WaitingExplanation()

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// ServiceMountPath is the directory in containers where the plugin svc mounts the names of the hosts.
+	// ServiceMountPath is the directory in containers where the the svc plugin mounts the list of hosts.
 	ServiceMountPath = "/etc/volcano"
 	// maxNameWithVolumes is the maximum length of the name of a job with volumes. The names of the pods' volumes
 	// consist of the job's name, a dash and twelve letters.
@@ -29,15 +29,15 @@ func validateNamesOfVolumes(job *Job) field.ErrorList {
 	var errs field.ErrorList
 	if len(job.Spec.Volumes) > 0 && len(job.Name) > maxNameWithVolumes {
 		errs = append(errs, field.Invalid(path, job.Name, fmt.Sprintf(
-			"must be no more than %d characters in a job with volumes, for these are named after it in its pods: it has %d", maxNameWithVolumes, len(job.Name))))
+			"must be no more than %d characters, because volumes in the job's pods are named after the job: it has %d", maxNameWithVolumes, len(job.Name))))
 	}
 	_, ssh := job.Spec.Plugins[PluginSSH]
 	if strings.Contains(job.Name, ".") && (ssh || len(job.Spec.Volumes) > 0) {
 		what := "its volumes"
 		if ssh {
-			what = "the volume of plugin ssh"
+			what = "the volume of the ssh plugin"
 		}
-		errs = append(errs, field.Invalid(path, job.Name, what+" would be named after it in its pods, and names of volumes have no dots: write - instead"))
+		errs = append(errs, field.Invalid(path, job.Name, what+" would be named after the job, and names of volumes must not contain dots: use - instead"))
 	}
 	return errs
 }
@@ -58,11 +58,11 @@ func addedMounts(job *Job, spec *field.Path) []addedMount {
 	var added []addedMount
 	plugins := spec.Child("plugins")
 	if _, ok := job.Spec.Plugins[PluginService]; ok {
-		added = append(added, addedMount{ServiceMountPath, plugins.Key(PluginService), "plugin svc mounts the names of the hosts", true})
+		added = append(added, addedMount{ServiceMountPath, plugins.Key(PluginService), "the svc plugin mounts the list of hosts", true})
 	}
 	if words, ok := job.Spec.Plugins[PluginSSH]; ok {
 		arguments, _ := ParsePlugin(PluginSSH, words, nil)
-		added = append(added, addedMount{arguments.String("ssh-key-file-path"), plugins.Key(PluginSSH), "plugin ssh mounts its keys", true})
+		added = append(added, addedMount{arguments.String("ssh-key-file-path"), plugins.Key(PluginSSH), "the ssh plugin mounts its keys", true})
 	}
 	claims := map[string]bool{}
 	for i, volume := range job.Spec.Volumes {
@@ -90,7 +90,7 @@ func validateMounts(job *Job, spec *field.Path) field.ErrorList {
 		case !taken:
 			first[mount.path] = mount
 		case earlier.inits: // validateVolumes reports a conflict of two volumes
-			errs = append(errs, field.Invalid(mount.asked, mount.path, earlier.what+" there: choose another place"))
+			errs = append(errs, field.Invalid(mount.asked, mount.path, earlier.what+" there: choose another path"))
 		}
 	}
 	for i := range job.Spec.Tasks {
@@ -109,7 +109,7 @@ func validateTaken(containers []corev1.Container, added map[string]*addedMount, 
 			place := containers[i].VolumeMounts[j].MountPath
 			if mount, taken := added[place]; taken && (mount.inits || !inits) {
 				errs = append(errs, field.Invalid(path.Index(i).Child("volumeMounts").Index(j).Child("mountPath"), place,
-					mount.what+" there, in every container: take this mount out, or choose another place"))
+					mount.what+" there in every container: remove this mount, or choose another path"))
 			}
 		}
 	}

@@ -38,21 +38,21 @@ func TestJobsOfWhichNoPodCouldBeMade(t *testing.T) {
 		changes     []func(*Job)
 		where, what string // "" for a valid job
 	}{
-		"a dot in a name with ssh":                     {[]func(*Job){named("v1.2"), plugin(PluginSSH)}, "metadata.name", "the volume of plugin ssh would be named after it"},
-		"a dot in a name with volumes":                 {[]func(*Job){named("v1.2"), volume("/data", "c")}, "metadata.name", "its volumes would be named after it"},
+		"a dot in a name with ssh":                     {[]func(*Job){named("v1.2"), plugin(PluginSSH)}, "metadata.name", "the volume of the ssh plugin would be named after the job"},
+		"a dot in a name with volumes":                 {[]func(*Job){named("v1.2"), volume("/data", "c")}, "metadata.name", "its volumes would be named after the job"},
 		"a dot in a name with neither":                 {[]func(*Job){named("v1.2")}, "", ""},
-		"51 characters with volumes":                   {[]func(*Job){named(strings.Repeat("x", 51)), volume("/data", "c")}, "metadata.name", "must be no more than 50 characters in a job with volumes"},
+		"51 characters with volumes":                   {[]func(*Job){named(strings.Repeat("x", 51)), volume("/data", "c")}, "metadata.name", "must be no more than 50 characters, because volumes"},
 		"50 characters with volumes":                   {[]func(*Job){named(strings.Repeat("x", 50)), volume("/data", "c")}, "", ""},
 		"51 characters without":                        {[]func(*Job){named(strings.Repeat("x", 51))}, "", ""},
-		"a volume where svc puts its files":            {[]func(*Job){plugin(PluginService), volume("/etc/volcano", "c")}, "spec.volumes[0].mountPath", "plugin svc mounts the names of the hosts there"},
+		"a volume where svc puts its files":            {[]func(*Job){plugin(PluginService), volume("/etc/volcano", "c")}, "spec.volumes[0].mountPath", "the svc plugin mounts the list of hosts there"},
 		"a volume there without svc":                   {[]func(*Job){volume("/etc/volcano", "c")}, "", ""},
-		"a volume where ssh puts its keys":             {[]func(*Job){plugin(PluginSSH, "--ssh-key-file-path=/home/a/.ssh"), volume("/home/a/.ssh", "c")}, "spec.volumes[0].mountPath", "plugin ssh mounts its keys there"},
-		"keys of ssh where svc puts its files":         {[]func(*Job){plugin(PluginService), plugin(PluginSSH, "--ssh-key-file-path=/etc/volcano")}, "spec.plugins[ssh]", "plugin svc mounts the names of the hosts there"},
+		"a volume where ssh puts its keys":             {[]func(*Job){plugin(PluginSSH, "--ssh-key-file-path=/home/a/.ssh"), volume("/home/a/.ssh", "c")}, "spec.volumes[0].mountPath", "the ssh plugin mounts its keys there"},
+		"keys of ssh where svc puts its files":         {[]func(*Job){plugin(PluginService), plugin(PluginSSH, "--ssh-key-file-path=/etc/volcano")}, "spec.plugins[ssh]", "the svc plugin mounts the list of hosts there"},
 		"a volume where a container mounts":            {[]func(*Job){volume("/data", "c"), mount("/data")}, mounted, "spec.volumes[0] is mounted there"},
 		"a volume where an init container mounts":      {[]func(*Job){volume("/data", "c"), inInit("/data")}, "", ""},
 		"a second place of one claim, which is none":   {[]func(*Job){volume("/a", "c"), volume("/b", "c"), mount("/b")}, "", ""},
-		"a container mounts where svc does":            {[]func(*Job){plugin(PluginService), mount("/etc/volcano")}, mounted, "take this mount out, or choose another place"},
-		"an init container mounts where ssh does":      {[]func(*Job){plugin(PluginSSH), inInit("/root/.ssh")}, "spec.tasks[0].template.spec.initContainers[0].volumeMounts[0].mountPath", "plugin ssh mounts its keys there"},
+		"a container mounts where svc does":            {[]func(*Job){plugin(PluginService), mount("/etc/volcano")}, mounted, "remove this mount, or choose another path"},
+		"an init container mounts where ssh does":      {[]func(*Job){plugin(PluginSSH), inInit("/root/.ssh")}, "spec.tasks[0].template.spec.initContainers[0].volumeMounts[0].mountPath", "the ssh plugin mounts its keys there"},
 		"a container mounts below a volume, as it may": {[]func(*Job){volume("/data", "c"), mount("/data/more")}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -40,12 +40,12 @@ func validateArray(job *Job, at *field.Path) field.ErrorList {
 	case err != nil:
 		invalid(keys.Array, err.Error())
 	case n == 0:
-		invalid(keys.Array, "an array must have at least one element: write them as 0-15 or 0,4,8-12")
+		invalid(keys.Array, "an array must have at least one element: list the elements as in 0-15 or 0,4,8-12")
 	case n > MaxElements:
-		invalid(keys.Array, fmt.Sprintf("it has %d elements, and the maximum is %d", n, MaxElements))
+		invalid(keys.Array, fmt.Sprintf("the array has %d elements, but the maximum is %d", n, MaxElements))
 	default:
 		if unknown := cancelled.Minus(elements); len(unknown) > 0 {
-			invalid(keys.ArrayCancelled, fmt.Sprintf("%s: the array has no such elements, its elements are %s", unknown, elements))
+			invalid(keys.ArrayCancelled, fmt.Sprintf("%s: the array has no such elements; its elements are %s", unknown, elements))
 		}
 		errs = append(errs, validateElements(job, int32(n), at.Child("spec"))...)
 	}
@@ -57,18 +57,18 @@ func validateElements(job *Job, n int32, spec *field.Path) field.ErrorList {
 	tasks := spec.Child("tasks")
 	if len(job.Spec.Tasks) != 1 {
 		return field.ErrorList{field.Invalid(tasks, len(job.Spec.Tasks), fmt.Sprintf(
-			"an array (%s) has one task: use partitionPolicy for several pods per element, or create several jobs", keys.Array))}
+			"an array (%s) must have exactly one task: use partitionPolicy for several pods per element, or create several jobs", keys.Array))}
 	}
 	task := &job.Spec.Tasks[0]
 	size := int64(elementSize(task))
 	if want := int64(n) * size; int64(task.Replicas) != want {
 		return field.ErrorList{field.Invalid(tasks.Index(0).Child("replicas"), task.Replicas, fmt.Sprintf(
-			"the array has %d elements of %d pods: leave replicas out, or write %d", n, size, want))}
+			"the array has %d elements of %d pods: remove replicas, or set it to %d", n, size, want))}
 	}
 	limit, err := ArrayLimit(job)
 	if most := int64(limit) * size; err == nil && limit > 0 && int64(job.Spec.MinAvailable) > most {
 		return field.ErrorList{field.Invalid(spec.Child("minAvailable"), job.Spec.MinAvailable, fmt.Sprintf(
-			"%s lets %d elements run at once, which are %d pods: the job could never start; lower minAvailable to %d, or raise the limit",
+			"%s lets %d elements (%d pods) run at the same time, so the job could never start: lower minAvailable to %d, or raise the limit",
 			keys.ArrayLimit, limit, most, most))}
 	}
 	return nil
@@ -91,5 +91,5 @@ func validateSameElements(old, updated *Job, annotations *field.Path) field.Erro
 		return nil
 	}
 	return field.ErrorList{field.Forbidden(annotations.Key(keys.Array), fmt.Sprintf(
-		"the elements of an array cannot change, and this job has %q: cancel some with %s, or create another job", was, keys.ArrayCancelled))}
+		"the elements of an array cannot be changed; this job has %q: cancel elements with %s, or create another job", was, keys.ArrayCancelled))}
 }

@@ -39,7 +39,7 @@ func ValidateCronJob(c *CronJob) field.ErrorList {
 	var errs field.ErrorList
 	if len(c.Name) > maxCronJobName {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), c.Name,
-			fmt.Sprintf("must be no more than %d characters: the names of its jobs end with the time", maxCronJobName)))
+			fmt.Sprintf("must be no more than %d characters, because the start time is appended to form the names of its jobs", maxCronJobName)))
 	}
 	spec := field.NewPath("spec")
 	errs = append(errs, validateSchedule(c.Spec.Schedule, spec.Child("schedule"))...)
@@ -100,7 +100,7 @@ func validateSchedule(text string, path *field.Path) field.ErrorList {
 	// Apart from the turn of some centuries, any period of eight years includes leap years and other years.
 	first := schedule.Next(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
 	if first.IsZero() {
-		return field.ErrorList{field.Invalid(path, text, "this date does not exist: the schedule never starts a job")}
+		return field.ErrorList{field.Invalid(path, text, "the schedule never starts a job, because this date does not exist")}
 	}
 	if every, ok := schedule.(cron.ConstantDelaySchedule); ok && every.Delay < time.Minute {
 		return field.ErrorList{field.Invalid(path, text, "must not start more often than once a minute, because jobs are named by the minute")}

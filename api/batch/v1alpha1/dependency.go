@@ -95,7 +95,7 @@ func ParseDependency(text, namespace string) (Dependency, error) {
 	if d.Any {
 		separator = "?"
 		if strings.Contains(text, ",") {
-			return Dependency{}, fmt.Errorf("%q joins terms by , and by ?: all must be joined by the same, commas for all of them, question marks for any of them", text)
+			return Dependency{}, fmt.Errorf("%q mixes commas and question marks: use only commas if all dependencies must be met, or only question marks if one is enough", text)
 		}
 	}
 	for _, part := range strings.Split(text, separator) {
@@ -115,10 +115,10 @@ func parseTerm(part, namespace string) ([]DependencyTerm, error) {
 	case kind == Singleton && len(words) == 1:
 		return []DependencyTerm{{Kind: Singleton}}, nil
 	case kind == Singleton:
-		return nil, fmt.Errorf("%q: singleton takes no job", part)
+		return nil, fmt.Errorf("%q: singleton must be specified without a job", part)
 	case slices.Contains(dependencyKinds, kind):
 		if words = words[1:]; len(words) == 0 {
-			return nil, fmt.Errorf("%q names no job: write %s:42 or %s:NAME", part, kind, kind)
+			return nil, fmt.Errorf("%q does not name a job: use %s:42 or %s:NAME", part, kind, kind)
 		}
 	case len(words) > 1 && !isNumber(words[0]):
 		return nil, fmt.Errorf("%q is not a type of dependency; use after, afterany, afterok, afternotok, aftercorr and singleton", words[0])
@@ -146,7 +146,7 @@ func parseTarget(kind DependencyKind, word, namespace string) (DependencyTerm, e
 		n, err := strconv.Atoi(minutes)
 		isValidDelay := err == nil && n >= 0 && n <= maxDelayMinutes
 		if kind != After || !isValidDelay {
-			return term, fmt.Errorf("%q: only after:JOB+MINUTES has a delay, in whole minutes", word)
+			return term, fmt.Errorf("%q: only after:JOB+MINUTES can have a delay, in whole minutes", word)
 		}
 		term.Delay = time.Duration(n) * time.Minute
 	}
@@ -161,7 +161,7 @@ func parseTarget(kind DependencyKind, word, namespace string) (DependencyTerm, e
 	if isNumber(name) {
 		id, ok := ParseJobID(name)
 		if !ok {
-			return term, fmt.Errorf("%q is not the number of a job: numbers start at 1", name)
+			return term, fmt.Errorf("%q is not a job number: job numbers start at 1", name)
 		}
 		term.Job.ID = id
 		return term, nil
@@ -170,11 +170,11 @@ func parseTarget(kind DependencyKind, word, namespace string) (DependencyTerm, e
 	if space, rest, ok := strings.Cut(name, "/"); ok {
 		term.Job.Namespace, term.Job.Name = space, rest
 		if problems := validation.IsDNS1123Label(space); len(problems) > 0 {
-			return term, fmt.Errorf("%q is not the name of a namespace: %s", space, problems[0])
+			return term, fmt.Errorf("%q is not a valid namespace name: %s", space, problems[0])
 		}
 	}
 	if problems := validation.IsDNS1123Subdomain(term.Job.Name); len(problems) > 0 {
-		return term, fmt.Errorf("%q is neither the number nor the name of a job: %s", term.Job.Name, problems[0])
+		return term, fmt.Errorf("%q is neither a valid job number nor a valid job name: %s", term.Job.Name, problems[0])
 	}
 	return term, nil
 }

@@ -49,21 +49,21 @@ func TestDependenciesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"afterwards:42":                `"afterwards" is not a type of dependency; use after, afterany, afterok, afternotok, aftercorr and singleton`,
-		"afterok":                      `"afterok" names no job: write afterok:42 or afterok:NAME`,
-		"afterok:":                     "is neither the number nor the name of a job",
-		"afterok:42,":                  "is neither the number nor the name of a job",
-		"afterok:42,43?44":             "joins terms by , and by ?",
-		"singleton:42":                 `"singleton:42": singleton takes no job`,
-		"afterok:0":                    `"0" is not the number of a job: numbers start at 1`,
-		"afterok:99999999999999999999": "is not the number of a job",
-		"afterok:42+5":                 "only after:JOB+MINUTES has a delay, in whole minutes",
-		"after:42+soon":                "only after:JOB+MINUTES has a delay",
-		"after:42+-1":                  "only after:JOB+MINUTES has a delay",
-		"after:42+99999999":            "only after:JOB+MINUTES has a delay",
+		"afterok":                      `"afterok" does not name a job: use afterok:42 or afterok:NAME`,
+		"afterok:":                     "is neither a valid job number nor a valid job name",
+		"afterok:42,":                  "is neither a valid job number nor a valid job name",
+		"afterok:42,43?44":             "mixes commas and question marks",
+		"singleton:42":                 `"singleton:42": singleton must be specified without a job`,
+		"afterok:0":                    `"0" is not a job number: job numbers start at 1`,
+		"afterok:99999999999999999999": "is not a job number",
+		"afterok:42+5":                 "only after:JOB+MINUTES can have a delay, in whole minutes",
+		"after:42+soon":                "only after:JOB+MINUTES can have a delay",
+		"after:42+-1":                  "only after:JOB+MINUTES can have a delay",
+		"after:42+99999999":            "only after:JOB+MINUTES can have a delay",
 		"afterok:42_x":                 "the element after _ must be a number",
-		"afterok:Train":                `"Train" is neither the number nor the name of a job`,
-		"afterok:No/train":             `"No" is not the name of a namespace`,
-		"afterok:a/b/c":                "is neither the number nor the name of a job",
+		"afterok:Train":                `"Train" is neither a valid job number nor a valid job name`,
+		"afterok:No/train":             `"No" is not a valid namespace name`,
+		"afterok:a/b/c":                "is neither a valid job number nor a valid job name",
 	} {
 		if d, err := ParseDependency(text, "nlp"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %q, %v, want …%s…", text, d, err, want)
@@ -140,9 +140,9 @@ func TestBadGates(t *testing.T) {
 		key, value, what string
 	}{
 		"a hold by nobody":            {keys.Hold, "boss", `supported values: "user", "admin"`},
-		"a time that is none":         {keys.Begin, "tomorrow", "is not a time: write it as 2026-11-21T22:18:00Z"},
+		"a time that is none":         {keys.Begin, "tomorrow", "is not a valid time: use a format such as 2026-11-21T22:18:00Z"},
 		"a dependency that is none":   {keys.Dependency, "before:42", "is not a type of dependency"},
-		"a job that waits for itself": {keys.Dependency, "afterok:train", "a job that waits for itself never starts: name another one"},
+		"a job that waits for itself": {keys.Dependency, "afterok:train", "the job depends on itself and would never start: specify another job"},
 		"neither ended nor not":       {keys.KillOnInvalidDependency, "perhaps", `supported values: "true", "false"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestDependenciesOnJobsThatThereAre(t *testing.T) {
 	started.Status.State.Phase = Running
 	jobs := jobsByReference{waiting("a", 1, "afterok:b"), waiting("b", 2, "afterok:new"), waiting("c", 3, "afterany:b?singleton"), waiting("d", 4, ""), started, waiting("broken", 6, "what:4")}
 	for name, test := range map[string]struct{ dependency, want string }{
-		"a number that nobody has":           {"afterok:42", "there is no job 42: vcctl job list shows the numbers"},
+		"a number that nobody has":           {"afterok:42", "job 42 does not exist: vcctl job list shows the job numbers"},
 		"a name that nobody has may come":    {"afterok:later", ""},
 		"a job that waits for nobody":        {"afterok:4", ""},
 		"a circle of two":                    {"afterok:2", "jobs would wait for each other forever: new, b, new"},

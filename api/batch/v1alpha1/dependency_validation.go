@@ -24,12 +24,12 @@ func validateDependencies(tasks []TaskSpec, path *field.Path) field.ErrorList {
 		at := path.Index(i).Child("dependsOn", "name")
 		for j, name := range graph[tasks[i].Name] {
 			if _, ok := graph[name]; !ok {
-				errs = append(errs, field.Invalid(at.Index(j), name, notADAG+": no task of this job is named so"))
+				errs = append(errs, field.Invalid(at.Index(j), name, notADAG+": no task of this job has this name"))
 			}
 		}
 	}
 	if circle := findCircle(tasks, graph); len(circle) > 0 {
-		errs = append(errs, field.Invalid(path, strings.Join(circle, " -> "), fmt.Sprintf("%s: task %s waits for itself", notADAG, circle[0])))
+		errs = append(errs, field.Invalid(path, strings.Join(circle, " -> "), fmt.Sprintf("%s: task %s depends on itself", notADAG, circle[0])))
 	}
 	return errs
 }

@@ -24,7 +24,7 @@ func BeginOf(job *Job) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%q is not a time: write it as 2026-11-21T22:18:00Z or with an offset as 2026-11-21T22:18:00+01:00", text)
+		return time.Time{}, fmt.Errorf("%q is not a valid time: use a format such as 2026-11-21T22:18:00Z, or 2026-11-21T22:18:00+01:00 with an offset", text)
 	}
 	return at, nil
 }

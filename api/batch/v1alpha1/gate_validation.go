@@ -37,7 +37,7 @@ func validateGates(job *Job, path *field.Path) field.ErrorList {
 	}
 	for _, term := range d.Terms {
 		if term.Kind != Singleton && job.Name != "" && term.Job.Names(job) {
-			errs = append(errs, field.Invalid(path.Key(keys.Dependency), term.String(), "a job that waits for itself never starts: name another one"))
+			errs = append(errs, field.Invalid(path.Key(keys.Dependency), term.String(), "the job depends on itself and would never start: specify another job"))
 		}
 	}
 	return errs
@@ -66,7 +66,7 @@ func ValidateDependency(job *Job, jobs JobLookup) field.ErrorList {
 		if target == nil {
 			if term.Job.ID > 0 {
 				errs = append(errs, field.Invalid(at, term.String(), fmt.Sprintf(
-					"there is no job %d: vcctl job list shows the numbers; to depend on a job that does not exist yet, use its name", term.Job.ID)))
+					"job %d does not exist: vcctl job list shows the job numbers; to depend on a job that does not exist yet, use its name", term.Job.ID)))
 			}
 			continue
 		}
@@ -90,7 +90,7 @@ func DependencyWarnings(job *Job, jobs JobLookup) []string {
 	for _, term := range d.Terms {
 		refersByName := term.Kind != Singleton && term.Job.ID == 0
 		if refersByName && !term.Job.Names(job) && jobs.Job(term.Job) == nil {
-			warnings = append(warnings, fmt.Sprintf("%s: there is no job %s yet; this one waits until there is", at, term.Job))
+			warnings = append(warnings, fmt.Sprintf("%s: job %s does not exist yet; this job waits until it does", at, term.Job))
 		}
 	}
 	return warnings

@@ -73,7 +73,7 @@ func parseRange(part string) (first, last, step int32, err error) {
 	}
 	switch {
 	case stepped && !ranged:
-		return 0, 0, 0, fmt.Errorf("%q has a step but no range: write 0-15:4", part)
+		return 0, 0, 0, fmt.Errorf("%q has a step but no range: use a format such as 0-15:4", part)
 	case step == 0:
 		return 0, 0, 0, fmt.Errorf("%q has the step 0", part)
 	case last < first:
@@ -85,7 +85,7 @@ func parseRange(part string) (first, last, step int32, err error) {
 func parseIndex(text string) (int32, error) {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a number: write comma-separated numbers and ranges, such as 0,4,8-12 or 0-15:4", text)
+		return 0, fmt.Errorf("%q is not a number: use comma-separated numbers and ranges, such as 0,4,8-12 or 0-15:4", text)
 	}
 	if n > MaxIndex {
 		return 0, fmt.Errorf("%d is larger than %d, the largest index", n, MaxIndex)

@@ -24,7 +24,7 @@ func ValidatePatch(patch *JobSpec, path *field.Path) field.ErrorList {
 	for i := range patch.Tasks {
 		task, at := &patch.Tasks[i], path.Child("tasks").Index(i)
 		if task.Name == "" {
-			errs = append(errs, field.Required(at.Child("name"), "tasks of a patch are matched with tasks of the template by name"))
+			errs = append(errs, field.Required(at.Child("name"), "tasks in a patch must have a name, because they are matched with the template's tasks by name"))
 		}
 		if task.Replicas < 0 {
 			errs = append(errs, negative(at.Child("replicas"), task.Replicas))

@@ -124,13 +124,13 @@ func (a *PluginArguments) read(plugin string, takes []pluginArgument, words []st
 	name, value, assigned := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(words[0], "-"), "-"), "=")
 	if !strings.HasPrefix(words[0], "-") || name == "" {
 		// The message does not repeat the word, because it may be a key.
-		a.Unknown = append(a.Unknown, fmt.Sprintf("%s: ignored because it is not an argument: arguments of plugin %s have the form --name=value; %s", at, plugin, listArguments(takes)))
+		a.Unknown = append(a.Unknown, fmt.Sprintf("%s is ignored because arguments of plugin %s must have the form --name=value; %s", at, plugin, listArguments(takes)))
 		return 1, nil
 	}
 	i := slices.IndexFunc(takes, func(t pluginArgument) bool { return t.name == name })
 	if i < 0 {
 		name, _, _ = strings.Cut(name, " ") // the rest may be a key
-		a.Unknown = append(a.Unknown, fmt.Sprintf("%s: plugin %s has no argument --%s, which is ignored; %s", at, plugin, name, listArguments(takes)))
+		a.Unknown = append(a.Unknown, fmt.Sprintf("%s is ignored because plugin %s has no argument --%s; %s", at, plugin, name, listArguments(takes)))
 		return 1, nil
 	}
 	read := 1
@@ -182,7 +182,7 @@ func (w want) judge(value string) string {
 		}
 	case aPath:
 		if !strings.HasPrefix(value, "/") || strings.Contains(value, ":") {
-			return "must be a directory of the container: a path that begins with / and has no colon"
+			return "must be an absolute path in the container, without a colon"
 		}
 	case aTask, aContainer, anImage:
 		if strings.TrimSpace(value) != value || value == "" {

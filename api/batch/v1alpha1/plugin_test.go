@@ -30,15 +30,15 @@ func TestArgumentsOfPluginsThatAreWrong(t *testing.T) {
 		"a time that is none":          {pluginsOf("pytorch", "--wait-master-timeout=5m"), "spec.plugins[pytorch][0]", "must be a number of seconds"},
 		"no value":                     {pluginsOf("hcclrank", "--master"), "spec.plugins[hcclrank][0]", "argument --master needs a value: --master=VALUE"},
 		"an empty name":                {pluginsOf("hcclrank", "--master="), "spec.plugins[hcclrank][0]", "must be a name"},
-		"a path that is none":          {pluginsOf("ssh", "--ssh-key-file-path=.ssh"), "spec.plugins[ssh][0]", "a path that begins with /"},
-		"ray without its head":         {pluginsOf("ray"), "spec.plugins[ray]", `no task is named "head" to run Ray's head, which the other tasks join: name its task with --head`},
+		"a path that is none":          {pluginsOf("ssh", "--ssh-key-file-path=.ssh"), "spec.plugins[ssh][0]", "must be an absolute path in the container"},
+		"ray without its head":         {pluginsOf("ray"), "spec.plugins[ray]", `no task is named "head", which would run Ray's head node: specify the head task with --head`},
 		"mpi without its master":       {pluginsOf("mpi", "--master=boss"), "spec.plugins[mpi]", `The specified mpi master task was not found: no task is named "boss"`},
 		"ray's Service with too long a name": {func(j *Job) {
 			j.Name, j.Spec.Tasks[0].Name, j.Spec.Tasks[1].Name = strings.Repeat("x", 55), "m", "w"
 			pluginsOf("ray", "--head=m")(j)
 		}, "metadata.name", "the Service of Ray's head would be named xxx"},
-		"more hosts than a ConfigMap takes":    {func(j *Job) { j.Spec.Tasks[1].Replicas = 60_000; pluginsOf("svc")(j) }, "spec.plugins[svc]", "a ConfigMap takes"},
-		"more hosts than a TF_CONFIG can hold": {func(j *Job) { j.Spec.Tasks[1].Replicas = 5_000; pluginsOf("tensorflow")(j) }, "spec.plugins[tensorflow]", "Linux starts no process with a variable of more than 128 KiB"},
+		"more hosts than a ConfigMap can hold only": {func(j *Job) { j.Spec.Tasks[1].Replicas = 60_000; pluginsOf("svc")(j) }, "spec.plugins[svc]", "a ConfigMap can hold only"},
+		"more hosts than a TF_CONFIG can hold":      {func(j *Job) { j.Spec.Tasks[1].Replicas = 5_000; pluginsOf("tensorflow")(j) }, "spec.plugins[tensorflow]", "Linux limits each environment variable to 128 KiB"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -58,11 +58,11 @@ func TestArgumentsThatAPluginDoesNotHaveAreToldAndIgnored(t *testing.T) {
 		change func(*Job)
 		says   string
 	}{
-		"an argument that there is not":    {pluginsOf("mpi", "--master=master", "--workers=worker"), "spec.plugins[mpi][1]: plugin mpi has no argument --workers, which is ignored; there are --master, --worker, --port"},
-		"one for a plugin that takes none": {pluginsOf("env", "--index"), "spec.plugins[env][0]: plugin env has no argument --index, which is ignored; it takes none"},
-		"one that Volcano had":             {pluginsOf("ssh", "--no-root", "--ssh-port=2222"), "spec.plugins[ssh][0]: plugin ssh has no argument --no-root, which is ignored"},
-		"a word that is no argument":       {pluginsOf("svc", "no-policy"), "spec.plugins[svc][0]: ignored because it is not an argument: arguments of plugin svc have the form --name=value"},
-		"a misspelt key":                   {pluginsOf("ssh", "--ssh-private-kez=hunter2"), "spec.plugins[ssh][0]: plugin ssh has no argument --ssh-private-kez, which is ignored"},
+		"an argument that there is not":    {pluginsOf("mpi", "--master=master", "--workers=worker"), "spec.plugins[mpi][1] is ignored because plugin mpi has no argument --workers; there are --master, --worker, --port"},
+		"one for a plugin that takes none": {pluginsOf("env", "--index"), "spec.plugins[env][0] is ignored because plugin env has no argument --index; it takes none"},
+		"one that Volcano had":             {pluginsOf("ssh", "--no-root", "--ssh-port=2222"), "spec.plugins[ssh][0] is ignored because plugin ssh has no argument --no-root"},
+		"a word that is no argument":       {pluginsOf("svc", "no-policy"), "spec.plugins[svc][0] is ignored because arguments of plugin svc must have the form --name=value"},
+		"a misspelt key":                   {pluginsOf("ssh", "--ssh-private-kez=hunter2"), "spec.plugins[ssh][0] is ignored because plugin ssh has no argument --ssh-private-kez"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,11 +122,11 @@ func TestWhatAPluginWillNotDoIsTold(t *testing.T) {
 		want   string
 	}{
 		"a role that no task has":       {pluginsOf("tensorflow", "--ps=server"), `spec.plugins[tensorflow][0]: --ps: no task is named "server"`},
-		"mpi without workers":           {func(j *Job) { pluginsOf("mpi")(j); j.Spec.Tasks[1].Name = "w" }, "spec.plugins[mpi]: no task is named worker: pods get no MPI_HOST; --worker=TASK names it"},
-		"pytorch without a master":      {func(j *Job) { pluginsOf("pytorch")(j); j.Spec.Tasks[0].Name = "m" }, "spec.plugins[pytorch]: no task is named master: pods get no MASTER_ADDR and no RANK; --master=TASK names it"},
-		"half of a key":                 {pluginsOf("ssh", "--ssh-public-key=k"), "spec.plugins[ssh]: only one of --ssh-private-key and --ssh-public-key: a new pair is made instead"},
-		"ssh's port that is none":       {pluginsOf("ssh", "--ssh-port=0"), "spec.plugins[ssh]: --ssh-port: 0 is not a port: 22 is used"},
-		"ray and another's container":   {pluginsOf("ray", "--head=master", "--headContainer=ray", "--workerContainer=c"), `spec.plugins[ray]: task master has no container named "ray", so Ray is not started in it; --headContainer=NAME names it`},
+		"mpi without workers":           {func(j *Job) { pluginsOf("mpi")(j); j.Spec.Tasks[1].Name = "w" }, "spec.plugins[mpi]: no task is named worker, so pods do not get MPI_HOST; specify the worker task with --worker=TASK"},
+		"pytorch without a master":      {func(j *Job) { pluginsOf("pytorch")(j); j.Spec.Tasks[0].Name = "m" }, "spec.plugins[pytorch]: no task is named master, so pods do not get MASTER_ADDR and RANK; specify the master task with --master=TASK"},
+		"half of a key":                 {pluginsOf("ssh", "--ssh-public-key=k"), "spec.plugins[ssh]: only one of --ssh-private-key and --ssh-public-key is set, so a new key pair is generated"},
+		"ssh's port that is none":       {pluginsOf("ssh", "--ssh-port=0"), "spec.plugins[ssh]: --ssh-port: 0 is not a valid port, so 22 is used"},
+		"ray and another's container":   {pluginsOf("ray", "--head=master", "--headContainer=ray", "--workerContainer=c"), `spec.plugins[ray]: task master has no container named "ray", so Ray is not started in this task; specify the container with --headContainer=NAME`},
 		"nothing, when all is in order": {pluginsOf("pytorch"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -46,11 +46,11 @@ func validatePlugins(job *Job, path *field.Path) field.ErrorList {
 func validateRay(job *Job, arguments PluginArguments, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if head := arguments.String("head"); !job.hasTask(head) {
-		errs = append(errs, field.Invalid(at, head, fmt.Sprintf("no task is named %q to run Ray's head, which the other tasks join: name its task with --head", head)))
+		errs = append(errs, field.Invalid(at, head, fmt.Sprintf("no task is named %q, which would run Ray's head node: specify the head task with --head", head)))
 	}
 	if service := job.Name + RayHeadSuffix; len(service) > validation.DNS1035LabelMaxLength {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), job.Name, fmt.Sprintf(
-			"the Service of Ray's head would be named %s, %d characters long, and the maximum is %d", service, len(service), validation.DNS1035LabelMaxLength)))
+			"the Service of Ray's head would be named %s, which has %d characters; the maximum is %d", service, len(service), validation.DNS1035LabelMaxLength)))
 	}
 	return errs
 }
@@ -61,7 +61,7 @@ func validatePluginSizes(job *Job, path *field.Path) field.ErrorList {
 	if _, ok := job.Spec.Plugins[PluginService]; ok {
 		if size := hostsBytes(job, 0, nil); size > maxHostsBytes {
 			errs = append(errs, field.Invalid(path.Key(PluginService), size, fmt.Sprintf(
-				"the names of the job's %d hosts are %d bytes long, and a ConfigMap takes %d of them: shorten the names of job and tasks, or create several jobs",
+				"the names of the job's %d hosts need %d bytes, but a ConfigMap can hold only %d: use shorter names for the job and its tasks, or create several jobs",
 				totalReplicas(job), size, maxHostsBytes)))
 		}
 	}
@@ -70,7 +70,7 @@ func validatePluginSizes(job *Job, path *field.Path) field.ErrorList {
 		roles := []string{arguments.String("ps"), arguments.String("worker"), arguments.String("chief"), arguments.String("evaluator")}
 		if size := hostsBytes(job, len(`"",:65535`), roles); size > maxVariableBytes {
 			errs = append(errs, field.Invalid(path.Key(PluginTensorFlow), size, fmt.Sprintf(
-				"TF_CONFIG would be %d bytes long, and Linux starts no process with a variable of more than 128 KiB: fewer replicas, or shorter names of job and tasks", size)))
+				"TF_CONFIG would need %d bytes, but Linux limits each environment variable to 128 KiB: use fewer replicas, or shorter names for the job and its tasks", size)))
 		}
 	}
 	return errs
@@ -127,15 +127,15 @@ func idlePlugin(job *Job, name string, a PluginArguments, at string) []string {
 	}
 	switch {
 	case name == PluginMPI && lacks("worker"):
-		return []string{at + ": no task is named worker: pods get no MPI_HOST; --worker=TASK names it"}
+		return []string{at + ": no task is named worker, so pods do not get MPI_HOST; specify the worker task with --worker=TASK"}
 	case name == PluginPyTorch && lacks("master"):
-		return []string{at + ": no task is named master: pods get no MASTER_ADDR and no RANK; --master=TASK names it"}
+		return []string{at + ": no task is named master, so pods do not get MASTER_ADDR and RANK; specify the master task with --master=TASK"}
 	case name == PluginRay:
 		return rayWarnings(job, a, at)
 	case name == PluginSSH && (a.String("ssh-private-key") == "") != (a.String("ssh-public-key") == ""):
-		return []string{at + ": only one of --ssh-private-key and --ssh-public-key: a new pair is made instead"}
+		return []string{at + ": only one of --ssh-private-key and --ssh-public-key is set, so a new key pair is generated"}
 	case name == PluginSSH && (a.Int("ssh-port") < 1 || a.Int("ssh-port") > 65535):
-		return []string{fmt.Sprintf("%s: --ssh-port: %d is not a port: 22 is used", at, a.Int("ssh-port"))}
+		return []string{fmt.Sprintf("%s: --ssh-port: %d is not a valid port, so 22 is used", at, a.Int("ssh-port"))}
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func rayWarnings(job *Job, a PluginArguments, at string) []string {
 			task := &job.Spec.Tasks[i]
 			has := slices.ContainsFunc(task.Template.Spec.Containers, func(c corev1.Container) bool { return c.Name == container })
 			if task.Name == a.String(role) && !has {
-				warnings = append(warnings, fmt.Sprintf("%s: task %s has no container named %q, so Ray is not started in it; --%sContainer=NAME names it",
+				warnings = append(warnings, fmt.Sprintf("%s: task %s has no container named %q, so Ray is not started in this task; specify the container with --%sContainer=NAME",
 					at, task.Name, container, role))
 			}
 		}

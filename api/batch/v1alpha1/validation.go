@@ -46,7 +46,7 @@ func ValidateEmbeddedJob(job *Job, at *field.Path, queues QueueLookup) field.Err
 	}
 	if n := len(job.Spec.Tasks); n > MaxTasks {
 		return field.ErrorList{field.Invalid(spec.Child("tasks"), n, fmt.Sprintf(
-			"job has %d tasks and the maximum is %d; pods that are alike are replicas of one task", n, MaxTasks))}
+			"the job has %d tasks, but the maximum is %d; define identical pods as replicas of one task", n, MaxTasks))}
 	}
 	errs := validateName(job.Name, field.NewPath("metadata", "name"))
 	errs = append(errs, validateScalars(&job.Spec, spec)...)
@@ -107,7 +107,7 @@ func validateTotals(job *Job, path *field.Path) field.ErrorList {
 	hasNegative := slices.ContainsFunc(job.Spec.Tasks, func(t TaskSpec) bool { return t.Replicas < 0 }) // has an error of its own
 	if !hasNegative && total < int64(job.Spec.MinAvailable) {
 		return field.ErrorList{field.Invalid(path.Child("minAvailable"), job.Spec.MinAvailable, fmt.Sprintf(
-			"job 'minAvailable' should not be greater than total replicas in tasks; they are %d: lower it or raise replicas", total))}
+			"job 'minAvailable' should not be greater than total replicas in tasks; the total is %d: lower minAvailable or raise replicas", total))}
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func ValidateReplicas(job *Job, spec *field.Path, most int64) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(spec.Child("tasks"), total, fmt.Sprintf(
-		"tasks have %d replicas together and the maximum is %d: lower their replicas, or create several jobs", total, most))}
+		"the tasks have %d replicas in total, but the maximum is %d: lower replicas, or create several jobs", total, most))}
 }
 
 // MoreReplicas reports whether an updated job has more pods than before.
@@ -156,7 +156,7 @@ func validateTask(job *Job, task *TaskSpec, path *field.Path) field.ErrorList {
 	errs = append(errs, validateTaskName(job, task, path.Child("name"))...)
 	errs = append(errs, validateTaskNumbers(job, task, path)...)
 	if task.MaxRetry < -1 {
-		errs = append(errs, field.Invalid(path.Child("maxRetry"), task.MaxRetry, "must be greater than or equal to -1, which is no limit"))
+		errs = append(errs, field.Invalid(path.Child("maxRetry"), task.MaxRetry, "must be greater than or equal to -1; -1 means no limit"))
 	}
 	errs = append(errs, validatePolicies(task.Policies, path.Child("policies"))...)
 	errs = append(errs, validatePartitions(job, task, path)...)
@@ -194,12 +194,12 @@ func validateTaskName(job *Job, task *TaskSpec, path *field.Path) field.ErrorLis
 	pod := job.Name + "-" + task.Name + "-" + strconv.Itoa(int(max(task.Replicas-1, 0)))
 	if len(pod) > validation.DNS1123LabelMaxLength {
 		return append(errs, field.Invalid(path, task.Name, fmt.Sprintf(
-			"its last pod would be named %s, %d characters long, and the maximum is %d: shorten the name of the job or of the task",
+			"the last pod would be named %s, which has %d characters; the maximum is %d: use a shorter name for the job or the task",
 			pod, len(pod), validation.DNS1123LabelMaxLength)))
 	}
 	if _, ok := job.Spec.Plugins[PluginService]; ok && strings.Contains(job.Name, ".") {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), job.Name,
-			"plugin svc uses it in host names, which have no dots"))
+			"the svc plugin uses the name in host names, which must not contain dots"))
 	}
 	return errs
 }
@@ -266,7 +266,7 @@ func validateNuma(task *TaskSpec, path *field.Path) field.ErrorList {
 			}
 			if cpu.MilliValue() == 0 || cpu.MilliValue()%1000 != 0 {
 				errs = append(errs, field.Invalid(path.Index(i).Child("resources", "requests").Key("cpu"), cpu.String(), fmt.Sprintf(
-					"the cpu request isn't an integer, and topologyPolicy %s wants whole CPUs", task.TopologyPolicy)))
+					"the cpu request is not a whole number, but topologyPolicy %s requires whole CPUs", task.TopologyPolicy)))
 			}
 		}
 	}

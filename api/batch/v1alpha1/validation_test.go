@@ -56,26 +56,26 @@ func TestBadJobs(t *testing.T) {
 		where, what string
 	}{
 		"no task":                             {func(j *Job) { j.Spec.Tasks = nil }, "spec.tasks", "No task specified in job spec"},
-		"more tasks than may be":              {func(j *Job) { j.Spec.Tasks = make([]TaskSpec, 10_000) }, "spec.tasks", "job has 10000 tasks and the maximum is 500"},
-		"minAvailable over replicas":          {func(j *Job) { j.Spec.MinAvailable = 5 }, "spec.minAvailable", "job 'minAvailable' should not be greater than total replicas in tasks; they are 4"},
+		"more tasks than may be":              {func(j *Job) { j.Spec.Tasks = make([]TaskSpec, 10_000) }, "spec.tasks", "the job has 10000 tasks, but the maximum is 500"},
+		"minAvailable over replicas":          {func(j *Job) { j.Spec.MinAvailable = 5 }, "spec.minAvailable", "job 'minAvailable' should not be greater than total replicas in tasks; the total is 4"},
 		"a negative minAvailable":             {func(j *Job) { j.Spec.MinAvailable = -1 }, "spec.minAvailable", "must not be negative"},
 		"a negative maxRetry":                 {func(j *Job) { j.Spec.MaxRetry = -1 }, "spec.maxRetry", "must not be negative"},
 		"a time to live below nothing":        {func(j *Job) { j.Spec.TTLSecondsAfterFinished = new(int32(-1)) }, "spec.ttlSecondsAfterFinished", "must not be negative"},
 		"minSuccess of nothing":               {func(j *Job) { j.Spec.MinSuccess = new(int32(0)) }, "spec.minSuccess", "greater than or equal to 1"},
 		"a priority class that is no name":    {func(j *Job) { j.Spec.PriorityClassName = "A B" }, "spec.priorityClassName", "lowercase"},
 		"negative replicas":                   {func(j *Job) { j.Spec.Tasks[1].Replicas = -2 }, "spec.tasks[1].replicas", "must not be negative"},
-		"more replicas than any cluster runs": {func(j *Job) { j.Spec.Tasks[0].Replicas, j.Spec.Tasks[1].Replicas = 1_000_000, 1 }, "spec.tasks", "tasks have 1000001 replicas together and the maximum is 1000000"},
+		"more replicas than any cluster runs": {func(j *Job) { j.Spec.Tasks[0].Replicas, j.Spec.Tasks[1].Replicas = 1_000_000, 1 }, "spec.tasks", "the tasks have 1000001 replicas in total, but the maximum is 1000000"},
 		"more replicas than can be counted":   {func(j *Job) { j.Spec.Tasks[0].Replicas, j.Spec.Tasks[1].Replicas = 1<<31-1, 1<<31-1 }, "spec.tasks", "the maximum is"},
 		"a task's minAvailable over replicas": {func(j *Job) { j.Spec.Tasks[1].MinAvailable = new(int32(3)) }, "spec.tasks[1].minAvailable", "'minAvailable' is greater than 'replicas' in task: worker, job: train; replicas are 2"},
 		"a task's negative minAvailable":      {func(j *Job) { j.Spec.Tasks[1].MinAvailable = new(int32(-3)) }, "spec.tasks[1].minAvailable", "must not be negative"},
-		"a task's maxRetry below no limit":    {func(j *Job) { j.Spec.Tasks[1].MaxRetry = -2 }, "spec.tasks[1].maxRetry", "-1, which is no limit"},
+		"a task's maxRetry below no limit":    {func(j *Job) { j.Spec.Tasks[1].MaxRetry = -2 }, "spec.tasks[1].maxRetry", "-1 means no limit"},
 		"a duplicate task name":               {func(j *Job) { j.Spec.Tasks[1].Name = "master" }, "spec.tasks[1].name", "duplicated task name master: already used by tasks[0]"},
 		"a task name with capitals":           {func(j *Job) { j.Spec.Tasks[0].Name = "Master" }, "spec.tasks[0].name", "lower case"},
-		"a pod name that is too long":         {func(j *Job) { j.Spec.Tasks[0].Name = strings.Repeat("x", 60) }, "spec.tasks[0].name", "its last pod would be named train-xxx"},
+		"a pod name that is too long":         {func(j *Job) { j.Spec.Tasks[0].Name = strings.Repeat("x", 60) }, "spec.tasks[0].name", "the last pod would be named train-xxx"},
 		"a dot in a host name": {func(j *Job) {
 			j.Name = "a.b"
 			j.Spec.Plugins = map[string][]string{"svc": nil}
-		}, "metadata.name", "plugin svc uses it in host names"},
+		}, "metadata.name", "the svc plugin uses the name in host names"},
 		"an unknown plugin":             {func(j *Job) { j.Spec.Plugins = map[string][]string{"scp": nil} }, "spec.plugins[scp]", "unable to find job plugin: scp"},
 		"mpi without its master":        {func(j *Job) { j.Spec.Plugins = map[string][]string{"mpi": {"--master=boss"}} }, "spec.plugins[mpi]", `The specified mpi master task was not found: no task is named "boss"`},
 		"both kinds of tier":            {func(j *Job) { j.Spec.NetworkTopology = twoTiers() }, "spec.networkTopology", tierPair},
@@ -86,16 +86,16 @@ func TestBadJobs(t *testing.T) {
 			j.Spec.Tasks[0].PartitionPolicy = partitions(2, 1, 1, nil)
 			j.Spec.Tasks[0].MinAvailable = new(int32(2))
 		}, "spec.tasks[0].minAvailable", "'MinAvailable' is not equal to MinPartitions*PartitionSize"},
-		"a part of a cpu under NUMA": {func(j *Job) { j.Spec.Tasks[0].TopologyPolicy = Restricted; requests(j, "cpu", "1500m") }, "spec.tasks[0].template.spec.containers[0].resources.requests[cpu]", "isn't an integer"},
-		"no cpu under NUMA":          {func(j *Job) { j.Spec.Tasks[0].TopologyPolicy = Restricted }, "spec.tasks[0].template.spec.containers[0].resources.requests[cpu]", "isn't an integer"},
+		"a part of a cpu under NUMA": {func(j *Job) { j.Spec.Tasks[0].TopologyPolicy = Restricted; requests(j, "cpu", "1500m") }, "spec.tasks[0].template.spec.containers[0].resources.requests[cpu]", "is not a whole number"},
+		"no cpu under NUMA":          {func(j *Job) { j.Spec.Tasks[0].TopologyPolicy = Restricted }, "spec.tasks[0].template.spec.containers[0].resources.requests[cpu]", "is not a whole number"},
 		"an unknown queue":           {func(j *Job) { j.Spec.Queue = "reserch" }, "spec.queue", `unable to find job queue: queue "reserch" does not exist; open queues: default, new, team`},
 		"a closed queue":             {func(j *Job) { j.Spec.Queue = "shut" }, "spec.queue", "can only submit job to queue with state `Open`, queue `shut` status is `Closed`"},
 		"a closing queue":            {func(j *Job) { j.Spec.Queue = "shutting" }, "spec.queue", "queue `shutting` status is `Closing`"},
 		"the root queue":             {func(j *Job) { j.Spec.Queue = "root" }, "spec.queue", "can not submit job to root queue"},
 		"a queue with children":      {func(j *Job) { j.Spec.Queue = "org" }, "spec.queue", "can only submit job to leaf queue, queue `org` has 1 child queues: team"},
-		"a dependency on nobody":     {func(j *Job) { depend(j, 1, "nobody") }, "spec.tasks[1].dependsOn.name[0]", "directed acyclic graph(DAG): no task of this job is named so"},
+		"a dependency on nobody":     {func(j *Job) { depend(j, 1, "nobody") }, "spec.tasks[1].dependsOn.name[0]", "directed acyclic graph(DAG): no task of this job has this name"},
 		"dependencies in a circle":   {func(j *Job) { depend(j, 0, "worker"); depend(j, 1, "master") }, "spec.tasks", "master -> worker -> master"},
-		"a dependency on itself":     {func(j *Job) { depend(j, 0, "master") }, "spec.tasks", "task master waits for itself"},
+		"a dependency on itself":     {func(j *Job) { depend(j, 0, "master") }, "spec.tasks", "task master depends on itself"},
 		"a volume without a place":   {func(j *Job) { j.Spec.Volumes = []VolumeSpec{{VolumeClaimName: "c"}} }, "spec.volumes[0].mountPath", "mountPath is required"},
 		"a volume with two places":   {func(j *Job) { j.Spec.Volumes = []VolumeSpec{{MountPath: "/a:/b", VolumeClaimName: "c"}} }, "spec.volumes[0].mountPath", "must not contain ':'"},
 		"two volumes in one place": {func(j *Job) {

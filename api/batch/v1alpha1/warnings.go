@@ -14,11 +14,11 @@ import (
 func JobWarnings(job *Job) []string {
 	total := totalReplicas(job)
 	if total == 0 {
-		return []string{"spec.tasks[*].replicas: 0, in every task: nothing will run, and the job never ends, until a task is scaled up"}
+		return []string{"spec.tasks[*].replicas: every task has 0 replicas; nothing runs and the job does not end until a task is scaled up"}
 	}
 	var warnings []string
 	if job.Spec.MinSuccess != nil && int64(*job.Spec.MinSuccess) > total {
-		warnings = append(warnings, fmt.Sprintf("spec.minSuccess: %d pods cannot succeed, there are only %d", *job.Spec.MinSuccess, total))
+		warnings = append(warnings, fmt.Sprintf("spec.minSuccess: %d pods cannot succeed because the job has only %d", *job.Spec.MinSuccess, total))
 	}
 	warnings = append(warnings, endlessWarnings(job)...)
 	warnings = append(warnings, pluginWarnings(job)...)
@@ -29,7 +29,7 @@ func JobWarnings(job *Job) []string {
 		at := fmt.Sprintf("spec.tasks[%d]", i)
 		warnings = append(warnings, timeoutWarnings(task.Policies, at+".policies")...)
 		if other := task.Template.Spec.SchedulerName; other != "" && other != job.Spec.SchedulerName {
-			warnings = append(warnings, fmt.Sprintf("%s.template.spec.schedulerName: %q schedules this task, and %q the rest of the job; they cannot start together",
+			warnings = append(warnings, fmt.Sprintf("%s.template.spec.schedulerName: this task is scheduled by %q, but the rest of the job by %q; they cannot start together",
 				at, other, job.Spec.SchedulerName))
 		}
 	}
@@ -52,7 +52,7 @@ func endlessWarnings(job *Job) []string {
 	if len(policies) > 0 {
 		return nil
 	}
-	return []string{"spec.tasks[*].template.spec.restartPolicy: Always, in every task: containers that end are started again and the job never completes; OnFailure or Never lets it end"}
+	return []string{"spec.tasks[*].template.spec.restartPolicy: every task has Always, so containers are always restarted and the job never completes; use OnFailure or Never"}
 }
 
 // serviceWarnings returns a warning about a job name that older servers reject as the name of a Service, because they
@@ -75,7 +75,7 @@ func timeoutWarnings(policies []LifecyclePolicy, at string) []string {
 	var warnings []string
 	for i := range policies {
 		if policies[i].Timeout == nil && slices.Contains(policies[i].AnsweredEvents(), busv1alpha1.PodPendingEvent) {
-			warnings = append(warnings, fmt.Sprintf("%s[%d].timeout: without it the event PodPending has no effect", at, i))
+			warnings = append(warnings, fmt.Sprintf("%s[%d].timeout: the event PodPending has no effect without a timeout", at, i))
 		}
 	}
 	return warnings

@@ -48,7 +48,7 @@ func ValidateJobFlow(flow *JobFlow) field.ErrorList {
 		return errs
 	}
 	if circle := circleOf(flow.Spec.Flows, targets); circle != nil {
-		errs = append(errs, field.Invalid(path, strings.Join(circle, " -> "), fmt.Sprintf("%s: step %s waits for itself", notADAG, circle[0])))
+		errs = append(errs, field.Invalid(path, strings.Join(circle, " -> "), fmt.Sprintf("%s: step %s depends on itself", notADAG, circle[0])))
 	}
 	return errs
 }
@@ -60,7 +60,7 @@ func validateDependsOn(step *Flow, steps map[string][]string, path *field.Path) 
 	var errs field.ErrorList
 	for i, target := range step.DependsOn.Targets {
 		if _, there := steps[target]; !there {
-			errs = append(errs, field.Invalid(path.Child("targets").Index(i), target, notADAG+": vertex is not defined: "+target+"; targets are names of steps of the same flow"))
+			errs = append(errs, field.Invalid(path.Child("targets").Index(i), target, notADAG+": vertex is not defined: "+target+"; a target must be the name of a step in the same flow"))
 		}
 	}
 	probe := step.DependsOn.Probe
@@ -68,7 +68,7 @@ func validateDependsOn(step *Flow, steps map[string][]string, path *field.Path) 
 		return errs
 	}
 	if len(step.DependsOn.Targets) == 0 {
-		errs = append(errs, field.Required(path.Child("targets"), "a probe checks the tasks of targets"))
+		errs = append(errs, field.Required(path.Child("targets"), "a probe needs targets, because it checks their tasks"))
 	}
 	path = path.Child("probe")
 	for i, get := range probe.HTTPGetList {

@@ -27,7 +27,7 @@ func TestBadFlows(t *testing.T) {
 		"a step with capitals":                 {[]Flow{{Name: "A"}}, "spec.flows[0].name", "the step's job would be named f-A: "},
 		"a target that is no step":             {after(nil, "c"), "spec.flows[1].dependsOn.targets[0]", "vertex is not defined: c"},
 		"a step after itself":                  {after(nil, "b"), "spec.flows", "b -> b"},
-		"a probe without targets":              {after(&Probe{TCPSocketList: []TCPSocket{{TaskName: "t", Port: 80}}}), "spec.flows[1].dependsOn.targets", "a probe checks the tasks of targets"},
+		"a probe without targets":              {after(&Probe{TCPSocketList: []TCPSocket{{TaskName: "t", Port: 80}}}), "spec.flows[1].dependsOn.targets", "a probe needs targets, because it checks their tasks"},
 		"a probe of no task":                   {after(&Probe{HTTPGetList: []HTTPGet{{Port: 80}}}, "a"), "spec.flows[1].dependsOn.probe.httpGetList[0].taskName", "specify the task whose pods are checked"},
 		"a probe of no port":                   {after(&Probe{TCPSocketList: []TCPSocket{{TaskName: "t"}}}, "a"), "spec.flows[1].dependsOn.probe.tcpSocketList[0].port", "65535"},
 		"a probe of a phase that is none":      {after(&Probe{TaskStatusList: []TaskStatus{{TaskName: "t", Phase: "Happy"}}}, "a"), "spec.flows[1].dependsOn.probe.taskStatusList[0].phase", `supported values: "Pending"`},
@@ -35,7 +35,7 @@ func TestBadFlows(t *testing.T) {
 		"a patch with an internal event":       {patched(batchv1alpha1.JobSpec{Policies: []batchv1alpha1.LifecyclePolicy{{Event: "OutOfSync", Action: "RestartJob"}}}), "spec.flows[0].patch.jobSpec.policies[0].event", "invalid policy event"},
 		"a patch with an unknown plugin":       {patched(batchv1alpha1.JobSpec{Plugins: map[string][]string{"scp": nil}}), "spec.flows[0].patch.jobSpec.plugins[scp]", "unable to find job plugin"},
 		"a patch with a volume of nothing":     {patched(batchv1alpha1.JobSpec{Volumes: []batchv1alpha1.VolumeSpec{{MountPath: "/a"}}}), "spec.flows[0].patch.jobSpec.volumes[0]", "either VolumeClaim or VolumeClaimName"},
-		"a patch with a task without a name":   {patched(batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Replicas: 2}}}), "spec.flows[0].patch.jobSpec.tasks[0].name", "are matched with tasks of the template by name"},
+		"a patch with a task without a name":   {patched(batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Replicas: 2}}}), "spec.flows[0].patch.jobSpec.tasks[0].name", "are matched with the template's tasks by name"},
 		"a patch with a minimum and no number": {patched(batchv1alpha1.JobSpec{MinAvailable: -1}), "spec.flows[0].patch.jobSpec.minAvailable", "must not be negative"},
 	} {
 		t.Run(name, func(t *testing.T) {

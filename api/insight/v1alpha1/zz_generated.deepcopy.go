@@ -5,7 +5,7 @@
 package v1alpha1
 
 import (
-	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -39,7 +39,7 @@ func (in *Answer) DeepCopyInto(out *Answer) {
 	}
 	if in.Explanation != nil {
 		in, out := &in.Explanation, &out.Explanation
-		*out = new(schedulingv1beta1.Explanation)
+		*out = new(v1beta1.Explanation)
 		(*in).DeepCopyInto(*out)
 	}
 }

@@ -41,7 +41,7 @@ func (r QueueRules) validatePlace(q *Queue, queues QueueLookup) field.ErrorList 
 	}
 	if depth := len(chain) + subtreeDepth(q.Name, queues, r.maxDepth()); depth > r.maxDepth() {
 		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
-			"queue %s would make the hierarchy %d queues deep, and the maximum is %d", q.Name, depth, r.maxDepth()))}
+			"queue %s would make the queue hierarchy %d levels deep; the maximum is %d", q.Name, depth, r.maxDepth()))}
 	}
 	held := parent.Status.Allocated[corev1.ResourcePods]
 	if others := without(queues.Children(name), q.Name); len(others) == 0 && held.Sign() > 0 {
@@ -56,7 +56,7 @@ func QueueWarnings(q *Queue, queues QueueLookup) []string {
 	if queues == nil || q.Spec.Parent != keys.DefaultQueue || len(without(queues.Children(keys.DefaultQueue), q.Name)) > 0 {
 		return nil
 	}
-	return []string{"spec.parent: queue " + keys.DefaultQueue + " gets its first child: jobs that name no queue are refused from now on, for jobs go to leaves"}
+	return []string{"spec.parent: queue " + keys.DefaultQueue + " gets its first child queue: from now on, jobs that do not specify a queue are rejected, because only leaf queues accept jobs"}
 }
 
 // ancestors returns the ancestors of q except root, nearest first. If they form a cycle, it returns an error.
@@ -129,7 +129,7 @@ func validateAgainstAncestors(q *Queue, queues QueueLookup) field.ErrorList {
 			}
 			if own.Cmp(limit) > 0 {
 				errs = append(errs, field.Invalid(field.NewPath("spec", "capability").Key(string(r)), own.String(),
-					fmt.Sprintf("capability[%s] must be <= the capability of queue %s above, %s", r, above.Name, limit.String())))
+					fmt.Sprintf("capability[%s] must be <= the capability of its ancestor %s, which is %s", r, above.Name, limit.String())))
 			}
 			break
 		}
@@ -154,7 +154,7 @@ func sumErrors(sum, limit corev1.ResourceList, path *field.Path, whose, what, pa
 	for _, r := range exceeding(sum, limit, true) {
 		total, most := sum[r], limit[r]
 		errs = append(errs, field.Invalid(path.Key(string(r)), total.String(),
-			fmt.Sprintf("%s %s of %s together, and queue %s has %s", whose, total.String(), what, parent, most.String())))
+			fmt.Sprintf("%s %s of %s in total, but queue %s has %s", whose, total.String(), what, parent, most.String())))
 	}
 	return errs
 }
@@ -172,7 +172,7 @@ func validateCapabilityBelow(q, below *Queue, queues QueueLookup, limit int) fie
 			open[r] = own
 		case own.Cmp(lower) < 0:
 			errs = append(errs, field.Invalid(field.NewPath("spec", "capability").Key(string(r)), own.String(),
-				fmt.Sprintf("capability[%s] must be >= the capability of queue %s below, %s", r, below.Name, lower.String())))
+				fmt.Sprintf("capability[%s] must be >= the capability of its descendant %s, which is %s", r, below.Name, lower.String())))
 		}
 	}
 	if len(open) == 0 || limit == 0 {

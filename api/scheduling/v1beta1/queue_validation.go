@@ -177,12 +177,12 @@ func validateHierarchyAnnotations(q *Queue) field.ErrorList {
 	parts := strings.Split(weights, "/")
 	if steps := strings.Split(path, "/"); len(steps) != len(parts) {
 		return field.ErrorList{field.Invalid(at, weights, fmt.Sprintf(
-			"%s must have the same length with %s: %d parts, and %q has %d", keys.HierarchyWeights, keys.Hierarchy, len(parts), path, len(steps)))}
+			"%s must have the same length with %s: %d parts, but %q has %d", keys.HierarchyWeights, keys.Hierarchy, len(parts), path, len(steps)))}
 	}
 	var errs field.ErrorList
 	for _, part := range parts {
 		if weight, err := strconv.ParseFloat(part, 64); err != nil || !(weight > 0) || math.IsInf(weight, 1) {
-			errs = append(errs, field.Invalid(at, weights, fmt.Sprintf("%q is not a weight: use a number above 0", part)))
+			errs = append(errs, field.Invalid(at, weights, fmt.Sprintf("%q is not a valid weight: use a number greater than 0", part)))
 		}
 	}
 	return errs

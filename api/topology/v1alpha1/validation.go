@@ -18,7 +18,7 @@ func ValidateHyperNode(h *HyperNode) field.ErrorList {
 	}
 	members := spec.Child("members")
 	if len(h.Spec.Members) == 0 {
-		errs = append(errs, field.Required(members, "member must have at least one member: without one the HyperNode has no nodes"))
+		errs = append(errs, field.Required(members, "member must have at least one member; otherwise the HyperNode has no nodes"))
 	}
 	for i := range h.Spec.Members {
 		errs = append(errs, validateMember(h.Name, &h.Spec.Members[i], members.Index(i))...)

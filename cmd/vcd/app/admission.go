@@ -32,24 +32,24 @@ type admissionFlags struct {
 
 func (f *admissionFlags) bindFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&f.address, "webhook-listen-address", admission.DefaultListenAddress, "listen address of the webhooks")
-	fs.StringVar(&f.url, "webhook-url", "", "https URL of the webhooks for the API server, instead of a service; it may lead to several replicas")
-	fs.StringVar(&f.service, "webhook-service", "", "NAMESPACE/NAME of the service of the webhooks for the API server; without it and --webhook-url the listen address is used")
-	fs.StringSliceVar(&f.enabled, "enabled-admission", nil, "paths of the webhooks to install, for example /jobs/mutate,/jobs/validate; without it, all webhooks")
+	fs.StringVar(&f.url, "webhook-url", "", "https URL at which the API server reaches the webhooks, instead of a service; several replicas may share it")
+	fs.StringVar(&f.service, "webhook-service", "", "NAMESPACE/NAME of the service through which the API server reaches the webhooks; without it and --webhook-url, the listen address is used")
+	fs.StringSliceVar(&f.enabled, "enabled-admission", nil, "paths of the webhooks to install, for example /jobs/mutate,/jobs/validate; by default, all webhooks")
 	fs.StringVar(&f.conf, "admission-conf", "", "path to a file that defines resource groups for pods; the file is reloaded when it changes")
-	fs.StringVar(&f.clientCA, "webhook-client-ca-file", "", "path of the certificate authorities of clients that may send reviews; the API server must be configured to present such a certificate; without it, every client may send reviews")
-	fs.StringSliceVar(&f.clientNames, "webhook-client-name", nil, "common names of the clients that may send reviews; without it, all clients with a certificate of --webhook-client-ca-file")
+	fs.StringVar(&f.clientCA, "webhook-client-ca-file", "", "path of the certificate authorities of clients that may send reviews; the API server must present such a certificate; by default, every client may send reviews")
+	fs.StringSliceVar(&f.clientNames, "webhook-client-name", nil, "common names of the clients that may send reviews; by default, all clients with a certificate from --webhook-client-ca-file")
 	fs.IntVar(&f.queueDepth, "max-queue-depth", schedulingv1beta1.MaxQueueDepth, "maximum depth of the queue hierarchy below root")
 	fs.Int64Var(&f.maxReplicas, "max-job-replicas", batchv1alpha1.DefaultMaxReplicas, fmt.Sprintf("maximum number of pods of all tasks of a job, at most %d", batchv1alpha1.MaxReplicas))
-	fs.BoolVar(&f.requireClassUse, "require-priority-class-use", false, "reject jobs, PodGroups and templates with a priority class that their user may not use (verb use of priorityclasses.scheduling.k8s.io)")
+	fs.BoolVar(&f.requireClassUse, "require-priority-class-use", false, "reject jobs, PodGroups and templates whose user may not use their priority class (verb use on priorityclasses.scheduling.k8s.io)")
 	fs.BoolVar(&f.protectRoot, "enable-root-queue-protection", true, "reject changes of the root queue's capability, deserved and guarantee")
 	fs.BoolVar(&f.keepBusyQueues, "enable-queue-allocated-pods-check", false, "reject the deletion of a queue with running pods")
 }
 
 // bindObsolete adds flags of Volcano's webhook manager that have another name or no effect in vcd.
 func (f *admissionFlags) bindObsolete(fs *pflag.FlagSet) {
-	fs.StringVar(&f.serviceNamespace, "webhook-namespace", "", "namespace of the service before the webhooks")
+	fs.StringVar(&f.serviceNamespace, "webhook-namespace", "", "namespace of the service in front of the webhooks")
 	deprecateFlag(fs, "webhook-namespace", "use --webhook-service")
-	fs.StringVar(&f.serviceName, "webhook-service-name", "", "name of the service before the webhooks")
+	fs.StringVar(&f.serviceName, "webhook-service-name", "", "name of the service in front of the webhooks")
 	deprecateFlag(fs, "webhook-service-name", "use --webhook-service")
 }
 
@@ -82,7 +82,7 @@ func (f *admissionFlags) toOptions(gates featureGates) (admission.Options, error
 		return o, fmt.Errorf("--webhook-service %q: must be NAMESPACE/NAME", f.service)
 	}
 	if f.url != "" {
-		return o, errors.New("--webhook-service and --webhook-url: only one of them can be given")
+		return o, errors.New("--webhook-service and --webhook-url cannot be combined: remove one of them")
 	}
 	o.ServiceNamespace, o.ServiceName = namespace, name
 	return o, nil

@@ -33,7 +33,7 @@ func (c *connectError) Unwrap() error { return c.err }
 func usageHint(err error) string {
 	var connect *connectError
 	if errors.As(err, &connect) {
-		return "give --kubeconfig FILE, or set KUBECONFIG"
+		return "specify --kubeconfig FILE, or set KUBECONFIG"
 	}
 	var usage *usageError
 	if errors.As(err, &usage) {
@@ -45,11 +45,11 @@ func usageHint(err error) string {
 func newCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "vcd",
-		Short: "The daemon of the batch system",
-		Long: `vcd schedules, controls and admits batch workloads of Kubernetes.
+		Short: "Daemon of the batch system",
+		Long: `vcd schedules, controls and admits batch workloads on Kubernetes.
 
-Each part runs as a process of its own or together with the others ("vcd all").
-If several processes run the same part, one works and the others stand by.`,
+Each component runs as a separate process or together with the others ("vcd all").
+If several processes run the same component, one is active and the others stand by.`,
 		SilenceUsage: true, SilenceErrors: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

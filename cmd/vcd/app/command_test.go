@@ -157,12 +157,12 @@ func TestFlagsThatCannotBe(t *testing.T) {
 		"a lease shorter than its renewal": {[]string{"--leader-elect-lease-duration=5s"}, "--leader-elect-lease-duration 5s"},
 		"a negative period":                {[]string{"--schedule-period=-1s"}, "--schedule-period -1s"},
 		"a service without a namespace":    {[]string{"--webhook-service=admission"}, "must be NAMESPACE/NAME"},
-		"a service and a URL":              {[]string{"--webhook-service=a/b", "--webhook-url=https://x"}, "only one of them"},
+		"a service and a URL":              {[]string{"--webhook-service=a/b", "--webhook-url=https://x"}, "cannot be combined"},
 		"a tree of less than nothing":      {[]string{"--max-queue-depth=-1"}, "--max-queue-depth -1"},
 		"jobs of less than no pods":        {[]string{"--max-job-replicas=-1"}, "--max-job-replicas -1: must be from 1 to 1000000"},
 		"jobs beyond all clusters":         {[]string{"--max-job-replicas=2000000"}, "--max-job-replicas 2000000"},
 		"a feature gate without a value":   {[]string{"--feature-gates=X"}, `"X": want Name=true or Name=false`},
-		"a controller that there is not":   {[]string{"--controllers=*,-jobs"}, `no controller "jobs"`},
+		"a controller that there is not":   {[]string{"--controllers=*,-jobs"}, `unknown controller "jobs"`},
 		"less than no CronJob at once":     {[]string{"--worker-threads-for-cronjob=-1"}, "--worker-threads-for-cronjob -1"},
 		"a flag that nobody knows":         {[]string{"--frobnicate"}, "frobnicate"},
 		"a duration that is none":          {[]string{"--schedule-period=fast"}, "schedule-period"},
@@ -223,8 +223,8 @@ func TestFeatureGatesWithoutEffectAreTold(t *testing.T) {
 		"CronVolcanoJobSupport=false":        {"feature gate CronVolcanoJobSupport=false is ignored: --controllers=*,-cronjob-controller leaves CronJobs alone"},
 		"CSIStorage=true":                    {"feature gate CSIStorage=true is ignored: use --csi-storage"},
 		"Zone=true,DynamicResourceAllocation=true": {
-			"feature gate DynamicResourceAllocation=true is ignored: gates of Kubernetes have the values of the version that vcd is built with",
-			"feature gate Zone=true is ignored: gates of Kubernetes have the values of the version that vcd is built with",
+			"feature gate DynamicResourceAllocation=true is ignored: feature gates of Kubernetes have the defaults of the version that vcd is built with",
+			"feature gate Zone=true is ignored: feature gates of Kubernetes have the defaults of the version that vcd is built with",
 		},
 	} {
 		gates := featureGates{}
@@ -249,10 +249,10 @@ func TestMistakesOnTheCommandLineHaveAHint(t *testing.T) {
 		"a webhook flag of the scheduler": {
 			[]string{"scheduler", "--webhook-url=https://x"}, "unknown flag: --webhook-url", "see vcd scheduler --help"},
 		"a kubeconfig that is not there": {
-			[]string{"all", "--kubeconfig=/nowhere/config"}, "/nowhere/config", "give --kubeconfig FILE, or set KUBECONFIG"},
+			[]string{"all", "--kubeconfig=/nowhere/config"}, "/nowhere/config", "specify --kubeconfig FILE, or set KUBECONFIG"},
 		"an impossible component configuration": {
 			[]string{"scheduler", "--kubeconfig=KUBECONFIG", "--enable-metrics=false", "--enable-healthz=false", "--healthz-address=x", "--enable-healthz", "--leader-elect=false"},
-			"health on x", `choose another address with --healthz-address, or "" for none`},
+			"health on x", `choose another address with --healthz-address, or "" to disable it`},
 	}
 	path := filepath.Join(t.TempDir(), "config")
 	if err := os.WriteFile(path, []byte(kubeconfig), 0o600); err != nil {

@@ -61,14 +61,14 @@ type flags struct {
 
 func (f *flags) bindFlags(fs *pflag.FlagSet, p parts) {
 	fs.SortFlags = false
-	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "path of a kubeconfig; without it, $KUBECONFIG, then the pod's service account")
+	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "path of a kubeconfig; by default, $KUBECONFIG, then the pod's service account")
 	fs.StringVar(&f.master, "master", "", "address of the API server, instead of the kubeconfig's")
 	fs.StringSliceVar(&f.schedulerNames, "scheduler-name", []string{keys.DefaultSchedulerName}, "spec.schedulerName of the pods to schedule; may be repeated")
 	if p&scheduling != 0 {
-		fs.StringVar(&f.schedulerConf, "scheduler-conf", "", "path of volcano-scheduler.conf; it is reloaded when it changes; without it, the built-in configuration")
+		fs.StringVar(&f.schedulerConf, "scheduler-conf", "", "path of volcano-scheduler.conf, which is reloaded when it changes; by default, the built-in configuration")
 		fs.DurationVar(&f.period, "schedule-period", time.Second, "maximum time between two cycles; changes start a cycle immediately")
-		fs.BoolVar(&f.csiStorage, "csi-storage", true, "place by the limits and capacities that CSI drivers report")
-		fs.StringVar(&f.defaultQueue, "default-queue", keys.DefaultQueue, "queue of objects that specify none; created if it is missing")
+		fs.BoolVar(&f.csiStorage, "csi-storage", true, "respect the volume limits and storage capacities that CSI drivers report")
+		fs.StringVar(&f.defaultQueue, "default-queue", keys.DefaultQueue, "queue for objects that do not specify one; it is created if it is missing")
 	}
 	if p&controlling != 0 {
 		fs.StringSliceVar(&f.controllers, "controllers", controllers.DefaultSelection(), "controllers to run: * selects all, NAME or +NAME adds one, -NAME leaves one out; "+
@@ -76,24 +76,24 @@ func (f *flags) bindFlags(fs *pflag.FlagSet, p parts) {
 		fs.IntVar(&f.maxRequeue, "max-requeue-num", job.DefaultMaxRequeue, "number of times that the API server may reject a job's pods as invalid before the job is terminated; negative: no limit")
 		fs.IntVar(&f.cronWorkers, "worker-threads-for-cronjob", 3, "number of CronJobs that are processed concurrently")
 		fs.BoolVar(&f.inherit, "inherit-owner-annotations", true, "copy the annotations volcano.sh/... to the PodGroup of a plain pod from its ReplicaSet, StatefulSet, DaemonSet or Job")
-		fs.StringVar(&f.listsAddress, "lists-address", "", "listen address for lists of jobs from memory, for squeue; without it, lists are not served")
-		fs.StringVar(&f.listsService, "lists-service", "", "NAMESPACE/NAME of the service of these lists for the API server; without it, the API server must run on this machine")
+		fs.StringVar(&f.listsAddress, "lists-address", "", "listen address for lists of jobs from memory, which squeue uses; by default, lists are not served")
+		fs.StringVar(&f.listsService, "lists-service", "", "NAMESPACE/NAME of the service through which the API server reaches these lists; without it, the API server must run on this machine")
 	}
 	if p&admitting != 0 {
 		f.admission.bindFlags(fs)
 	}
 	if p&(scheduling|controlling) != 0 {
-		fs.BoolVar(&f.leaderElect, "leader-elect", true, "only one of several processes works at a time")
+		fs.BoolVar(&f.leaderElect, "leader-elect", true, "let only one of several processes be active at a time")
 		fs.StringVar(&f.leaseNamespace, "leader-elect-resource-namespace", daemon.Namespace, "namespace of the leases")
 		fs.DurationVar(&f.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "time after which a silent leader is replaced")
 		fs.DurationVar(&f.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "time after which a leader that cannot renew its lease stops")
-		fs.DurationVar(&f.retryPeriod, "leader-elect-retry-period", 2*time.Second, "time between two attempts to lead or to renew")
+		fs.DurationVar(&f.retryPeriod, "leader-elect-retry-period", 2*time.Second, "time between two attempts to become the leader or to renew the lease")
 	}
 	fs.StringVar(&f.metricsAddress, "listen-address", ":8080", "address of /metrics")
 	fs.BoolVar(&f.enableMetrics, "enable-metrics", true, "serve /metrics")
 	fs.StringVar(&f.healthAddress, "healthz-address", ":11251", "address of /healthz and /readyz")
 	fs.BoolVar(&f.enableHealth, "enable-healthz", true, "serve /healthz and /readyz")
-	fs.BoolVar(&f.pprof, "enable-pprof", false, "serve Go's profiles under /debug/pprof on the address of /metrics")
+	fs.BoolVar(&f.pprof, "enable-pprof", false, "serve Go profiles under /debug/pprof at the address of /metrics")
 	f.gates = featureGates{}
 	fs.Var(f.gates, "feature-gates", "Volcano's feature gates; "+queueGate+" (default false) gates pods that wait for admission to their queue")
 	bindVerbosity(fs)
@@ -105,7 +105,7 @@ func bindVerbosity(fs *pflag.FlagSet) {
 	all := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(all)
 	v := pflag.PFlagFromGoFlag(all.Lookup("v"))
-	v.Usage = "log verbosity: 0 what an operator must know, 1 a job or cycle, 2 a gang, 4 a node"
+	v.Usage = "log verbosity: 0 for operators, 1 per job or cycle, 2 per gang, 4 per node"
 	fs.AddFlag(v)
 }
 

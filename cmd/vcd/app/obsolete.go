@@ -23,10 +23,10 @@ const (
 	everyNode    = "every node is evaluated"
 	sharedWork   = "jobs, queues and PodGroups share their workers"
 	logsToStderr = "logs go only to stderr"
-	ownLeases    = "the leases are Volcano's, so that two schedulers or controllers never work at the same time"
+	ownLeases    = "the leases have Volcano's names, so that two schedulers or controllers are never active at the same time"
 	noSharding   = "nodes are not divided among schedulers"
 	noDumps      = "the state is queried, not dumped into files"
-	certificates = "the webhooks' certificates are made and renewed by the daemon itself, and /metrics and /healthz are plain HTTP"
+	certificates = "the daemon creates and renews the webhooks' certificates, and /metrics and /healthz use plain HTTP"
 )
 
 // ignoredFlags returns the flags of Volcano that the components accept but ignore.
@@ -37,7 +37,7 @@ func (p parts) ignoredFlags() []ignoredFlag {
 		{"logtostderr", true, logsToStderr}, {"alsologtostderr", true, logsToStderr}, {"stderrthreshold", false, logsToStderr},
 		{"log_dir", false, logsToStderr}, {"log_file", false, logsToStderr}, {"log_file_max_size", false, logsToStderr}, {"log_backtrace_at", false, logsToStderr},
 		{"one_output", true, logsToStderr}, {"skip_headers", true, logsToStderr}, {"skip_log_headers", true, logsToStderr}, {"add_dir_header", true, logsToStderr},
-		{"vmodule", false, "-v counts for all of the daemon"},
+		{"vmodule", false, "-v applies to the whole daemon"},
 	}
 	if p&(scheduling|controlling) != 0 {
 		all = append(all, ignoredFlag{"leader-elect-resource-lock", false, ownLeases}, ignoredFlag{"leader-elect-resource-name", false, ownLeases})
@@ -53,7 +53,7 @@ func (p parts) ignoredFlags() []ignoredFlag {
 			ignoredFlag{"resource-sync-timeout", false, "the first cycle starts after all lists are complete"},
 			ignoredFlag{"priority-class", true, "priorities are used if policy priority is in the scheduler's configuration"},
 			ignoredFlag{"disable-default-scheduler-config", true, "without a file, the default configuration is used"},
-			ignoredFlag{"plugins-dir", false, "a policy of your own is compiled in with one call: examples/custom-policy"},
+			ignoredFlag{"plugins-dir", false, "a custom policy is compiled in with one call; see examples/custom-policy"},
 			ignoredFlag{"scheduler-sharding-mode", false, noSharding}, ignoredFlag{"scheduler-sharding-name", false, noSharding},
 			ignoredFlag{"cache-dumper", true, noDumps}, ignoredFlag{"cache-dump-dir", false, noDumps})
 	}
@@ -120,7 +120,7 @@ func (g featureGates) ignoredGates() []string {
 		case name == "CSIStorage":
 			instead = "use --csi-storage"
 		case !ours:
-			instead = "gates of Kubernetes have the values of the version that vcd is built with"
+			instead = "feature gates of Kubernetes have the defaults of the version that vcd is built with"
 		}
 		lines = append(lines, fmt.Sprintf("feature gate %s=%t is ignored: %s", name, g[name], instead))
 	}

@@ -79,12 +79,12 @@ func (g *Group) resolveFields(path *field.Path) field.ErrorList {
 		switch g.Object.Key {
 		case byNamespace:
 			for _, text := range validation.IsDNS1123Label(value) {
-				errs = append(errs, field.Invalid(at, value, "is not a namespace name: "+text))
+				errs = append(errs, field.Invalid(at, value, "is not a valid namespace name: "+text))
 			}
 		case byAnnotation, "":
 			annotations := map[string]string{}
 			if err := yaml.Unmarshal([]byte(value), &annotations); err != nil || len(annotations) == 0 {
-				errs = append(errs, field.Invalid(at, value, "want an annotation as `key: value`"))
+				errs = append(errs, field.Invalid(at, value, "specify an annotation in the form `key: value`"))
 			}
 			g.annotations = append(g.annotations, annotations)
 		}

@@ -60,7 +60,7 @@ func newCheck(f *cli.Factory, run func(context.Context, *checkOptions) error) *c
 			The exit code is 1 if the configuration is invalid, and with --strict also if
 			some of its settings have no effect.`),
 		Example: f.FormatExamples(`
-			# A file, before it is installed
+			# A file that is not installed yet
 			vcctl config check -f volcano-scheduler.conf
 
 			# The configuration of the running scheduler
@@ -97,10 +97,10 @@ func checkConfiguration(ctx context.Context, o *checkOptions) error {
 	}
 	switch {
 	case !report.Valid && o.file == "":
-		return usererror.Errorf("fix the file; the scheduler reads it every few seconds",
+		return usererror.Errorf("correct the file; the scheduler reads it every few seconds",
 			"the scheduler rejected its current configuration: %s; an older one is active", report.Error)
 	case !report.Valid:
-		return usererror.Errorf("fix it and check again; until then the scheduler keeps its current configuration", "%s: %s", report.Source, report.Error)
+		return usererror.Errorf("correct the file and check it again; until then, the scheduler keeps its current configuration", "%s: %s", report.Source, report.Error)
 	case o.strict && len(report.Warnings) > 0:
 		return usererror.Errorf("remove the settings without effect, or omit --strict", "%s: %s", report.Source, countWarnings(len(report.Warnings)))
 	}
@@ -176,7 +176,7 @@ func (o *checkOptions) readRunning(ctx context.Context) (Report, error) {
 	key := client.ObjectKey{Namespace: o.namespace, Name: keys.ConfigurationName}
 	if err := c.Get(ctx, key, &state); err != nil {
 		if apierrors.IsNotFound(err) {
-			return Report{}, usererror.Errorf("start it, specify its namespace with --scheduler-namespace, or check a file with -f",
+			return Report{}, usererror.Errorf("start a scheduler, specify its namespace with --scheduler-namespace, or check a file with -f",
 				"no scheduler has reported its configuration in namespace %s", o.namespace)
 		}
 		return Report{}, err

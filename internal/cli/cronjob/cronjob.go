@@ -56,14 +56,14 @@ func cronJobs() *resourcecmd.Kind[cronJob] {
 				# In this namespace
 				vcctl cronjob list
 
-				# In all namespaces, the next one to run first
+				# In all namespaces, sorted by the next start
 				vcctl cronjob list -A --sort-by next`,
 		},
 		ViewHelp: resourcecmd.Help{
-			Short: "Show a cron job: schedule, next times, its jobs",
+			Short: "Show a cron job: its schedule, next times and jobs",
 			Long: `
 				Show a cron job: its schedule and its next times, its existing jobs, the resources
-				that its jobs request, and the last events.`,
+				that its jobs request, and its latest events.`,
 			Examples: `
 				# One cron job
 				vcctl cronjob view nightly

@@ -40,10 +40,10 @@ func newSuspend(f *cli.Factory, run func(context.Context, *verbOptions) error) *
 			Suspend cron jobs: they create no more jobs. Running jobs are not affected; stop them
 			with 'vcctl job suspend' or 'vcctl job cancel'.`),
 		Example: f.FormatExamples(`
-			# One
+			# One cron job
 			vcctl cronjob suspend nightly
 
-			# All with a label, without a question
+			# All with a label, without confirmation
 			vcctl cronjob suspend -l team=nlp --yes`),
 	})
 }
@@ -56,7 +56,7 @@ func newResume(f *cli.Factory, run func(context.Context, *verbOptions) error) *c
 			Resume suspended cron jobs. If times were missed, one job is created for the latest of
 			them, unless startingDeadlineSeconds has passed.`),
 		Example: f.FormatExamples(`
-			# One
+			# One cron job
 			vcctl cronjob resume nightly
 
 			# All in the namespace
@@ -69,7 +69,7 @@ func newTrigger(f *cli.Factory, run func(context.Context, *verbOptions) error) *
 	cmd := newVerb(f, run, o, &cobra.Command{
 		Use:     "trigger NAME...",
 		Aliases: []string{"run"},
-		Short:   "Create a job now, independent of the schedule",
+		Short:   "Create a job now, regardless of the schedule",
 		Long: cli.FormatHelp(`
 			Create a job now from the template of a cron job, even if the cron job is suspended.
 			The job belongs to the cron job: it counts as active, the history limits apply to it,
@@ -90,7 +90,7 @@ func newVerb(f *cli.Factory, run func(context.Context, *verbOptions) error, o *v
 	cmd.ValidArgsFunction = f.CompleteKind(batchv1alpha1.GroupVersion.WithKind("CronJob"), true)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.sel.AddArguments(f, args)
-		if err := o.sel.RequireSelection(f, cmd, "the name of a cron job is missing"); err != nil {
+		if err := o.sel.RequireSelection(f, cmd, "specify the name of a cron job"); err != nil {
 			return err
 		}
 		if o.name != "" && len(o.sel.Names) != 1 {

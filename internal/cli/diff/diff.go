@@ -43,7 +43,7 @@ func newDiff(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 			an error. To compare with another program, for example meld, set the variable
 			KUBECTL_EXTERNAL_DIFF to a program that compares two directories.`),
 		Example: f.FormatExamples(`
-			# What would change
+			# Show what would change
 			vcctl diff -f job.yaml
 
 			# A kustomization
@@ -63,7 +63,7 @@ func newDiff(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 	}
 	o.files.AddFlags(f, cmd)
 	o.fields.AddFlag(cmd)
-	cli.RequireAny(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
+	cli.RequireAny(cmd, "the flag applies only to fields of objects in files", "validate", "filename", "kustomize")
 	return cmd
 }
 

@@ -71,7 +71,7 @@ func parseReference(text string) (reference, error) {
 		if near := cli.FindNearest(word, subjectWords()); near != "" {
 			hint = fmt.Sprintf("did you mean %q? %s", near+"/"+name, hint)
 		}
-		return reference{}, usererror.Errorf(hint, "%q: no events are recorded about a %q", text, word)
+		return reference{}, usererror.Errorf(hint, "%q: vc records no events about objects of kind %q", text, word)
 	case name == "":
 		return reference{}, usererror.Errorf("an example: job/train", "%q: the name is missing", text)
 	}

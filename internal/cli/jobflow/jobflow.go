@@ -51,7 +51,7 @@ func jobFlows() *resourcecmd.Kind[jobFlow] {
 		},
 		State: func(flow jobFlow) string { return string(phaseOf(flow)) },
 		ListHelp: resourcecmd.Help{
-			Short: "List job flows: phase, steps, and current activity",
+			Short: "List job flows with their phase, steps and current activity",
 			Long: `
 				List job flows. STEPS is the number of completed steps and of all steps. NOW shows
 				which steps are running, have failed, or are waiting for others.`,
@@ -75,7 +75,7 @@ func jobFlows() *resourcecmd.Kind[jobFlow] {
 				# One flow
 				vcctl jobflow view night
 
-				# Again whenever it changes, until it ends
+				# Watch: show the flow whenever it changes, until it ends
 				vcctl jobflow view night -w
 
 				# The object

@@ -51,7 +51,7 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 		ValidArgsFunction: completeSteps(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return cli.UsageError(f, cmd, "the name of a job flow is missing")
+				return cli.UsageError(f, cmd, "specify the name of a job flow")
 			}
 			o.name, o.steps = cli.BareName(args[0], "jobflows"), args[1:]
 			if err := o.print.CheckFlags(cmd); err != nil {
@@ -154,7 +154,7 @@ func (o *logsOptions) printExisting(ctx context.Context, c client.WithWatch, flo
 		case part == nil && step.job == nil:
 			notes = append(notes, "step "+step.name+" has not started")
 		case part == nil:
-			notes = append(notes, fmt.Sprintf("the job of step %s was deleted, and its logs with it", step.name))
+			notes = append(notes, fmt.Sprintf("the job of step %s was deleted together with its logs", step.name))
 		default:
 			parts = append(parts, *part)
 		}

@@ -47,7 +47,7 @@ func newRetry(f *cli.Factory, run func(context.Context, *retryOptions) error) *c
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sel.AddArguments(f, args)
 			if len(o.sel.Names) == 0 {
-				return cli.UsageError(f, cmd, "the name of a job flow is missing")
+				return cli.UsageError(f, cmd, "specify the name of a job flow")
 			}
 			return run(cmd.Context(), o)
 		},

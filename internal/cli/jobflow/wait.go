@@ -63,7 +63,7 @@ func newWait(f *cli.Factory, run func(context.Context, *waitOptions) error) *cob
 		ValidArgsFunction: completeFlows(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sel.AddArguments(f, args)
-			if err := o.sel.RequireSelection(f, cmd, "the name of a job flow is missing"); err != nil {
+			if err := o.sel.RequireSelection(f, cmd, "specify the name of a job flow"); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)

@@ -44,7 +44,7 @@ func jobTemplates() *resourcecmd.Kind[jobTemplate] {
 		Columns: listColumns, Spare: []string{"AGE", "MIN", "TASKS", "JOBS"}, Compat: printCompatTable, View: buildSheet,
 		State: func(template jobTemplate) string { return madeText(template) },
 		ListHelp: resourcecmd.Help{
-			Short: "List job templates: the size and the number of their jobs",
+			Short: "List job templates with the size and the number of their jobs",
 			Long: `
 				List job templates. PODS and MIN are the values of a job created from the template.
 				JOBS is the number of existing jobs that were created from it.`,

@@ -51,10 +51,10 @@ func newDrain(f *cli.Factory, run func(context.Context, *drainOptions) error) *c
 
 			When the node is ready again, use 'vcctl node uncordon' to allow pods on it.
 
-			Exit codes: 0 the pods are gone; 8 --timeout has passed and pods are left;
-			2 you answered no.`),
+			The exit code is 0 if the pods are gone, 8 if --timeout passed first, and 2 if you
+			answered no.`),
 		Example: f.FormatExamples(`
-			# Which jobs would lose pods?
+			# Show which jobs would lose pods
 			vcctl node drain n1 --dry-run
 
 			# In a script: without confirmation, for at most ten minutes

@@ -31,7 +31,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:     "list [NAME...]",
 		Aliases: []string{"ls", "get"},
-		Short:   "List nodes: their resources, and how much is idle",
+		Short:   "List nodes with their allocatable and idle resources",
 		Long: cli.FormatHelp(`
 			List nodes with their allocatable and idle resources. DEVICES shows
 			idle/allocatable.

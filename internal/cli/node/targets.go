@@ -35,7 +35,7 @@ func (t *targets) addArguments(f *cli.Factory, cmd *cobra.Command, args []string
 	}
 	switch {
 	case len(t.names) == 0 && t.selector == "":
-		return usererror.Errorf(fmt.Sprintf("%s NAME or -l SELECTOR; `%s node list` shows the names", cli.CommandPath(f, cmd), f.Program), "the name of a node is missing")
+		return usererror.Errorf(fmt.Sprintf("%s NAME or -l SELECTOR; `%s node list` shows the names", cli.CommandPath(f, cmd), f.Program), "specify the name of a node")
 	case len(t.names) > 0 && t.selector != "":
 		return cli.UsageError(f, cmd, "names cannot be combined with --selector: remove one of them")
 	}

@@ -54,7 +54,7 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 			something can never start with its current request. You need permission to create
 			plans in the namespace; users who may create jobs there have it.`),
 		Example: f.FormatExamples(`
-			# Would it start now? Where?
+			# Show whether and where a job would start now
 			vcctl plan -f job.yaml
 
 			# A pod group and its pods; the first steps of a job flow
@@ -64,7 +64,7 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 			# Submit it only if it starts immediately
 			vcctl plan -f job.yaml > /dev/null && vcctl job run -f job.yaml
 
-			# What would start, and what would be evicted, if a queue got more?
+			# Show what would start and what would be evicted if a queue got more
 			vcctl plan --queue-edit research --set weight=4 --set capability.cpu=64
 
 			# For a script
@@ -81,11 +81,11 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 		},
 	}
 	o.files.AddFlags(f, cmd)
-	cmd.Flags().StringVar(&o.queue, "queue-edit", "", "Queue whose change is simulated; --set specifies the change")
+	cmd.Flags().StringVar(&o.queue, "queue-edit", "", "Queue to simulate a change of; --set specifies the change")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "FIELD=VALUE of the queue: weight, priority, parent, reclaimable, state, capability.RESOURCE, deserved.RESOURCE, guarantee.RESOURCE; an empty value removes it; may be repeated")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 30*time.Second, "Stop waiting for the scheduler's answer after this long (0 = never)")
 	o.fields.AddFlag(cmd)
-	cli.RequireAny(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
+	cli.RequireAny(cmd, "the flag applies only to fields of objects in files", "validate", "filename", "kustomize")
 	o.out.AddFormatFlags(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("queue-edit", f.CompleteQueues())
 	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)

@@ -120,7 +120,7 @@ func (o *filters) checkJobQueue(ctx context.Context) error {
 		return missing
 	}
 	if in := cmp.Or(job.Spec.Queue, keys.DefaultQueue); in != cli.BareName(o.queue, "queues") {
-		return usererror.Errorf("it is in queue "+in+"; remove --queue", "the input vcjob %s does not match the queue %s", job.Name, cli.BareName(o.queue, "queues"))
+		return usererror.Errorf("the job is in queue "+in+"; remove --queue", "the input vcjob %s does not match the queue %s", job.Name, cli.BareName(o.queue, "queues"))
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func podKind() *resourcecmd.Kind[*corev1.Pod] {
 		},
 		State: cli.PodStatus,
 		ListHelp: resourcecmd.Help{
-			Short: "List the pods of jobs: task, node, status, and why they do not run",
+			Short: "List the pods of jobs, and why they do not run",
 			Long: `
 				List the pods of jobs. Other pods are listed if you name them, or with --any.
 				REASON is why a pod is waiting or how it failed. --job, --node and --phase filter on
@@ -70,7 +70,7 @@ func podKind() *resourcecmd.Kind[*corev1.Pod] {
 				# One pod
 				vcctl pod view train-worker-0
 
-				# Again whenever it changes, until it ends
+				# Watch: show the pod whenever it changes, until it ends
 				vcctl pod view train-worker-0 -w`,
 		},
 		CreateNote: `vc schedules only pods with schedulerName: volcano. If several pods must start

@@ -46,7 +46,7 @@ func podGroups() *resourcecmd.Kind[podGroup] {
 		Ended: func(g podGroup) bool { return g.Status.Phase == schedulingv1beta1.PodGroupCompleted },
 		State: func(g podGroup) string { return string(phaseOf(g)) },
 		ListHelp: resourcecmd.Help{
-			Short: "List pod groups: queue, phase, running pods, and why they wait",
+			Short: "List pod groups with queue and phase, and why they wait",
 			Long: `
 				List pod groups. READY is the number of pods that are running or have succeeded.
 				MIN is the number of pods that must start together. OWNER is the object that the

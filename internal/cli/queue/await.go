@@ -32,7 +32,7 @@ func excessText(q *schedulingv1beta1.Queue) string {
 	for _, name := range queueusage.ResourceNames(q) {
 		held, limit := q.Status.Allocated[name], q.Spec.Capability[name]
 		if _, limited := q.Spec.Capability[name]; limited && held.Cmp(limit) > 0 {
-			return fmt.Sprintf("it uses %s %s, but its limit is %s", held.String(), cli.ShortResource(name), limit.String())
+			return fmt.Sprintf("the queue uses %s %s, but its limit is %s", held.String(), cli.ShortResource(name), limit.String())
 		}
 	}
 	return ""

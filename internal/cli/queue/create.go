@@ -78,7 +78,7 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the queue is open")
 	o.fields.AddFlag(cmd)
-	cli.RequireAny(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
+	cli.RequireAny(cmd, "the flag applies only to fields of objects in files", "validate", "filename", "kustomize")
 	o.out.AddFormatFlags(cmd, false)
 	return cmd
 }
@@ -191,7 +191,7 @@ func (o *createOptions) createQueue(ctx context.Context, queue *schedulingv1beta
 // unprocessedText describes the state of a new queue that the controller has not opened yet.
 func unprocessedText(q *schedulingv1beta1.Queue) string {
 	if q.Status.State == "" {
-		return "no controller has processed it; check that vcd is running"
+		return "no controller has processed the queue; check that vcd is running"
 	}
 	return stateText(q)
 }

@@ -30,7 +30,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:     "list [NAME...]",
 		Aliases: []string{"ls"},
-		Short:   "List queues: state, jobs and usage",
+		Short:   "List queues with their state, jobs and usage",
 		Long: cli.FormatHelp(`
 			List the queues with the number of running and waiting pod groups, and their usage
 			(allocated/capability, or allocated/deserved if the queue has no capability). USED
@@ -41,7 +41,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 			# All queues
 			vcctl queue list
 
-			# Two queues with their shares, again whenever they change
+			# Watch: two queues with their shares
 			vcctl queue list research infer -o wide -w
 
 			# Sorted by the number of running pod groups

@@ -99,7 +99,7 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 			vcctl queue operate research --action close --yes
 			vcctl queue operate research --action open
 
-			# Another weight
+			# Change its weight
 			vcctl queue operate research --action update --weight 3`),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -234,7 +234,7 @@ func (o *operateOptions) confirmChange(ctx context.Context, c client.Client, que
 	var t told
 	ask := o.target.usesSelector()
 	if o.action == "close" && len(queues) > 0 {
-		e := &effect{f: o.f, fate: "it accepts no new jobs"}
+		e := &effect{f: o.f, fate: "the queue accepts no new jobs"}
 		e.before = addDescendants(ctx, c, queues)
 		for _, q := range e.before {
 			after := q.DeepCopy()

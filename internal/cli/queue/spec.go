@@ -33,7 +33,7 @@ func (s *spec) addFlags(f *cli.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Int32VarP(&s.weight, "weight", "w", 1, "Share of the queue among its siblings")
 	flags.StringVar(&s.parent, "parent", "", "Parent queue (default \"root\")")
-	flags.Int32Var(&s.priority, "priority", 0, "Queues of higher priority come first")
+	flags.Int32Var(&s.priority, "priority", 0, "Priority of the queue: queues with a higher priority are served first")
 	flags.BoolVar(&s.reclaimable, "reclaimable", true, "Whether other queues may reclaim what this queue uses beyond its share")
 	flags.StringVar(&s.capability, "capability", "", "Limit of the queue: cpu=16,memory=64Gi")
 	flags.StringVar(&s.guarantee, "guarantee", "", "Resources reserved for the queue: cpu=2,memory=8Gi")

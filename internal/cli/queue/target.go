@@ -34,7 +34,7 @@ type target struct {
 func (t *target) addName(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.oldName, "name", "", "Name of the queue")
 	cmd.Flags().Lookup("name").Hidden = true
-	cli.RejectWithNames(cmd, "--name is the old spelling of a name argument", "name")
+	cli.RejectWithNames(cmd, "use a name argument instead of --name", "name")
 	cli.RejectTogether(cmd, "specify queues in only one way", "name", "selector", "filename", "kustomize")
 }
 

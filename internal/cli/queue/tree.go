@@ -44,7 +44,7 @@ func newTree(f *cli.Factory, run func(context.Context, *treeOptions) error) *cob
 			# The subtree of a queue, with deserved amounts and limits
 			vcctl queue tree research -o wide
 
-			# Again whenever a queue changes
+			# Watch: show the tree whenever a queue changes
 			vcctl queue tree -w`),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {

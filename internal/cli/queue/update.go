@@ -39,10 +39,10 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 
 			If a queue with running jobs gets less, the scheduler first simulates which pods
 			would be evicted immediately, and you are asked for confirmation. A script needs
-			--yes only if pods would be evicted. vcctl plan --queue-edit shows the same and
-			more, without changing anything.`),
+			--yes only if pods would be evicted. vcctl plan --queue-edit shows more details and
+			changes nothing.`),
 		Example: f.FormatExamples(`
-			# Twice the share
+			# Double the share
 			vcctl queue update research --weight 2
 
 			# Set and remove a limit
@@ -79,7 +79,7 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the usage of the queues is within their capability")
 	o.fields.AddFlag(cmd)
-	cli.RequireAny(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
+	cli.RequireAny(cmd, "the flag applies only to fields of objects in files", "validate", "filename", "kustomize")
 	o.out.AddFormatFlags(cmd, false)
 	return cmd
 }

@@ -50,9 +50,9 @@ func (k *Kind[T]) newCreate(f *cli.Factory, run func(context.Context, *createOpt
 			}
 			switch {
 			case len(args) > 0:
-				return usererror.Errorf(fmt.Sprintf("%s -f FILE", cli.CommandPath(f, cmd)), "%q: a %s is created from a file that contains its name", args[0], k.Called)
+				return usererror.Errorf(fmt.Sprintf("%s -f FILE", cli.CommandPath(f, cmd)), "%q: the name of a %s comes from the file that it is created from", args[0], k.Called)
 			case !o.submit.Files.HasSources():
-				return usererror.Errorf(fmt.Sprintf("%s -f FILE; - means standard input", cli.CommandPath(f, cmd)), "the file with the %s is missing", k.Called)
+				return usererror.Errorf(fmt.Sprintf("%s -f FILE; - means standard input", cli.CommandPath(f, cmd)), "specify a file with the %s", k.Called)
 			}
 			return run(cmd.Context(), o)
 		},

@@ -62,7 +62,7 @@ func (k *Kind[T]) newDelete(f *cli.Factory, run func(context.Context, *deleteOpt
 				}
 				return run(cmd.Context(), o)
 			}
-			if err := o.sel.RequireSelection(f, cmd, fmt.Sprintf("the name of a %s is missing", k.Called)); err != nil {
+			if err := o.sel.RequireSelection(f, cmd, fmt.Sprintf("specify the name of a %s", k.Called)); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)

@@ -64,7 +64,7 @@ func (k *Kind[T]) newGet(f *cli.Factory, run func(context.Context, *listOptions[
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sel.AddArguments(f, args)
 			if len(o.sel.Names) == 0 && o.sel.Selector == "" && !o.sel.AllNamespaces {
-				return usererror.Errorf(fmt.Sprintf("%s NAME; `vcctl %s list` shows the names", cli.CommandPath(f, cmd), k.Noun), "the name of a %s is missing", k.Called)
+				return usererror.Errorf(fmt.Sprintf("%s NAME; `vcctl %s list` shows the names", cli.CommandPath(f, cmd), k.Noun), "specify the name of a %s", k.Called)
 			}
 			return run(cmd.Context(), o)
 		},

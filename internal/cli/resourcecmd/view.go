@@ -41,7 +41,7 @@ func (k *Kind[T]) newView(f *cli.Factory, run func(context.Context, *viewOptions
 			if err := o.handleOldFlags(cmd); err != nil {
 				return err
 			}
-			if err := o.sel.RequireSelection(f, cmd, fmt.Sprintf("the name of a %s is missing", k.Called)); err != nil {
+			if err := o.sel.RequireSelection(f, cmd, fmt.Sprintf("specify the name of a %s", k.Called)); err != nil {
 				return err
 			}
 			isOneSheet := len(o.sel.Names) == 1 && o.format == "" && !o.out.IsMachineReadable()

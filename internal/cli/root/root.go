@@ -219,7 +219,7 @@ func setFromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
 			return
 		}
 		if err := flag.Value.Set(value); err != nil {
-			problem = usererror.Errorf("the variable sets the flag --"+flag.Name, "environment variable %s=%q: %v", name, value, err)
+			problem = usererror.Errorf("this environment variable sets the flag --"+flag.Name, "environment variable %s=%q: %v", name, value, err)
 		}
 	})
 	if problem != nil {

@@ -72,7 +72,7 @@ func unknownHelpError(f *cli.Factory, at *cobra.Command, word string) error {
 	if near := cli.FindNearest(word, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
-	return usererror.Errorf(hint, "no command and no help topic %q", word)
+	return usererror.Errorf(hint, "no command or help topic %q", word)
 }
 
 // rejectTopicArguments rejects arguments after a help topic, which cobra would ignore.

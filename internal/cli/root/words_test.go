@@ -80,7 +80,7 @@ func TestAKubeconfigThatIsNoneIsNamed(t *testing.T) {
 		want []string
 	}{
 		"missing":   {want: []string{"no cluster is configured: KUBECONFIG: file", "does not exist"}},
-		"other":     {text: "a: b\n", want: []string{"no cluster is configured: KUBECONFIG: file", "is not a kubeconfig, or does not contain a cluster"}},
+		"other":     {text: "a: b\n", want: []string{"no cluster is configured: KUBECONFIG: file", "is not a kubeconfig or does not define a cluster"}},
 		"garbage":   {text: "garbage\n", want: []string{"error: kubeconfig", "hint:  the file is not a kubeconfig"}},
 		"half-yaml": {text: "clusters: [\n", want: []string{"error: kubeconfig", "hint:  the file is not a kubeconfig"}},
 	} {

@@ -87,7 +87,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 func flagError(f *cli.Factory, cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && slices.Contains([]string{"o", "output"}, unknown.GetSpecifiedName()) {
-		return usererror.Errorf("for programs: vcctl node list -o json, vcctl pod list -o json or vcctl job list -o json", "top has no output formats: --output (-o) does not apply")
+		return usererror.Errorf("programs can use vcctl node list -o json, vcctl pod list -o json or vcctl job list -o json", "--output (-o) is not supported by top")
 	}
 	return cli.RewordFlagError(f, cmd, err)
 }

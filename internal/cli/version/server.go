@@ -60,7 +60,7 @@ func (o *options) readServer(ctx context.Context, info *Info) error {
 	}
 	info.Server = &Server{Address: config.Host, Kubernetes: kubernetes.GitVersion, APIs: []string{}}
 	if running, err := version.ParseGeneric(kubernetes.GitVersion); err == nil && running.LessThan(version.MustParseGeneric(oldest)) {
-		info.Warnings = append(info.Warnings, fmt.Sprintf("the cluster's Kubernetes is %s; vc needs %s or later", kubernetes.GitVersion, strings.TrimSuffix(oldest, ".0")))
+		info.Warnings = append(info.Warnings, fmt.Sprintf("the cluster runs Kubernetes %s, but vc needs %s or later", kubernetes.GitVersion, strings.TrimSuffix(oldest, ".0")))
 	}
 	if err := info.readAPIs(c); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (i *Info) readAPIs(c discovery.DiscoveryInterface) error {
 	}
 	switch missing := i.Server.Missing; {
 	case len(i.Server.APIs) == 0:
-		i.Warnings = append(i.Warnings, "the cluster serves none of vc's kinds; if vc is not installed there: kubectl apply -f deploy/install.yaml")
+		i.Warnings = append(i.Warnings, "the cluster serves none of vc's kinds; install vc with kubectl apply -f deploy/install.yaml")
 	case len(missing) > 0:
 		i.Warnings = append(i.Warnings, fmt.Sprintf("the cluster does not serve %s: an older version of vc or Volcano's own CRDs are installed there", strings.Join(missing, ", ")))
 	}

@@ -186,7 +186,7 @@ func newJobs(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 	set := cmd.Flags()
 	set.StringVarP(&l.scheduler, "scheduler", "S", "", "Only jobs that use this scheduler")
 	set.BoolVarP(&l.allNamespaces, "all-namespaces", "A", false, "List the jobs of all namespaces")
-	set.StringVar(&l.selector, "selector", "", "Only jobs with this text in their name; with an operator it is a label selector")
+	set.StringVar(&l.selector, "selector", "", "Only jobs with this text in their name; a text with an operator is a label selector")
 	return cmd
 }
 

@@ -179,7 +179,7 @@ func (p *Plan) createDueJob(c *batchv1alpha1.CronJob, status *batchv1alpha1.Cron
 		return
 	}
 	if batchv1alpha1.NamesZone(c.Spec.Schedule) {
-		p.appendEvent(corev1.EventTypeWarning, zoneInSchedule, "%s: the time zone in the schedule still applies, but new CronJobs cannot have one there; set spec.timeZone instead", c.Spec.Schedule)
+		p.appendEvent(corev1.EventTypeWarning, zoneInSchedule, "%s: the time zone in the schedule still applies, but new CronJobs must use spec.timeZone instead", c.Spec.Schedule)
 	}
 	zone := time.Local
 	if c.Spec.TimeZone != nil {
@@ -231,12 +231,12 @@ func (p *Plan) createDueJob(c *batchv1alpha1.CronJob, status *batchv1alpha1.Cron
 func (p *Plan) applyConcurrencyPolicy(c *batchv1alpha1.CronJob, status *batchv1alpha1.CronJobStatus, jobs []*batchv1alpha1.Job, due time.Time) bool {
 	switch c.Spec.ConcurrencyPolicy {
 	case batchv1alpha1.ForbidConcurrent:
-		p.appendEvent(corev1.EventTypeNormal, forbidConcurrent, "Job %s still runs and concurrencyPolicy is Forbid: the job of %s waits until it ends", status.Active[0].Name, due.Format(time.RFC3339))
+		p.appendEvent(corev1.EventTypeNormal, forbidConcurrent, "Job %s is still running and concurrencyPolicy is Forbid: the job for %s waits until it ends", status.Active[0].Name, due.Format(time.RFC3339))
 		return false
 	case batchv1alpha1.ReplaceConcurrent:
 		for _, j := range jobs {
 			if !IsEndedPhase(j.Status.State.Phase) && j.DeletionTimestamp == nil {
-				p.appendEvent(corev1.EventTypeNormal, replaceConcurrent, "Job %s is replaced by the job of %s", j.Name, due.Format(time.RFC3339))
+				p.appendEvent(corev1.EventTypeNormal, replaceConcurrent, "Job %s is replaced by the job for %s", j.Name, due.Format(time.RFC3339))
 				p.Delete = append(p.Delete, j)
 			}
 		}

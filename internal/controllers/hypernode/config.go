@@ -71,7 +71,7 @@ func parseConfig(text string) (settings, field.ErrorList) {
 	root := field.NewPath(ConfigKey)
 	if err := yaml.UnmarshalStrict([]byte(text), &f); err != nil {
 		return settings{}, field.ErrorList{field.Invalid(root, "", fmt.Sprintf("is not a valid configuration: %v; "+
-			"it is a list networkTopologyDiscovery of source, enabled, interval, credentials and config", err))}
+			"it must have a list networkTopologyDiscovery with source, enabled, interval, credentials and config", err))}
 	}
 	var s settings
 	var errs field.ErrorList
@@ -132,7 +132,7 @@ func parseLabel(config json.RawMessage, path *field.Path) ([]topology, field.Err
 		}
 		wrong := checkNetworkType(name, t.name, labels, path.Key(name))
 		if other, ok := used[t.name]; ok && len(wrong) == 0 {
-			wrong = append(wrong, field.Invalid(path.Key(name), name, fmt.Sprintf("looks like %q in names of HyperNodes, as %q does; rename one", t.name, other)))
+			wrong = append(wrong, field.Invalid(path.Key(name), name, fmt.Sprintf("becomes %q in names of HyperNodes, like %q; rename one of them", t.name, other)))
 		}
 		used[t.name] = name
 		errs = append(errs, wrong...)
@@ -152,7 +152,7 @@ func checkNetworkType(name, clean string, labels []string, path *field.Path) fie
 		errs = append(errs, field.TooLong(path, name, maxTypeName))
 	}
 	if clean == "" {
-		errs = append(errs, field.Invalid(path, name, "needs a letter or a digit: it is part of names of HyperNodes"))
+		errs = append(errs, field.Invalid(path, name, "must contain a letter or a digit, because it becomes part of the names of HyperNodes"))
 	}
 	for i, label := range labels {
 		at := path.Index(i).Child("nodeLabel")
@@ -166,7 +166,7 @@ func checkNetworkType(name, clean string, labels []string, path *field.Path) fie
 	if n := len(labels); n == 0 || labels[n-1] != corev1.LabelHostname {
 		errs = append(errs, field.Required(path, "the last level must be nodes: nodeLabel: "+corev1.LabelHostname))
 	} else if n == 1 {
-		errs = append(errs, field.Required(path, "there must be a level above "+corev1.LabelHostname))
+		errs = append(errs, field.Required(path, "specify at least one level above "+corev1.LabelHostname))
 	}
 	return errs
 }
@@ -189,7 +189,7 @@ func parseUFM(e *entry, path *field.Path) (*ufmSource, field.ErrorList) {
 		s.secret = *e.Credentials.SecretRef
 	}
 	if s.secret.Name == "" || s.secret.Namespace == "" {
-		errs = append(errs, field.Required(path.Child("credentials", "secretRef"), "name and namespace of a Secret with the keys username and password"))
+		errs = append(errs, field.Required(path.Child("credentials", "secretRef"), "specify the name and namespace of a Secret with the keys username and password"))
 	}
 	if e.Interval != nil {
 		s.interval = e.Interval.Duration
@@ -200,7 +200,7 @@ func parseUFM(e *entry, path *field.Path) (*ufmSource, field.ErrorList) {
 // decodeSource parses the source-specific part of the configuration.
 func decodeSource(config json.RawMessage, into any, path *field.Path) field.ErrorList {
 	if len(config) == 0 {
-		return field.ErrorList{field.Required(path, "this source needs it")}
+		return field.ErrorList{field.Required(path, "this source requires the field")}
 	}
 	if err := yaml.UnmarshalStrict(config, into); err != nil {
 		return field.ErrorList{field.Invalid(path, "", strings.TrimPrefix(err.Error(), "error unmarshaling JSON: "))}

@@ -80,7 +80,7 @@ func TestWhatIsWrongInAConfigurationIsTold(t *testing.T) {
 		"no configuration of the source": {"networkTopologyDiscovery: [{source: label, enabled: true}]", []string{list + "[0].config"}},
 		"no types":                       {"networkTopologyDiscovery: [{source: label, enabled: true, config: {networkTopologyTypes: {}}}]", []string{"networkTopologyTypes"}},
 		"the level of nodes missing":     {labelConfig("t", "rack"), []string{list + "[0].config.networkTopologyTypes[t]", host}},
-		"only the level of nodes":        {labelConfig("t", host), []string{"a level above"}},
+		"only the level of nodes":        {labelConfig("t", host), []string{"at least one level above"}},
 		"a label twice":                  {labelConfig("t", "rack", "rack", host), []string{"networkTopologyTypes[t][1].nodeLabel", "Duplicate"}},
 		"a label that is none":           {labelConfig("t", "a//b", host), []string{"networkTopologyTypes[t][0].nodeLabel", "a//b"}},
 		"a long name":                    {labelConfig("abcdefghijklmnopqrstu", "rack", host), []string{"20"}},

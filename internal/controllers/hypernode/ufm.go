@@ -78,11 +78,11 @@ func (r *Reconciler) queryFabricManager(ctx context.Context, s *ufmSource) ([]po
 	var secret corev1.Secret
 	key := client.ObjectKey{Namespace: s.secret.Namespace, Name: s.secret.Name}
 	if err := r.API.Get(ctx, key, &secret); err != nil {
-		return nil, fmt.Errorf("secret %s of the UFM: %w", key, err)
+		return nil, fmt.Errorf("secret %s for the UFM: %w", key, err)
 	}
 	c := credentials{user: string(secret.Data["username"]), password: string(secret.Data["password"])}
 	if c.user == "" || c.password == "" {
-		return nil, fmt.Errorf("secret %s of the UFM has no username or no password; add both keys", key)
+		return nil, fmt.Errorf("secret %s for the UFM must contain the keys username and password", key)
 	}
 	return r.ask(ctx, s, c)
 }
@@ -110,7 +110,7 @@ func requestPorts(ctx context.Context, s *ufmSource, c credentials) ([]port, err
 	}
 	var ports []port
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&ports); err != nil {
-		return nil, fmt.Errorf("UFM %s: its list of ports: %w", s.endpoint.Host, err)
+		return nil, fmt.Errorf("UFM %s: list of ports: %w", s.endpoint.Host, err)
 	}
 	return ports, nil
 }

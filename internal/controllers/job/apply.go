@@ -92,7 +92,7 @@ func (a *application) performWrite(ctx context.Context, w plan.Write) error {
 	case plan.DeleteJob:
 		return a.deleteJob(ctx)
 	}
-	return fmt.Errorf("write %T is not known", w)
+	return fmt.Errorf("unknown type of write: %T", w)
 }
 
 func ignoreExists(err error) error {
@@ -285,7 +285,7 @@ func (a *application) adoptExistingPod(ctx context.Context, wanted *corev1.Pod) 
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(wanted), &there)
 	switch {
 	case apierrors.IsNotFound(err):
-		return soon{fmt.Errorf("pod %s: its name is already in use", wanted.Name)}
+		return soon{fmt.Errorf("pod %s: the name is already in use", wanted.Name)}
 	case err != nil:
 		return fmt.Errorf("pod %s: %w", wanted.Name, err)
 	case metav1.IsControlledBy(&there, a.job):

@@ -42,7 +42,7 @@ func (b *beginning) isOlderThan(ctx context.Context, api client.Reader, resource
 	if b.revision == 0 {
 		var one batchv1alpha1.JobList
 		if err := api.List(ctx, &one, client.Limit(1)); err != nil {
-			return false, fmt.Errorf("revision of the API server: %w", err)
+			return false, fmt.Errorf("read the revision of the API server: %w", err)
 		}
 		b.revision = math.MaxUint64 // the revision is not a number, so treat all objects as older
 		if at, err := strconv.ParseUint(one.ResourceVersion, 10, 64); err == nil {
@@ -54,7 +54,7 @@ func (b *beginning) isOlderThan(ctx context.Context, api client.Reader, resource
 }
 
 // errOutdated means that the plan was made from an outdated version of the job.
-var errOutdated = errors.New("the cache shows the job as it was before this process began")
+var errOutdated = errors.New("the cache contains a version of the job from before this process started")
 
 // verifyCurrent verifies that the cached job is current. It does so once for each job that has not changed since this
 // process started. This is necessary because the caches of a new process may have been filled from an outdated API

@@ -17,7 +17,7 @@ var (
 		Name: "volcano_job_failed_phase_count", Help: "Number of times a job entered the phase Failed.",
 	}, []string{"job_name", "queue_name"})
 	creationLatency = prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "volcano_controller_job_to_pod_creation_latency_milliseconds", Help: "Time from the creation of a job to that of each of its pods.",
+		Name: "volcano_controller_job_to_pod_creation_latency_milliseconds", Help: "Time from the creation of a job to the creation of each of its pods.",
 		Buckets: prometheus.ExponentialBucketsRange(50, 60000, 30),
 	})
 	registerMetrics = sync.OnceFunc(func() { metrics.Registry.MustRegister(completedJobs, failedJobs, creationLatency) })

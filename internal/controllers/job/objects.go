@@ -63,12 +63,12 @@ func (a *application) ensureObject(ctx context.Context, o pluginapi.Object) erro
 // handleForeign handles an object that has a wanted name but was not created for the job. It leaves the object
 // unchanged and informs the user by an event or, if the job cannot start without its own object, by an error.
 func (a *application) handleForeign(o pluginapi.Object, there client.Object) error {
-	what := fmt.Sprintf("%s %s exists and was not created for this job", kindOfObject(there), there.GetName())
+	what := fmt.Sprintf("%s %s exists but was not created for this job", kindOfObject(there), there.GetName())
 	if o.Foreign == nil {
-		return fmt.Errorf("%s, so it is not changed: delete it, or run the job under another name", what)
+		return fmt.Errorf("%s, so vc does not change it: delete it, or give the job another name", what)
 	}
 	if warning := o.Foreign(there); warning != "" {
-		a.recordEvent(plan.Event{Type: corev1.EventTypeWarning, Reason: string(batchv1alpha1.PluginError), Message: what + ": " + warning + "; delete it, or run the job under another name"})
+		a.recordEvent(plan.Event{Type: corev1.EventTypeWarning, Reason: string(batchv1alpha1.PluginError), Message: what + ": " + warning + "; delete it, or give the job another name"})
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ func (p *planner) updateJobList(status *flowv1alpha1.JobFlowStatus) {
 
 // recordLost records events about jobs that were deleted before they ended. A failed flow does not re-create them.
 func (p *planner) recordLost(failed bool) {
-	then := "it is created again"
+	then := "the job is created again"
 	if failed {
 		then = "the flow has failed, and no further jobs are created"
 	}
@@ -219,7 +219,7 @@ func (p *planner) startStepIfReady(step *flowv1alpha1.Flow) {
 	}
 	template := p.in.Templates[step.Name]
 	if template == nil {
-		p.appendEvent(corev1.EventTypeWarning, noTemplate, "step %s waits: there is no JobTemplate %s in namespace %s; create it", step.Name, step.Name, p.in.Flow.Namespace)
+		p.appendEvent(corev1.EventTypeWarning, noTemplate, "step %s waits: JobTemplate %s does not exist in namespace %s; create it", step.Name, step.Name, p.in.Flow.Namespace)
 		return
 	}
 	job, err := flowv1alpha1.StepJob(p.in.Flow, step, template)
@@ -329,13 +329,13 @@ func (p *planner) requestProbe(probe Probe) bool {
 
 // explainSilence returns a message about possible reasons why a probe gets no response.
 func (p *planner) explainSilence(probe Probe) string {
-	text := fmt.Sprintf("a step waits: the pods of task %s of job %s run, and not all of them answer vcd on port %d (%s)", probe.Task, probe.Job, probe.Port, probe.Network)
+	text := fmt.Sprintf("a step waits: the pods of task %s of job %s are running, but not all of them answer vcd on port %d (%s)", probe.Task, probe.Job, probe.Port, probe.Network)
 	arguments, names := p.in.Jobs[probe.Job].Spec.Plugins["svc"]
 	if names && !slices.Contains(arguments, "--disable-network-policy") && !slices.Contains(arguments, "--disable-network-policy=true") {
 		return text + "; if the cluster enforces NetworkPolicies, the policy of the job's plugin svc admits only the job's own pods: set the argument --disable-network-policy of svc, " +
-			"or add a NetworkPolicy that lets vcd's namespace in"
+			"or add a NetworkPolicy that admits vcd's namespace"
 	}
-	return text + "; correct the probe's port and path, or what the task serves"
+	return text + "; correct the probe's port and path, or the server in the task"
 }
 
 func findTaskByName(job *batchv1alpha1.Job, name string) *batchv1alpha1.TaskSpec {

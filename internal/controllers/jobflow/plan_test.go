@@ -233,7 +233,7 @@ func TestAJobThatWasDeletedBeforeItEndedIsMadeAnew(t *testing.T) {
 	w.is("f-a", batchv1alpha1.Running, corev1.PodRunning)
 	delete(w.in.Jobs, "f-a")
 	w.look()
-	w.want("make f-a", "JobGone: job f-a was deleted before it ended; it is created again", "make f-a")
+	w.want("make f-a", "JobGone: job f-a was deleted before it ended; the job is created again", "make f-a")
 }
 
 func TestAFlowThatHasFailedMakesNoJobAnew(t *testing.T) {
@@ -263,7 +263,7 @@ func TestAMissingTemplateIsToldAndComesLater(t *testing.T) {
 	w := newWorld(t, flowv1alpha1.Flow{Name: "a"})
 	delete(w.in.Templates, "a")
 	w.look()
-	w.want("TemplateNotFound: step a waits: there is no JobTemplate a in namespace default; create it")
+	w.want("TemplateNotFound: step a waits: JobTemplate a does not exist in namespace default; create it")
 	w.template("a")
 	w.look()
 	w.want("make f-a")

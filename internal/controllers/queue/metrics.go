@@ -15,7 +15,7 @@ var (
 	registerMetrics = sync.OnceFunc(func() {
 		for _, phase := range []string{"inqueue", "pending", "running", "unknown", "completed"} {
 			byPhase[phase] = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-				Name: "volcano_queue_pod_group_" + phase + "_count", Help: "PodGroups of a queue in the phase " + phase + ".",
+				Name: "volcano_queue_pod_group_" + phase + "_count", Help: "Number of PodGroups of a queue in the phase " + phase + ".",
 			}, []string{"queue_name"})
 			metrics.Registry.MustRegister(byPhase[phase])
 		}

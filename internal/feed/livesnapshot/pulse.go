@@ -26,7 +26,7 @@ const again = time.Second
 const pulseKind = "pulse"
 
 var (
-	errSilent = errors.New("the server does not answer")
+	errSilent = errors.New("the server does not respond")
 	errEnded  = errors.New("a watch ended and cannot be restarted")
 )
 

@@ -98,7 +98,7 @@ func waitForControllers(ctx context.Context, client kubernetes.Interface, manage
 		case <-manager.done:
 			return manager.errorOfEnd()
 		case <-ctx.Done():
-			return fmt.Errorf("kube-controller-manager has not made the service account default/default: %w", ctx.Err())
+			return fmt.Errorf("kube-controller-manager has not created the service account default/default: %w", ctx.Err())
 		case <-time.After(readyPoll):
 		}
 	}

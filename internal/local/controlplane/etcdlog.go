@@ -36,6 +36,6 @@ func (sayGoodbye) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
 			text += ": " + err.Error()
 		}
 	}
-	fmt.Fprintf(os.Stderr, "error: etcd cannot continue: %s\nhint:  check whether the disk is full; acknowledged writes are not lost\n", text)
+	fmt.Fprintf(os.Stderr, "error: etcd cannot continue: %s\nhint:  check that the disk is not full; acknowledged writes are not lost\n", text)
 	os.Exit(1)
 }

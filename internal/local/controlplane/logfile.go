@@ -92,7 +92,7 @@ func SendKlogTo(w *LogFile) {
 	}
 	klog.SetOutput(w)
 	klog.OsExit = func(code int) {
-		fmt.Fprintf(os.Stderr, "error: a part of the control plane cannot continue\nhint:  see the end of %s\n", w.path)
+		fmt.Fprintf(os.Stderr, "error: a component of the control plane cannot continue\nhint:  see the end of %s\n", w.path)
 		os.Exit(code)
 	}
 }

@@ -34,7 +34,7 @@ func startComponent(name string, run func(ctx context.Context) error) *part {
 // errorOfEnd returns the error of a part that has ended.
 func (p *part) errorOfEnd() error {
 	if p.err == nil {
-		return fmt.Errorf("%s ended by itself; see the log", p.name)
+		return fmt.Errorf("%s ended unexpectedly; see the log", p.name)
 	}
 	return fmt.Errorf("%s ended: %w", p.name, p.err)
 }

@@ -73,7 +73,7 @@ func Parse(data []byte) ([]Spec, error) {
 		return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "error unmarshaling JSON: "))
 	}
 	if len(specs) == 0 {
-		return nil, fmt.Errorf("it contains no nodes")
+		return nil, fmt.Errorf("the file contains no nodes")
 	}
 	if _, err := ExpandSpecs(specs, nil); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func checkBooleans(data []byte) error {
 	for i, entry := range entries {
 		for _, name := range slices.Sorted(maps.Keys(entry)) {
 			if value, ok := entry[name].(bool); ok {
-				return fmt.Errorf("%s: YAML reads this value as the boolean %t: write it in quotes", field.NewPath("nodes").Index(i).Child(name), value)
+				return fmt.Errorf("%s: YAML reads this value as the boolean %t: put it in quotes", field.NewPath("nodes").Index(i).Child(name), value)
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func ExpandSpecs(specs []Spec, taken map[string]bool) ([]Node, error) {
 			return nil, err
 		}
 		if reasons := validation.IsDNS1123Subdomain(spec.Name); spec.Name != "" && len(reasons) > 0 {
-			return nil, fmt.Errorf("%s: %q is not a name for a node: lower case letters, digits, '-' and '.', at most 253", at.Child("name"), spec.Name)
+			return nil, fmt.Errorf("%s: %q is not a valid node name: use lower case letters, digits, '-' and '.', at most 253 characters", at.Child("name"), spec.Name)
 		}
 		names := spec.givenNames()
 		if names == nil {
@@ -221,7 +221,7 @@ func (s Spec) readCapacity(at *field.Path, list corev1.ResourceList) error {
 		}
 		needed := name == string(corev1.ResourceCPU) || name == string(corev1.ResourceMemory)
 		if needed && quantity.IsZero() {
-			return fmt.Errorf("%s: a node without %s runs no pod", at.Child(name), name)
+			return fmt.Errorf("%s: a node without %s cannot run pods", at.Child(name), name)
 		}
 		list[corev1.ResourceName(name)] = quantity
 	}

@@ -51,14 +51,14 @@ func TestNodesFile(t *testing.T) {
   labels: {zone: a}
   taints: ["dedicated=train:NoSchedule", "old:NoExecute"]
 - kind: process`},
-		"no node":                             {text: "[]", want: "it contains no nodes"},
+		"no node":                             {text: "[]", want: "the file contains no nodes"},
 		"not a list":                          {text: "name: a", want: "cannot unmarshal object"},
 		"a field that is misspelt":            {text: "- {nme: a}", want: `unknown field "nme"`},
 		"a kind that does not exist":          {text: "- {kind: virtual}", want: `nodes[0].kind: "virtual" is neither process nor simulated`},
-		"a name that Kubernetes refuses":      {text: "- {}\n- {name: A_b}", want: `nodes[1].name: "A_b" is not a name for a node`},
-		"a name that YAML reads as a boolean": {text: "- {name: n}", want: "nodes[0].name: YAML reads this value as the boolean false: write it in quotes"},
+		"a name that Kubernetes refuses":      {text: "- {}\n- {name: A_b}", want: `nodes[1].name: "A_b" is not a valid node name`},
+		"a name that YAML reads as a boolean": {text: "- {name: n}", want: "nodes[0].name: YAML reads this value as the boolean false: put it in quotes"},
 		"a name in quotes":                    {text: `- {name: "n"}`},
-		"no cpu":                              {text: "- {cpu: 0}", want: "nodes[0].cpu: a node without cpu runs no pod"},
+		"no cpu":                              {text: "- {cpu: 0}", want: "nodes[0].cpu: a node without cpu cannot run pods"},
 		"the same name twice":                 {text: "- {name: a}\n- {name: a}", want: `nodes[1].name: node "a" already exists`},
 		"a quantity that is none":             {text: "- {cpu: many}", want: `nodes[0].cpu: "many" is not a quantity`},
 		"a negative quantity":                 {text: "- {memory: -1Gi}", want: "nodes[0].memory: -1Gi is negative"},

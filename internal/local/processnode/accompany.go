@@ -133,7 +133,7 @@ func (a *attempt) runLifecycleHook(ctx context.Context, handler *corev1.Lifecycl
 		sleepContext(ctx, time.Duration(handler.Sleep.Seconds)*time.Second)
 		return nil
 	}
-	return errors.New("hook says neither exec, httpGet nor sleep")
+	return errors.New("the hook has none of exec, httpGet and sleep")
 }
 
 // maxCheckOutput is the maximum number of bytes of a failed command's output that are included in an event.

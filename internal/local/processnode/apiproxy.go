@@ -34,7 +34,7 @@ func (n *Node) findAPIService(ctx context.Context) {
 			return
 		}
 	}
-	n.config.Log.Info("Service kubernetes not found: pods will not reach the API server")
+	n.config.Log.Info("Service kubernetes was not found; pods cannot reach the API server")
 }
 
 // forwardAPIConnections listens on the service's address inside the pod and forwards connections to the API server,

@@ -89,7 +89,7 @@ func (a *attempt) handleStarted(c *lifecycle.Container) {
 	a.worker.node.recordPodEvent(a.pod, corev1.EventTypeNormal, "Started", "Started container "+a.spec.Name)
 	if len(a.process.Args) == 0 {
 		a.worker.node.recordPodEvent(a.pod, corev1.EventTypeWarning, "NoCommand", "Container "+a.spec.Name+" has no command: the image "+a.spec.Image+
-			" is not pulled on a process node, so its entrypoint is not known. The container waits until it is stopped. Set command (or args) to run something")
+			" is not pulled on a process node, so its entrypoint is unknown. The container waits until it is stopped. Set command (or args) to run a program")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	a.probesMu.Lock()

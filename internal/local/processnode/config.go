@@ -57,16 +57,16 @@ type Config struct {
 
 func (c *Config) setDefaults() error {
 	if c.Name == "" {
-		return errors.New("node: a name is needed")
+		return errors.New("a node needs a name")
 	}
 	if problems := validation.IsDNS1123Subdomain(c.Name); len(problems) > 0 {
 		return fmt.Errorf("node %q: %s", c.Name, problems[0])
 	}
 	if c.REST == nil {
-		return fmt.Errorf("node %s: no way to the API server is given", c.Name)
+		return fmt.Errorf("node %s: the configuration has no connection to the API server", c.Name)
 	}
 	if c.Dir == "" {
-		return fmt.Errorf("node %s: a state directory is needed", c.Name)
+		return fmt.Errorf("node %s: the configuration has no state directory", c.Name)
 	}
 	absolute, err := filepath.Abs(c.Dir)
 	if err != nil {

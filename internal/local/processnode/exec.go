@@ -28,7 +28,7 @@ func (n *Node) findAttempt(namespace, name, container string) (*attempt, error) 
 	}
 	a := w.runningAttempt(container)
 	if a == nil {
-		return nil, errdefs.NotFoundf("container %q of pod %s/%s does not run", container, namespace, name)
+		return nil, errdefs.NotFoundf("container %q of pod %s/%s is not running", container, namespace, name)
 	}
 	return a, nil
 }
@@ -43,7 +43,7 @@ func (n *Node) findWorker(namespace, name string) (*worker, error) {
 	defer n.mu.Unlock()
 	w, ok := n.workers[pod.UID]
 	if !ok {
-		return nil, errdefs.NotFoundf("pod %s/%s does not run", namespace, name)
+		return nil, errdefs.NotFoundf("pod %s/%s is not running", namespace, name)
 	}
 	return w, nil
 }

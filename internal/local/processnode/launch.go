@@ -35,7 +35,7 @@ func (w *worker) launchContainer(spec *corev1.Container, number int, api *corev1
 	surround := w.surround
 	w.mu.Unlock()
 	if surround == nil {
-		return nil, errors.New("the pod is going away")
+		return nil, errors.New("the pod is being deleted")
 	}
 	a := &attempt{
 		worker: w, spec: spec, pod: api, number: number, startedAt: time.Now(),

@@ -77,10 +77,10 @@ func nodeConditions(now time.Time) []corev1.NodeCondition {
 		return corev1.NodeCondition{Type: kind, Status: status, Reason: reason, Message: message, LastHeartbeatTime: stamp, LastTransitionTime: stamp}
 	}
 	return []corev1.NodeCondition{
-		condition(corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "process nodes do not watch the machine's memory"),
-		condition(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "process nodes do not watch the machine's disks"),
-		condition(corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID", "process nodes do not watch the machine's process ids"),
-		condition(corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "process node runs pods as processes of this machine"),
+		condition(corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "process nodes do not monitor the machine's memory"),
+		condition(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "process nodes do not monitor the machine's disks"),
+		condition(corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID", "process nodes do not monitor the machine's process IDs"),
+		condition(corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "the process node runs pods as processes of this machine"),
 	}
 }
 

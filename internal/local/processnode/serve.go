@@ -24,7 +24,7 @@ const streamIdle = 4 * time.Hour
 // serveRequests serves requests from the API server on the kubelet's port until stop is called.
 func (n *Node) serveRequests(listener net.Listener) (stop func()) {
 	if len(n.config.Serving.Certificate) == 0 || n.config.ClientCA == nil {
-		n.config.Log.Info("Node has no serving certificate: no logs, exec, attach and port-forward")
+		n.config.Log.Info("The node has no serving certificate, so logs, exec, attach and port-forward are not available")
 		return func() { _ = listener.Close() }
 	}
 	configuration := &tls.Config{
@@ -47,12 +47,12 @@ func (n *Node) serveRequests(listener net.Listener) (stop func()) {
 func apiServerServiceOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
-			http.Error(w, "a client certificate is needed", http.StatusUnauthorized)
+			http.Error(w, "a client certificate is required", http.StatusUnauthorized)
 			return
 		}
 		subject := r.TLS.PeerCertificates[0].Subject
 		if subject.CommonName != apiServerName && !slices.Contains(subject.Organization, adminGroup) {
-			http.Error(w, "user "+subject.CommonName+" may not use a node's port", http.StatusForbidden)
+			http.Error(w, "user "+subject.CommonName+" may not access the port of a node", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)

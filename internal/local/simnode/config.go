@@ -90,7 +90,7 @@ func ParseStart(text string) (time.Duration, error) {
 	}
 	delay, err := time.ParseDuration(strings.TrimSpace(text))
 	if err != nil || delay < 0 {
-		return 0, fmt.Errorf("start delay %q: want a duration such as 0s, 500ms or 5s, or never", text)
+		return 0, fmt.Errorf("start delay %q: use a duration such as 0s, 500ms or 5s, or never", text)
 	}
 	return delay, nil
 }
@@ -128,7 +128,7 @@ func (c Config) completeSpec(spec Spec) Spec {
 func (c Config) validateConfig() error {
 	var errs []error
 	if c.Client == nil && c.RESTConfig == nil {
-		errs = append(errs, errors.New("simulated nodes: neither a client nor a REST configuration given"))
+		errs = append(errs, errors.New("simulated nodes: specify a client or a REST configuration"))
 	}
 	if c.Count < 0 {
 		return errors.Join(append(errs, fmt.Errorf("simulated nodes: count %d is negative", c.Count))...)
@@ -145,7 +145,7 @@ func validateSpecs(specs []Spec) error {
 			errs = append(errs, fmt.Errorf("simulated node %q: name: %s", spec.Name, problem))
 		}
 		if seen[spec.Name] {
-			errs = append(errs, fmt.Errorf("simulated node %q: named twice", spec.Name))
+			errs = append(errs, fmt.Errorf("simulated node %q is listed twice", spec.Name))
 		}
 		seen[spec.Name] = true
 		for name, quantity := range spec.Capacity {

@@ -152,7 +152,7 @@ func TestABadAnnotationIsAnEventOnThePod(t *testing.T) {
 		want(t, client, "p", "Running")
 		events, _ := client.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{})
 		if len(events.Items) != 1 || events.Items[0].Type != corev1.EventTypeWarning ||
-			!strings.Contains(events.Items[0].Message, `vc-batch.dev/sim-exit-code: "many" is not a whole number`) {
+			!strings.Contains(events.Items[0].Message, `vc-batch.dev/sim-exit-code is ignored: "many" is not a whole number`) {
 			t.Errorf("events: %+v", events.Items)
 		}
 	})
@@ -221,7 +221,7 @@ func TestANodeIsFreeOfTheNotReadyTaint(t *testing.T) {
 			t.Errorf("node: %+v", node)
 		}
 		err := AddNodes(t.Context(), client, nil, Spec{Name: "real"})
-		if err == nil || !strings.Contains(err.Error(), "simulated node real: exists already and is not a simulated node") {
+		if err == nil || !strings.Contains(err.Error(), "simulated node real: already exists and is not a simulated node") {
 			t.Errorf("a real node was taken over: %v", err)
 		}
 		if err := RemoveNodes(t.Context(), client, "real"); err == nil {
@@ -257,10 +257,10 @@ func TestNewRefusesWhatCannotBe(t *testing.T) {
 		config Config
 		want   string
 	}{
-		"no client":        {Config{Count: 1}, "neither a client nor a REST configuration"},
+		"no client":        {Config{Count: 1}, "specify a client or a REST configuration"},
 		"a negative count": {Config{Client: fake.NewClientset(), Count: -1}, "count -1 is negative"},
 		"a bad name":       {Config{Client: fake.NewClientset(), Nodes: []Spec{{Name: "A_b"}}}, `simulated node "A_b"`},
-		"a name twice":     {Config{Client: fake.NewClientset(), Nodes: []Spec{{Name: "a"}, {Name: "a"}}}, "named twice"},
+		"a name twice":     {Config{Client: fake.NewClientset(), Nodes: []Spec{{Name: "a"}, {Name: "a"}}}, "listed twice"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

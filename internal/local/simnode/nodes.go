@@ -75,7 +75,7 @@ func addNode(ctx context.Context, client kubernetes.Interface, spec Spec) error 
 // updateNode updates the parts of an existing node that differ from the wanted node.
 func updateNode(ctx context.Context, client kubernetes.Interface, node, want *corev1.Node) error {
 	if node.Labels[KindLabel] != KindSimulated {
-		return errors.New("exists already and is not a simulated node")
+		return errors.New("already exists and is not a simulated node")
 	}
 	if !sameTaints(node.Spec.Taints, want.Spec.Taints) || !labels.SelectorFromSet(want.Labels).Matches(labels.Set(node.Labels)) {
 		changed := node.DeepCopy()

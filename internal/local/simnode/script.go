@@ -45,7 +45,7 @@ type problem struct {
 }
 
 func (p problem) String() string {
-	return fmt.Sprintf("annotation %s: %q is not %s; it is ignored: %s", p.key, p.value, p.want, p.instead)
+	return fmt.Sprintf("annotation %s is ignored: %q is not %s; %s", p.key, p.value, p.want, p.instead)
 }
 
 // parseScript parses the annotations of a pod. Invalid ones are ignored and reported.
@@ -63,7 +63,7 @@ func parseScript(annotations map[string]string, startDelay time.Duration) (scrip
 		problems = append(problems, problem{key: key, value: value, want: want, instead: instead})
 		return false
 	}
-	read(AnnotationStartDelay, "a duration such as 2s, or never", "the pod starts as the fleet's pods do", func(v string) (ok bool) {
+	read(AnnotationStartDelay, "a duration such as 2s, or never", "the pod starts after the default delay", func(v string) (ok bool) {
 		delay, err := ParseStart(v)
 		if err == nil {
 			s.startDelay = delay
@@ -77,7 +77,7 @@ func parseScript(annotations map[string]string, startDelay time.Duration) (scrip
 		}
 		return err == nil
 	})
-	hasRate := read(AnnotationFailureRate, "a share such as 0.05 or 5%, from 0 to 1", "no run fails by chance", func(v string) bool {
+	hasRate := read(AnnotationFailureRate, "a probability from 0 to 1 such as 0.05, or 5%", "no run fails at random", func(v string) bool {
 		rate, ok := parseShare(v)
 		if ok {
 			s.failRate = rate
@@ -95,7 +95,7 @@ func parseScript(annotations map[string]string, startDelay time.Duration) (scrip
 		s.runMin, s.runMax = low, high
 		return ok
 	})
-	read(AnnotationStopTime, "a duration such as 5s", "the pod stops at once when it is deleted", func(v string) bool {
+	read(AnnotationStopTime, "a duration such as 5s", "the pod stops immediately when it is deleted", func(v string) bool {
 		stop, err := time.ParseDuration(v)
 		if err != nil || stop < 0 {
 			return false

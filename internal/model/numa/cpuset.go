@@ -32,7 +32,7 @@ func ParseCPUs(text string) (CPUSet, error) {
 			}
 		}
 		if high < low {
-			return CPUSet{}, fmt.Errorf("cpus %q: the range ends before it begins", part)
+			return CPUSet{}, fmt.Errorf("cpus %q: the range is descending", part)
 		}
 		for cpu := low; cpu <= high; cpu++ {
 			s.add(cpu)
@@ -44,7 +44,7 @@ func ParseCPUs(text string) (CPUSet, error) {
 func parseCPUNumber(text string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 	if err != nil || n < 0 || n >= maxCPU {
-		return 0, fmt.Errorf("cpu %q: want a number from 0 to %d", text, maxCPU-1)
+		return 0, fmt.Errorf("cpu %q: use a number from 0 to %d", text, maxCPU-1)
 	}
 	return n, nil
 }

@@ -138,7 +138,7 @@ func Parse(data []byte) (*Config, []string, error) {
 		warn("plugins: policies belong under tiers[].plugins; policies at the top level are ignored")
 	}
 	if len(f.Tiers) == 0 {
-		warn("tiers: missing, so there are no policies: no gangs, no shares, and no filters but free resources")
+		warn("tiers: missing, so no policies are active: no gangs, no shares, and no filters other than free resources")
 	}
 	for i, c := range f.Configurations {
 		cfg.readArguments(i, c, warn)

@@ -80,7 +80,7 @@ tiers:
 		"keys that mean nothing where they stand are named": {
 			yaml:    "actions: allocate\nconfiguration: []\ntiers: [{plugin: x, plugins: [{name: gang}]}]\nconfigurations: [{name: allocate, args: {}}]\n",
 			actions: []string{"allocate"}, plugins: []string{"gang"},
-			warnings: []string{"configuration: not expected; ignored (there is actions,", "tiers[0].plugin: not expected", "configurations[0].args: not expected"},
+			warnings: []string{"configuration is unknown and ignored; valid keys: actions,", "tiers[0].plugin is unknown", "configurations[0].args is unknown"},
 		},
 		"keys in large letters are read, and not called unknown": {
 			yaml: "Actions: allocate\nTiers: [{Plugins: [{name: gang}]}]\n", actions: []string{"allocate"}, plugins: []string{"gang"},

@@ -40,7 +40,7 @@ func warnUnknownListKeys(all map[string]any, section string, warn func(string, .
 func warnUnknownEntryKeys(where string, entry map[string]any, warn func(string, ...any), known ...string) {
 	for _, key := range slices.Sorted(maps.Keys(entry)) {
 		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, key) }) {
-			warn("%s%s: not expected; ignored (there is %s)", where, key, strings.Join(known, ", "))
+			warn("%s%s is unknown and ignored; valid keys: %s", where, key, strings.Join(known, ", "))
 		}
 	}
 }

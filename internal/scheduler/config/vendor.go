@@ -13,14 +13,14 @@ import (
 // replacement.
 var vendor = map[string]string{
 	"lifecycle":                  "nodes are not labeled by the run time of their pods; binpack keeps lightly used nodes free for the autoscaler",
-	"cce-gpu-topology-predicate": "it supports only its cloud's GPU nodes; use deviceshare to share GPUs",
-	"cce-gpu-topology-priority":  "it supports only its cloud's GPU nodes; use deviceshare to share GPUs",
-	"cce-gpu":                    "it supports only its cloud's GPU add-on; use deviceshare to share GPUs",
-	"xgpu":                       "it supports only its cloud's GPU add-on; use deviceshare to share GPUs",
+	"cce-gpu-topology-predicate": "the policy supports only GPU nodes of its cloud; use deviceshare to share GPUs",
+	"cce-gpu-topology-priority":  "the policy supports only GPU nodes of its cloud; use deviceshare to share GPUs",
+	"cce-gpu":                    "the policy supports only the GPU add-on of its cloud; use deviceshare to share GPUs",
+	"xgpu":                       "the policy supports only the GPU add-on of its cloud; use deviceshare to share GPUs",
 	"nodelocalvolume":            "policy predicates checks volumes",
 	"nodeemptydirvolume":         "ephemeral storage is a resource: pods request ephemeral-storage",
 	"nodeCSIscheduling":          "policy predicates checks volumes and volume limits",
-	"networkresource":            "it supports only its cloud's network interfaces; extended resources count like any other resource",
+	"networkresource":            "the policy supports only network interfaces of its cloud; extended resources count like any other resource",
 }
 
 // meaningless lists arguments and switches of Volcano or a vendor that have no effect here. Each is mapped to the

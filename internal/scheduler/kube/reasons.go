@@ -22,7 +22,7 @@ func podVerdict(code reason.Code, status *fwk.Status, about string) verdict {
 	case status.IsSuccess() || status.IsSkip():
 		return verdict{}
 	case strings.Contains(status.Message(), "unbound immediate"): // the plugin does not report which claim
-		return verdict{code, about + ": not bound yet"}
+		return verdict{code, about + ": the claim is not bound yet"}
 	}
 	return verdict{code, shortenMessage(status.Message())}
 }
@@ -52,7 +52,7 @@ func bindingVerdict(status *fwk.Status, about string) verdict {
 	case has(string(volumebinding.ErrReasonNotEnoughSpace)):
 		return verdict{reason.StorageFull, about}
 	case has(string(volumebinding.ErrReasonPVNotExist)): // the plugin does not report which claim here either
-		return verdict{reason.VolumeUnavailable, about + ": bound to a volume that does not exist"}
+		return verdict{reason.VolumeUnavailable, about + ": the claim is bound to a volume that does not exist"}
 	}
 	return verdict{reason.VolumeUnavailable, shortenMessage(status.Message())}
 }

@@ -96,7 +96,7 @@ func (s *Placer) reserveFree(r *round, mark int) bool {
 		return false
 	}
 	v := r.failureVerdict()
-	v.Detail = "nothing needs to be done: it has exceeded its maximum waiting time, so free resources are reserved for it"
+	v.Detail = "no action is needed: the gang has exceeded its maximum waiting time, so free resources are reserved for it"
 	s.commitPromised(j, r.placed)
 	s.SetVerdict(j, v)
 	return true

@@ -80,7 +80,7 @@ func (l *Ledger) isolateDescendants(up map[*Queue]*Queue) {
 	for _, q := range l.Queues {
 		for p := up[q]; p != nil && !faulty[q]; p = up[p] {
 			if faulty[p] {
-				q.Fault = fmt.Sprintf("its ancestor %s has no valid place in the queue hierarchy: %s", p.Name, p.Fault)
+				q.Fault = fmt.Sprintf("its ancestor %s has a missing or invalid parent: %s", p.Name, p.Fault)
 				break
 			}
 		}

@@ -5,10 +5,10 @@ import "time"
 // Texts of forecasts.
 const (
 	byLimits     = "from the time limits of the running jobs and the jobs ahead of it"
-	noLimits     = "unknown: the jobs that it waits for have no time limit"
+	noLimits     = "unknown: the jobs that must end first have no time limit"
 	switchedOff  = "unknown: forecasts require action backfill with its argument easy"
-	tooFar       = "unknown: too many jobs are ahead of it"
-	neverStarts  = "never: it cannot start with its current request"
+	tooFar       = "unknown: too many jobs are ahead of this job"
+	neverStarts  = "never: the job cannot start with its current request"
 	besidePods   = "from the time limits of the running jobs and the jobs ahead of it; nothing is reserved for it, because its placement depends on other pods"
 	attaches     = "unknown: its volumes or devices are allocated when it starts"
 	notPlaceable = "unknown: "

@@ -100,7 +100,7 @@ func (s *Session) PermittedTiers(spec *model.TopologySpec, held []model.NodeID, 
 	}
 	if s.Tree == nil || s.Tree.Topology == nil {
 		if spec.Hard && (spec.Tier != nil || spec.TierName != "") {
-			return nil, explain.Verdict{Code: reason.NoHyperNode, Topology: "there are no HyperNodes"}
+			return nil, explain.Verdict{Code: reason.NoHyperNode, Topology: "the cluster has no HyperNodes"}
 		}
 		return [][]*model.Domain{{from}}, explain.Verdict{}
 	}
@@ -196,7 +196,7 @@ func (s *Session) whyNoDomain(limit int) explain.Verdict {
 	if lowest, ok := s.Tree.Topology.LowestTier(); ok {
 		return explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("no HyperNode with nodes has tier %d or lower; the lowest has tier %d", limit, lowest)}
 	}
-	return explain.Verdict{Code: reason.NoHyperNode, Topology: "no HyperNode can be used"}
+	return explain.Verdict{Code: reason.NoHyperNode, Topology: "no HyperNode is usable"}
 }
 
 func groupByTier(domains []*model.Domain) [][]*model.Domain {

@@ -72,7 +72,7 @@ func (n Names) expandLetter(c byte) (string, error) {
 		return n.ArrayID, nil
 	case 'a', 'b':
 		if n.ArrayIndex < 0 {
-			return "", fmt.Errorf("%%%c stands for an array element, but the job is not an array", c)
+			return "", fmt.Errorf("%%%c is replaced by an array index, but the job is not an array", c)
 		}
 		if c == 'b' {
 			return strconv.Itoa(n.ArrayIndex % 10), nil

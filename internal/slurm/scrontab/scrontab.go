@@ -65,7 +65,7 @@ func ParseTable(text, user string) ([]Entry, error) {
 		}
 	}
 	if len(p.options) > 0 {
-		p.problems = append(p.problems, usererror.Errorf("add a line with a time and a command after the options", "line %d: options without an entry", p.options[0].Line))
+		p.problems = append(p.problems, usererror.Errorf("add a line with a time and a command after the options", "line %d: the options are not followed by an entry", p.options[0].Line))
 	}
 	return p.entries, errors.Join(p.problems...)
 }

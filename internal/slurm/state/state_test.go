@@ -76,7 +76,7 @@ func TestEveryStateOfAJobHasSlurmsCode(t *testing.T) {
 		"it was cancelled by a Command":            {Facts{Job: job(batchv1alpha1.Terminated, because("TerminateJob", "command cancel-x"))}, State{Cancelled, None}},
 		"what it waited for could never be":        {Facts{Job: job(batchv1alpha1.Terminated, annotated(keys.KillOnInvalidDependency, "true"), because("TerminateJob", "job 7 no longer exists"), func(j *batchv1alpha1.Job) { j.Status.Conditions = nil })}, State{Cancelled, None}},
 		"a policy ended it":                        {Facts{Job: job(batchv1alpha1.Terminated, because("TerminateJob", "pod train-head-0 failed with exit code 3"))}, State{Failed, "NonZeroExitCode"}},
-		"it was over its time limit":               {Facts{Job: job(batchv1alpha1.Failed, because(reason.DeadlineExceeded, "head-0 was over"))}, State{Timeout, "TimeLimit"}},
+		"it exceeded its time limit":               {Facts{Job: job(batchv1alpha1.Failed, because(reason.DeadlineExceeded, "head-0 was over"))}, State{Timeout, "TimeLimit"}},
 		"a policy ended it, its pod was over time": {Facts{Job: job(batchv1alpha1.Terminated, because("TerminateJob", "pod failed")), Pods: &Pods{End: Timeout}}, State{Timeout, "TimeLimit"}},
 		"it used too much memory":                  {Facts{Job: job(batchv1alpha1.Failed, because(reason.OOMKilled, ""))}, State{OutOfMemory, "OutOfMemory"}},
 		"its node stopped":                         {Facts{Job: job(batchv1alpha1.Failed, because(reason.NodeStopped, ""))}, State{NodeFail, "NodeDown"}},

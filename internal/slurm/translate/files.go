@@ -143,14 +143,14 @@ func mountedVolumes(in Input) (*profile.Profile, *part) {
 	}
 	v, _, covered := in.Profile.FindVolume(home)
 	if !covered {
-		b.addNote("--no-container-mount-home: no volume of the site's profile covers " + home + ", so it is not mounted in any case")
+		b.addNote("--no-container-mount-home: no volume of the site's profile covers " + home + ", so the home directory is not mounted in any case")
 		return in.Profile, b
 	}
 	without := *in.Profile
 	without.Volumes = slices.DeleteFunc(slices.Clone(in.Profile.Volumes), func(other profile.Volume) bool { return other.Name == v.Name })
 	b.recordFields("no-container-mount-home", containerPath("volumeMounts"))
 	if in.Facts.Helper {
-		b.addNote("--no-container-mount-home: a process node shows the machine's own " + home + "; files written there are lost")
+		b.addNote("--no-container-mount-home: on a process node, pods see the machine's own " + home + "; files written there are lost")
 	}
 	return &without, b
 }

@@ -77,11 +77,11 @@ func TestWithoutTheHomeDirectory(t *testing.T) {
 		t.Errorf("%+v", r.Made)
 	}
 	r, err = try(t, "--no-container-mount-home", home, func(in *Input) { in.Facts.Helper = true })
-	if err != nil || !slices.Contains(r.NoteTexts(), "--no-container-mount-home: a process node shows the machine's own /home/mei; files written there are lost") {
+	if err != nil || !slices.Contains(r.NoteTexts(), "--no-container-mount-home: on a process node, pods see the machine's own /home/mei; files written there are lost") {
 		t.Errorf("%q, %v", r.Notes, err)
 	}
 	r, err = try(t, "--no-container-mount-home", func(in *Input) { in.Environ = []string{"HOME=/root"} })
-	if err != nil || !slices.Contains(r.NoteTexts(), "--no-container-mount-home: no volume of the site's profile covers /root, so it is not mounted in any case") {
+	if err != nil || !slices.Contains(r.NoteTexts(), "--no-container-mount-home: no volume of the site's profile covers /root, so the home directory is not mounted in any case") {
 		t.Errorf("%q, %v", r.Notes, err)
 	}
 	r, err = try(t, "--container-mount-home", home)

@@ -118,7 +118,7 @@ func (s *source) listEffects(made map[string][]string, tasks int) []Made {
 			case setting.Option.Class != request.Mapped:
 				one.Note = "no effect here"
 			default:
-				one.Note = "applies only to the submission"
+				one.Note = "the option applies only to the submission"
 			}
 			all = append(all, one)
 		}

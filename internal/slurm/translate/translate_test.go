@@ -275,7 +275,7 @@ func TestWhatCannotBeTranslated(t *testing.T) {
 		"-L ansys":                                   `--licenses is not supported here (the site's profile defines no license "ansys")|the site's profile can map a license to an extended resource`,
 		"--segment=3 -N4":                            "--segment=3: --nodes=4 is not a multiple of it|set --nodes to a multiple of --segment",
 		"--segment=2 -N4":                            "--segment=2 is supported here only for all nodes of a job (--nodes=4): smaller groups cannot be distinguished|remove the option, or use --switches",
-		"-o x%a":                                     `Invalid --output specification|"x%a": %a stands for an array element, but the job is not an array`,
+		"-o x%a":                                     `Invalid --output specification|"x%a": %a is replaced by an array index, but the job is not an array`,
 		"-i /etc/passwd":                             "--input=/etc/passwd is not on a volume of the site's profile|directories on volumes: /home, /lustre/data",
 		"-d expand:42":                               `Batch job submission failed: Job dependency problem|"expand" is not a type of dependency; use after, afterany, afterok, afternotok, aftercorr and singleton`,
 		"--container-image=/x.sqsh":                  "--container-image=/x.sqsh: squashfs files cannot be run here|push the image to a registry, and specify it as registry/name:tag",

@@ -134,7 +134,7 @@ func changesInLower(r rune) bool { return unicode.ToLower(r) != r }
 
 func (w *Word[R]) parseWordTerm(operator, value string) (func(R) bool, error) {
 	if operator != ":" && operator != "=" {
-		return nil, fmt.Errorf("%s is not a number: write %s:%s", w.Key, w.Key, value)
+		return nil, fmt.Errorf("%s has no numeric values: use %s:%s", w.Key, w.Key, value)
 	}
 	wanted := slices.DeleteFunc(strings.Split(strings.ToLower(value), ","), func(one string) bool { return one == "" })
 	if len(wanted) == 0 {
@@ -213,7 +213,7 @@ func (n *Number[R]) parseBound(value string) (float64, error) {
 	if !n.Time {
 		bound, err := strconv.ParseFloat(value, 64)
 		if err != nil || bound != bound {
-			return 0, fmt.Errorf("%s: %q is not a number; example: %s>=8", n.Key, value, n.Key)
+			return 0, fmt.Errorf("%s: %q is not a number; use for example %s>=8", n.Key, value, n.Key)
 		}
 		return bound, nil
 	}
@@ -224,7 +224,7 @@ func (n *Number[R]) parseBound(value string) (float64, error) {
 	}
 	length, err := time.ParseDuration(value)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %q is not a duration; examples: %s>=2h, 90s, 5m, 3d", n.Key, value, n.Key)
+		return 0, fmt.Errorf("%s: %q is not a duration; use for example %s>=2h, 90s, 5m or 3d", n.Key, value, n.Key)
 	}
 	return length.Seconds(), nil
 }

@@ -41,7 +41,7 @@ func NewestName(ctx context.Context, c client.Client, namespace string) (string,
 		return nil
 	}, client.InNamespace(namespace))
 	if err == nil && found.Name == "" {
-		return "", usererror.Errorf("vcctl job list -A shows the jobs of all namespaces", "%s: there are no jobs in namespace %q", Latest, namespace)
+		return "", usererror.Errorf("vcctl job list -A shows the jobs of all namespaces", "%s: namespace %q has no jobs", Latest, namespace)
 	}
 	return found.Name, err
 }
@@ -105,7 +105,7 @@ func GroupsByOwner(ctx context.Context, c client.Client, namespace string, keep 
 func SingleName(f *cli.Factory, cmd *cobra.Command, args []string) (string, error) {
 	switch len(args) {
 	case 0:
-		return "", cli.UsageError(f, cmd, "the name of a job is missing")
+		return "", cli.UsageError(f, cmd, "specify the name of a job")
 	case 1:
 		return cli.BareName(args[0], "jobs"), nil
 	}

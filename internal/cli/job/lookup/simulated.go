@@ -52,5 +52,5 @@ func (s *SimulatedPods) IsNodeSimulated(ctx context.Context, c client.Client, na
 
 // NothingRunsText returns the message about a pod on a simulated node.
 func NothingRunsText(pod *corev1.Pod) string {
-	return fmt.Sprintf("pod %s is on simulated node %s: nothing runs there", pod.Name, pod.Spec.NodeName)
+	return fmt.Sprintf("pod %s is on simulated node %s, which does not run containers", pod.Name, pod.Spec.NodeName)
 }

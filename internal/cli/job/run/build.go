@@ -153,7 +153,7 @@ func (r *recipe) checkFlags() error {
 	}
 	switch {
 	case r.replicas < 1:
-		wrong("a job has at least one pod, for example --replicas=3", "--replicas (-r): %d is less than 1", r.replicas)
+		wrong("specify at least one pod, for example --replicas=3", "--replicas (-r): %d is less than 1", r.replicas)
 	case r.min > r.replicas && r.minGiven:
 		wrong("such a job could never start; lower --min or raise --replicas", "--min (-m): %d is more than --replicas, which is %d", r.min, r.replicas)
 	}

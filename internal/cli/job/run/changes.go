@@ -47,9 +47,9 @@ func (c *changes) applyTo(objects []cli.FileObject, where string, now time.Time)
 	}
 	switch {
 	case len(jobs) == 0:
-		return usererror.Errorf("with -f, these flags change the jobs in the files; remove the flags", "no job in %s for the flags to change", where)
+		return usererror.Errorf("remove the flags; with -f, they apply to the jobs in the files", "%s contains no job that the flags could change", where)
 	case c.name != "" && len(jobs) > 1:
-		return usererror.Errorf("split the file, or set the names in it", "one name given for %d jobs in %s", len(jobs), where)
+		return usererror.Errorf("split the file, or set the names in it", "one name is specified for %d jobs in %s", len(jobs), where)
 	}
 	for _, job := range jobs {
 		if err := c.changeJob(job, labels, now); err != nil {

@@ -155,8 +155,8 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.attach, "attach", false, "Print the logs of the pods until the job has ended; exit with the code of the pod that failed first")
 	o.out.AddFormatFlags(cmd, false)
 	cli.RejectTogether(cmd, "each element of an array starts independently, with all its pods", "array", "min")
-	cli.RequireAny(cmd, "it sets the resource that --gpus requests", "gpu-resource", "gpus")
-	cli.RequireAny(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
+	cli.RequireAny(cmd, "the flag names the resource that --gpus requests", "gpu-resource", "gpus")
+	cli.RequireAny(cmd, "the flag applies only to fields of objects in files", "validate", "filename", "kustomize")
 }
 
 // recursiveOrRequests is the value of -R: kubectl's --recursive or, if a list of resources follows, Volcano's
@@ -221,7 +221,7 @@ func (o *runOptions) completeOptions(cmd *cobra.Command, args []string) error {
 		o.f.WarnDeprecated("-R with resources", "--cpu and --memory")
 	}
 	if o.oldName != "" && r.name != "" {
-		return usererror.Errorf("remove one of them", "--name cannot be combined with names: --name is the old spelling of a name argument")
+		return usererror.Errorf("remove one of them", "--name cannot be combined with names: --name is the old form of a name argument")
 	}
 	r.name = cmp.Or(o.oldName, r.name)
 	r.minGiven = cmd.Flags().Lookup("min").Changed
@@ -243,8 +243,8 @@ func (o *runOptions) completeOptions(cmd *cobra.Command, args []string) error {
 func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 	switch {
 	case len(rest) > 0:
-		return usererror.Errorf(fmt.Sprintf("write -- before the command: %s %s -- %s", cli.CommandPath(o.f, cmd), o.recipe.name, strings.Join(rest, " ")),
-			"%q: more than one name", strings.Join(append([]string{o.recipe.name}, rest...), " "))
+		return usererror.Errorf(fmt.Sprintf("put -- before the command: %s %s -- %s", cli.CommandPath(o.f, cmd), o.recipe.name, strings.Join(rest, " ")),
+			"%q: only one name is allowed", strings.Join(append([]string{o.recipe.name}, rest...), " "))
 	case !o.files.HasSources() && o.recipe.name == "":
 		return usererror.Errorf(fmt.Sprintf("%s NAME --image IMAGE -- COMMAND, or -f FILE; see '%s --help'", cli.CommandPath(o.f, cmd), cli.CommandPath(o.f, cmd)),
 			"job name cannot be left blank")
@@ -255,7 +255,7 @@ func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 		return usererror.Errorf("--max-retry=1 runs the job once, without a restart", "--max-retry: must be at least 1, not %d", o.recipe.maxRetry)
 	}
 	if o.files.Recursive && !o.files.HasSources() {
-		return usererror.Errorf("add --filename, or remove --recursive", "--recursive (-R): it applies only to directories given with -f, and none was given")
+		return usererror.Errorf("add --filename, or remove --recursive", "--recursive (-R) applies only to directories specified with -f")
 	}
 	return o.rejectRepeatedFlags(cmd)
 }

@@ -59,7 +59,7 @@ func parseVolume(text string) (corev1.VolumeSource, corev1.VolumeMount, error) {
 	case 2:
 		source, mount.MountPath = parts[0], parts[1]
 	default:
-		return wrong("too many parts; want SOURCE:PATH[:ro]")
+		return wrong("the value has too many parts; use the form SOURCE:PATH[:ro]")
 	}
 	if !path.IsAbs(mount.MountPath) {
 		return wrong("the path in the container is missing or does not begin with /")

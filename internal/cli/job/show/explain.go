@@ -49,7 +49,7 @@ func newExplain(f *cli.Factory, run func(context.Context, *explainOptions) error
 			# One job
 			vcctl job explain train
 
-			# Until it runs, again whenever the explanation changes
+			# Watch: print the explanation whenever it changes, until the job runs
 			vcctl job explain train -w
 
 			# All waiting jobs in all namespaces
@@ -61,7 +61,7 @@ func newExplain(f *cli.Factory, run func(context.Context, *explainOptions) error
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sel.AddArguments(f, args)
 			o.sel.All = o.sel.All || o.sel.AllNamespaces
-			if err := o.sel.RequireSelection(f, cmd, "the name of a job is missing"); err != nil {
+			if err := o.sel.RequireSelection(f, cmd, "specify the name of a job"); err != nil {
 				return err
 			}
 			if o.watch && (len(o.sel.Names) != 1 || o.out.IsMachineReadable()) {

@@ -41,7 +41,7 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:     "view NAME...",
 		Aliases: []string{"describe", "show"},
-		Short:   "Show a job: tasks, pods, events, and why it is waiting",
+		Short:   "Show a job: its tasks, pods and events, and why it is waiting",
 		Long: cli.FormatHelp(`
 			Show details of a job: its tasks, its pods, its phases so far, and the last events
 			about the job, its pod group and its pods. If the job is waiting, the reason and
@@ -53,7 +53,7 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 			# The object itself
 			vcctl job view train -o yaml
 
-			# Again whenever it changes, until it ends
+			# Watch: show the job whenever it changes, until it ends
 			vcctl job view train -w
 
 			# Without the events

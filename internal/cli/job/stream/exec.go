@@ -65,14 +65,14 @@ func newExec(f *cli.Factory, run func(context.Context, *execOptions) error) *cob
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at := cmd.ArgsLenAtDash()
 			if at < 0 && len(args) > 1 {
-				return usererror.Errorf(fmt.Sprintf("write -- before the command: %s %s -- %s", cli.CommandPath(f, cmd), args[0], strings.Join(args[1:], " ")),
+				return usererror.Errorf(fmt.Sprintf("put -- before the command: %s %s -- %s", cli.CommandPath(f, cmd), args[0], strings.Join(args[1:], " ")),
 					"the command must follow --")
 			}
 			if at >= 0 {
 				args, o.command = args[:at], args[at:]
 			}
 			if len(o.command) == 0 {
-				return cli.UsageError(f, cmd, "the command is missing")
+				return cli.UsageError(f, cmd, "specify a command")
 			}
 			return o.completeOptions(cmd, args, run)
 		},
@@ -94,7 +94,7 @@ func execFlagError(f *cli.Factory, cmd *cobra.Command, err error) error {
 	case errors.As(err, &wrong) && wrong.GetFlag().Name == "index":
 		e.Hint = fmt.Sprintf("-i is the index of a pod here; standard input and the terminal are passed on without -it: %s NAME -- sh", cli.CommandPath(f, cmd))
 	case errors.As(err, &none):
-		e.Hint = fmt.Sprintf("write the command and its flags after --: %s NAME -- ls -l", cli.CommandPath(f, cmd))
+		e.Hint = fmt.Sprintf("put the command and its flags after --: %s NAME -- ls -l", cli.CommandPath(f, cmd))
 	}
 	return e
 }
@@ -251,7 +251,7 @@ func (o *execOptions) choosePod(ctx context.Context, c client.Client, job *batch
 		states = append(states, fmt.Sprintf("%s (%s)", jobstatus.ShortPod(job.Name, pod.Name), cli.PodStatus(pod)))
 	}
 	e := usererror.Errorf(o.f.CommandText("job explain "+job.Name)+" shows why; "+o.f.CommandText("job wait "+job.Name+" --for=running")+" waits",
-		"no pod of job %q is running: the job is %s", job.Name, jobstatus.PhaseOrPending(job))
+		"job %q is %s and has no running pod", job.Name, jobstatus.PhaseOrPending(job))
 	if jobstatus.PhaseOrPending(job) == batchv1alpha1.Running {
 		e.What, e.Hint = fmt.Sprintf("no running pod of job %q matches --task and --index", job.Name), o.f.CommandText("job view "+job.Name)+" shows its pods"
 	}

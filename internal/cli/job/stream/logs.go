@@ -75,7 +75,7 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sel.AddArguments(f, args)
-			if err := o.sel.RequireSelection(f, cmd, "the name of a job is missing"); err != nil {
+			if err := o.sel.RequireSelection(f, cmd, "specify the name of a job"); err != nil {
 				return err
 			}
 			if err := o.checkFlags(cmd); err != nil {

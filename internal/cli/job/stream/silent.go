@@ -27,7 +27,7 @@ func (o *logsOptions) simulatedError(pods []*corev1.Pod) error {
 	for i, pod := range pods {
 		where[i] = jobstatus.ShortPod(o.job.Name, pod.Name) + " on " + pod.Spec.NodeName
 	}
-	return usererror.Errorf(hint, "%d pods are on simulated nodes: nothing runs there, so there are no logs (%s)", len(pods), joinNotes(where))
+	return usererror.Errorf(hint, "%d pods are on simulated nodes, which do not run containers, so there are no logs (%s)", len(pods), joinNotes(where))
 }
 
 // silenceReasons returns the known reasons why a container wrote no output: it never started, or its node reported a

@@ -67,7 +67,7 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sel.AddArguments(f, args)
-			if err := o.sel.RequireSelection(f, cmd, "the name of a job is missing"); err != nil {
+			if err := o.sel.RequireSelection(f, cmd, "specify the name of a job"); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -183,7 +183,7 @@ func (o *awaitOptions) noMatchError() error {
 	if o.sel.Selector == "" {
 		return usererror.Errorf(hint, "no job to wait for")
 	}
-	return usererror.Errorf(hint, "no job has the labels %q", o.sel.Selector)
+	return usererror.Errorf(hint, "no job matches the labels %q", o.sel.Selector)
 }
 
 func describeJobs(jobs []*batchv1alpha1.Job) string {

@@ -36,7 +36,7 @@ func runSbcast(ctx context.Context, c *program.Call) error {
 	}
 	id, given := c.Parsed.LastValue("jobid")
 	if !given {
-		return usererror.Errorf("use --jobid=JOB; inside a job it is not needed", "Need a job id to run this command.")
+		return usererror.Errorf("specify --jobid=JOB, which is optional inside a job", "Need a job id to run this command.")
 	}
 	file, info, err := podcommands.OpenRegular(c.Parsed.Operands[0])
 	if err != nil {

@@ -167,9 +167,9 @@ const (
 
 // instead maps the reasons why a job cannot be cancelled to hints in which JOB stands for the job number.
 var instead = map[string]string{
-	errOver:            "sacct -j JOB shows how it ended",
-	errPending:         "only running jobs have steps and can receive signals; use scancel without them to cancel the job",
-	program.InvalidJob: "it was deleted in the meantime; squeue and sacct list jobs",
+	errOver:            "sacct -j JOB shows how the job ended",
+	errPending:         "only running jobs have steps and can receive signals; to cancel the job, use scancel without a step or signal",
+	program.InvalidJob: "the job was deleted in the meantime; squeue and sacct list jobs",
 }
 
 // scancel is one run of the scancel command in one cluster.

@@ -222,7 +222,7 @@ func TestTheControllerIsAway(t *testing.T) {
 			job.Status.State = batchv1alpha1.JobState{Phase: batchv1alpha1.Pending, Reason: string(reason.JobHeldUser)}
 		}), "-H", golden.Result{Out: "Submitted batch job sbatch-x7k2p\n", Err: note + "sbatch: warning: the job has no number after 2s: this cluster assigns none, or vc's job controller is not running; use its name instead\n"}},
 		"it does not come": {func(*testing.T, *clitest.Server) {}, "-dafterok:1", golden.Result{Code: 1, Err: note +
-			"sbatch: error: Batch job submission failed: no job controller accepted the job within 7s\nsbatch: hint: the job was deleted before any of it ran; submit it again when vc's job controller is running\n"}},
+			"sbatch: error: Batch job submission failed: no job controller accepted the job within 7s\nsbatch: hint: the job was deleted before any pod ran; submit it again when vc's job controller is running\n"}},
 		"the job may not be looked at": {func(_ *testing.T, server *clitest.Server) {
 			server.RejectRequests("GET", jobsOfTeam, 403, metav1.StatusReasonForbidden, "jobs.batch.volcano.sh is forbidden")
 		}, "-a0-15%4", golden.Result{Code: 1, Err: "sbatch: error: Batch job submission failed: cannot determine whether this cluster's job controller can limit running elements of arrays\n" +
@@ -245,7 +245,7 @@ func TestTheControllerIsAway(t *testing.T) {
 // The API server restarts while a command waits for a job. The command still reports the end of the job.
 func TestTheEndIsSeenAfterTheServerWasAway(t *testing.T) {
 	t.Parallel()
-	const away43 = "sbatch: warning: job 43 cannot be read now, still waiting for it: the server restarts\n"
+	const away43 = "sbatch: warning: job 43 cannot be read at the moment; still waiting: the server restarts\n"
 	away := func(t *testing.T, server *clitest.Server, then func(*batchv1alpha1.Job)) {
 		server.RejectRequests("GET", jobsOfTeam, 500, metav1.StatusReasonInternalError, "the server restarts")
 		onceAsked(t, server, 2, func() {

@@ -79,7 +79,7 @@ func checkDirectives(c *program.Call, s *jobInput, script *directive.Script) err
 		c.PrintNotef("error", "line %d: #SLURM is treated as #SBATCH; use #SBATCH", line)
 	}
 	if line := findMPILine(s.script); line > 0 {
-		s.warnings = append(s.warnings, fmt.Sprintf("line %d: srun cannot start MPI programs through PMI here; use mpirun instead, no other change is needed", line))
+		s.warnings = append(s.warnings, fmt.Sprintf("line %d: srun cannot start MPI programs through PMI here; replace srun with mpirun", line))
 	}
 	for _, line := range script.Late {
 		s.warnings = append(s.warnings, fmt.Sprintf("line %d: #SBATCH after the first command is ignored", line))

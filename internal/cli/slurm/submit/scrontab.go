@@ -43,7 +43,7 @@ var Scrontab = program.Program{Table: &scrontabTable, Run: runScrontab,
 		# Replace the table with a file
 		cat my.cron | vcctl slurm scrontab -
 
-		# Print the table, then edit it
+		# Print the table; edit it
 		vcctl slurm scrontab -l
 		vcctl slurm scrontab -e`,
 }

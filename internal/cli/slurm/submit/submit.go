@@ -95,7 +95,7 @@ func waitForController(ctx context.Context, c *program.Call, cl client.WithWatch
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case !ok:
-		return nil, usererror.Errorf("the job was deleted before any of it ran; submit it again when vc's job controller is running", notSubmitted+"no job controller accepted the job within %s", idPatience+awayPatience)
+		return nil, usererror.Errorf("the job was deleted before any pod ran; submit it again when vc's job controller is running", notSubmitted+"no job controller accepted the job within %s", idPatience+awayPatience)
 	case !isOurs(now):
 		return nil, usererror.Errorf("the controller accepted the job but did not assign a number as vc's job controller does", notSubmitted+"this cluster's job controller cannot %s; remove %s", what, option)
 	}

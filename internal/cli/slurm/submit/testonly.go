@@ -93,7 +93,7 @@ func unknownStartReason(a *insightv1alpha1.Answer) string {
 	switch {
 	case e == nil:
 	case e.Never || strings.HasPrefix(e.Estimate, "never: "):
-		return "it cannot start with its current request"
+		return "the job cannot start with its current request"
 	case e.Estimate != "":
 		return "start time unknown: " + strings.TrimPrefix(e.Estimate, "unknown: ")
 	}

@@ -57,10 +57,10 @@ func TestWhenAJobWouldStart(t *testing.T) {
 			e.Estimate = "job train of queue research runs without a time limit"
 		})),
 		foreseen("it cannot start", insightv1alpha1.VerdictWaits, explained(func(e *schedulingv1beta1.Explanation) {
-			e.Never, e.Estimate = true, "never: it cannot start with its current request"
+			e.Never, e.Estimate = true, "never: the job cannot start with its current request"
 		})),
 		foreseen("the scheduler does not know", insightv1alpha1.VerdictWaits, explained(func(e *schedulingv1beta1.Explanation) {
-			e.Estimate = "unknown: the jobs that it waits for have no time limit"
+			e.Estimate = "unknown: the jobs that must end first have no time limit"
 		})),
 		foreseen("it would wait for something else than room", insightv1alpha1.VerdictWaits, func(a *insightv1alpha1.Answer) { a.Message = "the job is held back until 2026-03-02T08:00:00Z" }),
 		foreseen("never", insightv1alpha1.VerdictNever, explained(func(e *schedulingv1beta1.Explanation) {

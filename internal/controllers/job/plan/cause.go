@@ -134,7 +134,7 @@ func causeCodeOf(name string, pod *corev1.Pod) Cause {
 	switch pod.Status.Reason {
 	case "":
 	case nodeDeadline:
-		text := name + " was over its time limit"
+		text := name + " exceeded its time limit"
 		if limit := pod.Spec.ActiveDeadlineSeconds; limit != nil {
 			text += " of " + formatTimeLimit(time.Duration(*limit)*time.Second)
 		}
@@ -161,7 +161,7 @@ func describeContainerEnd(name string, end *corev1.ContainerStateTerminated, mem
 		return Cause{code: reason.StartError, text: name + " could not start" + messageSuffix(end.Message)}
 	case nodeOutOfMemory:
 		if memory == "" {
-			return Cause{code: reason.OOMKilled, text: name + " used more memory than it may"}
+			return Cause{code: reason.OOMKilled, text: name + " used more memory than allowed"}
 		}
 		return Cause{code: reason.OOMKilled, text: name + " used more memory than its limit of " + memory}
 	case nodeStopped, nodeLostSight:

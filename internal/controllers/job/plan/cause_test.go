@@ -62,13 +62,13 @@ func TestAFailedJobNamesTheCauseFirst(t *testing.T) {
 		"the rule follows when some went well": {running().pod("w", 0, well).pod("w", 1, failed, ended(3, 0)), reason.PodFailed,
 			"w-1 exited with code 3; of task w fewer than its minAvailable pods succeeded"},
 		"a time limit": {running().pod("w", 0, failed, endedBy(137, "Error", ""), saidOf("DeadlineExceeded", "Pod was active"), limited(2)).pod("w", 1, failed),
-			reason.DeadlineExceeded, "w-0 was over its time limit of 2s"},
+			reason.DeadlineExceeded, "w-0 exceeded its time limit of 2s"},
 		"a long time limit": {running().pod("w", 0, failed, saidOf("DeadlineExceeded", ""), limited(3600)).pod("w", 1, failed),
-			reason.DeadlineExceeded, "w-0 was over its time limit of 1h"},
+			reason.DeadlineExceeded, "w-0 exceeded its time limit of 1h"},
 		"a program that is not there": {running().pod("w", 0, failed, endedBy(128, "StartError", "exec nope: not found\nmore")).pod("w", 1, failed),
 			reason.StartError, "w-0 could not start: exec nope: not found"},
 		"too much memory":        {running().pod("w", 0, failed, endedBy(137, "OOMKilled", ""), memoryLimited("1Gi")).pod("w", 1, failed), reason.OOMKilled, "w-0 used more memory than its limit of 1Gi"},
-		"memory without a limit": {running().pod("w", 0, failed, endedBy(137, "OOMKilled", "")).pod("w", 1, failed), reason.OOMKilled, "w-0 used more memory than it may"},
+		"memory without a limit": {running().pod("w", 0, failed, endedBy(137, "OOMKilled", "")).pod("w", 1, failed), reason.OOMKilled, "w-0 used more memory than allowed"},
 		"a node that was ended":  {running().pod("w", 0, failed, endedBy(137, "NodeStopped", "the node's process ended")).pod("w", 1, failed), reason.NodeStopped, "w-0: the node was stopped"},
 		"pressure on the node":   {running().pod("w", 0, failed, saidOf("Evicted", "low on memory")).pod("w", 1, failed), reason.Evicted, "w-0 was evicted by its node: low on memory"},
 		"a node that refuses for ever": {running().with(func(j *batchv1alpha1.Job) { j.Status.RefusedPods = 16 }).pod("w", 0, failed, saidOf("OutOfcpu", "no cpu")).pod("w", 1, failed),
@@ -79,8 +79,8 @@ func TestAFailedJobNamesTheCauseFirst(t *testing.T) {
 			"w-0 container main exited with code 3"},
 		"one restart too many": {given(batchv1alpha1.Restarting).with(func(j *batchv1alpha1.Job) {
 			j.Status.RetryCount, j.Status.Version, j.Status.State.Reason = 3, 3, string(busv1alpha1.RestartJobAction)
-		}).pod("w", 0, failed, ended(3, 0), ofVersion(2)), reason.PodFailed, "w-0 exited with code 3; it ran 3 times, maxRetry 3"},
-		"no pod to name": {given(batchv1alpha1.Restarting).with(func(j *batchv1alpha1.Job) { j.Status.RetryCount, j.Status.Version = 3, 3 }), "", "it ran 3 times, maxRetry 3"},
+		}).pod("w", 0, failed, ended(3, 0), ofVersion(2)), reason.PodFailed, "w-0 exited with code 3; the job ran 3 times, which is its maxRetry of 3"},
+		"no pod to name": {given(batchv1alpha1.Restarting).with(func(j *batchv1alpha1.Job) { j.Status.RetryCount, j.Status.Version = 3, 3 }), "", "the job ran 3 times, which is its maxRetry of 3"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestAFailureIsInTheStatusWhoeverAnswersIt(t *testing.T) {
 	}{
 		"an exit code": {ends(busv1alpha1.PodFailedEvent).pod("w", 0, failed, ended(3, 0)), &batchv1alpha1.JobFailure{Reason: "PodFailed", Message: "w-0 exited with code 3", ExitCode: new(int32(3))}},
 		"a time limit": {ends(busv1alpha1.PodFailedEvent).pod("w", 0, failed, endedBy(137, "Error", ""), saidOf("DeadlineExceeded", ""), limited(60)),
-			&batchv1alpha1.JobFailure{Reason: "DeadlineExceeded", Message: "w-0 was over its time limit of 1m", ExitCode: new(int32(137))}},
+			&batchv1alpha1.JobFailure{Reason: "DeadlineExceeded", Message: "w-0 exceeded its time limit of 1m", ExitCode: new(int32(137))}},
 		"too much memory": {ends(busv1alpha1.PodFailedEvent).pod("w", 0, failed, endedBy(137, "OOMKilled", ""), memoryLimited("1Gi")),
 			&batchv1alpha1.JobFailure{Reason: "OOMKilled", Message: "w-0 used more memory than its limit of 1Gi", ExitCode: new(int32(137))}},
 		"a node that is gone": {ends(busv1alpha1.PodFailedEvent).pod("w", 0, failed, disrupted("DeletionByPodGC")), &batchv1alpha1.JobFailure{Reason: "NodeStopped", Message: "w-0: the node was lost"}},

@@ -227,7 +227,7 @@ func (b *builder) taskEvents() []event {
 		}
 		limit := cmp.Or(spec.MaxRetry, defaultTaskRetry)
 		if spec.Replicas > 0 && limit > 0 && t.restarts >= limit {
-			text := fmt.Sprintf("containers of task %s restarted %d times, the limit is %d", spec.Name, t.restarts, limit)
+			text := fmt.Sprintf("containers of task %s restarted %d times; the limit is %d", spec.Name, t.restarts, limit)
 			list = append(list, event{kind: busv1alpha1.TaskFailedEvent, undated: true, task: task, where: t.restarted,
 				cause: &Cause{code: reason.PodFailed, text: text}, text: text})
 		}

@@ -48,13 +48,13 @@ func evaluateGate(job *batchv1alpha1.Job, others []*batchv1alpha1.Job, now time.
 	}
 	switch held := job.Annotations[keys.Hold]; {
 	case held == keys.HoldAdmin:
-		d.code, d.text = reason.JobHeldAdmin, "it is held by an administrator"
+		d.code, d.text = reason.JobHeldAdmin, "the job is held by an administrator"
 	case held != "":
-		d.code, d.text = reason.JobHeldUser, "it is held by its user"
+		d.code, d.text = reason.JobHeldUser, "the job is held by its user"
 	case d.never:
 	case begin.After(now):
 		d.until = begin
-		d.code, d.text = reason.BeginTime, "it starts no earlier than "+begin.UTC().Format(time.RFC3339)
+		d.code, d.text = reason.BeginTime, "the job does not start before "+begin.UTC().Format(time.RFC3339)
 	}
 	return d
 }
@@ -95,7 +95,7 @@ func evaluateDependency(job *batchv1alpha1.Job, d batchv1alpha1.Dependency, othe
 		g.until = time.Time{}
 	case len(hopeless) > 0 && (!d.Any || len(waits) == 0):
 		g.code, g.never, g.until = reason.DependencyNeverSatisfied, true, time.Time{}
-		g.text = "its dependency can never be satisfied: " + strings.Join(shortenTerms(hopeless), "; ")
+		g.text = "the job's dependency can never be satisfied: " + strings.Join(shortenTerms(hopeless), "; ")
 	default:
 		joint := "; "
 		if d.Any {

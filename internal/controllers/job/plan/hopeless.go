@@ -61,7 +61,7 @@ func (b *builder) findRestartsExhausted() *Cause {
 			c = describeContainerEnd(name, end, onlyMemoryLimit(m.pod))
 			c.exit = &end.ExitCode
 		}
-		c.text += fmt.Sprintf("; its containers were restarted %d times, maxRetry of task %s is %d", restartCount(m.pod), task.Name, limit)
+		c.text += fmt.Sprintf("; its containers were restarted %d times, but maxRetry of task %s is %d", restartCount(m.pod), task.Name, limit)
 		return &c
 	}
 	return nil

@@ -50,13 +50,13 @@ func TestAJobThatCannotComeToAnythingFails(t *testing.T) {
 		why   string
 	}{
 		"a pod that crashes once more than its task allows": {crashing(4, time.Second), batchv1alpha1.Failed,
-			"w-1 exited with code 1; its containers were restarted 4 times, maxRetry of task w is 3"},
+			"w-1 exited with code 1; its containers were restarted 4 times, but maxRetry of task w is 3"},
 		"not before":                                  {crashing(3, time.Second), batchv1alpha1.Running, ""},
 		"a task that allows more":                     {crashing(4, time.Second, retries(4)), batchv1alpha1.Running, ""},
 		"a task without a limit":                      {crashing(99, time.Second, retries(-1)), batchv1alpha1.Running, ""},
 		"crashes while the others were not there yet": {crashing(9, 11*time.Minute), batchv1alpha1.Running, ""},
 		"a policy knows better": {crashing(4, time.Second).policy(busv1alpha1.TaskFailedEvent, busv1alpha1.RestartTaskAction), batchv1alpha1.Restarting,
-			"containers of task w restarted 4 times, the limit is 3"},
+			"containers of task w restarted 4 times; the limit is 3"},
 		"a policy that waits knows better":              {delayed(crashing(4, time.Second), busv1alpha1.TaskFailedEvent, busv1alpha1.RestartTaskAction, time.Hour), batchv1alpha1.Running, ""},
 		"containers that are meant to be started again": {crashing(9, time.Second, func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Template.Spec.RestartPolicy = corev1.RestartPolicyAlways }), batchv1alpha1.Running, ""},
 		"a task that waits for one that has failed":     {waiting(failed, well), batchv1alpha1.Failed, "w-0 exited with code 3; task x can never start: it waits for w"},

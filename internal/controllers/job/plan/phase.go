@@ -174,7 +174,7 @@ func settleEnded(job *batchv1alpha1.Job, n *counters) (batchv1alpha1.JobPhase, s
 
 func settleRestarting(job *batchv1alpha1.Job, n *counters) (batchv1alpha1.JobPhase, string) {
 	if exceedsMaxRetry(job) {
-		return batchv1alpha1.Failed, fmt.Sprintf("it ran %d times, maxRetry %d", job.Status.RetryCount, job.Spec.MaxRetry)
+		return batchv1alpha1.Failed, fmt.Sprintf("the job ran %d times, which is its maxRetry of %d", job.Status.RetryCount, job.Spec.MaxRetry)
 	}
 	if countReplicas(job)-n.terminating >= job.Spec.MinAvailable {
 		return batchv1alpha1.Pending, "the pods are being started again"

@@ -37,7 +37,7 @@ func (a *addresses) Reserve() (netip.Addr, error) {
 			return a.next, nil
 		}
 	}
-	return netip.Addr{}, fmt.Errorf("pod addresses: all of %s are in use", a.subnet)
+	return netip.Addr{}, fmt.Errorf("all pod addresses in %s are in use", a.subnet)
 }
 
 // Release frees an address.

@@ -85,7 +85,7 @@ func missingFeatures(p Permitted) []string {
 	var lines []string
 	switch p.Level {
 	case LevelUser:
-		lines = append(lines, "not root: pods share the machine's network (each has a loopback address of its own, so two pods can listen on the same port only if "+
+		lines = append(lines, "not running as root: pods share the machine's network (each has its own loopback address, so two pods can listen on the same port only if "+
 			"they bind to their address), /tmp is empty and private to each pod, resource limits are not enforced, and root's files cannot be changed")
 	case LevelPlain:
 		lines = append(lines, "namespaces are not permitted: pods are plain processes; they see the machine's files and network, volumes are not mounted "+

@@ -109,7 +109,7 @@ type Mount struct {
 func SendMessage(fd int, message any, files ...int) error {
 	body, err := json.Marshal(message)
 	if err != nil {
-		return fmt.Errorf("message to the container's init: %w", err)
+		return fmt.Errorf("encode a message to the container's init: %w", err)
 	}
 	packet := make([]byte, 4+len(body))
 	binary.BigEndian.PutUint32(packet, uint32(len(body)))
@@ -149,7 +149,7 @@ func ReceiveMessage(fd int, message any) ([]int, error) {
 	}
 	size := binary.BigEndian.Uint32(header[:])
 	if size > maxMessageBytes {
-		return files, fmt.Errorf("message of %d bytes is too long", size)
+		return files, fmt.Errorf("a message of %d bytes is too long", size)
 	}
 	body := make([]byte, size)
 	if err := readWholeBuffer(fd, body); err != nil {

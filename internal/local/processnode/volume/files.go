@@ -166,7 +166,7 @@ func projectedFiles(pod *corev1.Pod, source *corev1.ProjectedVolumeSource, facts
 		case part.ServiceAccountToken != nil:
 			files, err = tokenFile(part.ServiceAccountToken, source.DefaultMode, sources)
 		default:
-			err = fmt.Errorf("projected source of a kind that process nodes do not know")
+			err = fmt.Errorf("process nodes do not support this kind of projected source")
 		}
 		if err != nil {
 			return nil, err

@@ -60,7 +60,7 @@ func prepareVolume(pod *corev1.Pod, v *corev1.Volume, path, memory string, facts
 	case v.Ephemeral != nil:
 		return claimedVolume(pod.Name+"-"+v.Name, false, sources)
 	}
-	return Volume{}, errors.New("process nodes have no volumes of this kind")
+	return Volume{}, errors.New("process nodes do not support this kind of volume")
 }
 
 func volumeGroup(pod *corev1.Pod) int64 {
@@ -138,7 +138,7 @@ func claimedVolume(name string, readOnly bool, sources Sources) (Volume, error) 
 	case pv.Spec.Local != nil:
 		made, err = newHostPath(&corev1.HostPathVolumeSource{Path: pv.Spec.Local.Path})
 	default:
-		err = fmt.Errorf("persistent volume %s is neither hostPath nor local: process nodes cannot attach it", pv.Name)
+		err = fmt.Errorf("process nodes cannot attach persistent volume %s, because it is neither hostPath nor local", pv.Name)
 	}
 	made.ReadOnly = made.ReadOnly || readOnly
 	return made, err
@@ -196,7 +196,7 @@ func (v Volume) resolveInside(sub string) (string, error) {
 		return "", err
 	}
 	if resolved != root && !strings.HasPrefix(resolved, root+"/") {
-		return "", fmt.Errorf("%q leads out of the volume", sub)
+		return "", fmt.Errorf("%q leads outside the volume", sub)
 	}
 	return resolved, nil
 }

@@ -9,7 +9,7 @@ var manual = config.Manual{
 		"without the resources of pods outside of queues.",
 	Switches: []config.Option{
 		{Key: "enableHierarchy", Default: "false", Text: "on: the limits and usage of ancestors count as well"},
-		{Key: "enableQueueOrder", Default: "true", Text: "off: queues are not ordered by priority and by the used part of their deserved share"},
+		{Key: "enableQueueOrder", Default: "true", Text: "off: queues are not ordered by priority and by how much of their deserved share they use"},
 		{Key: "enabledAllocatable", Default: "true", Text: "off: capabilities do not limit placement"},
 		{Key: "enableJobEnqueued", Default: "true", Text: "off: capabilities do not limit admission"},
 		{Key: "enablePreemptive", Default: "true", Text: "off: a queue may reclaim more than its deserved share"},

@@ -74,7 +74,7 @@ func (r *rules) grantEviction(a *framework.Attack) framework.Guard {
 	return framework.Guard{Code: reason.WithinShare, Moves: true, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
 		if q == nil || q == a.Taker.In {
-			return false, "it is of the same queue"
+			return false, "the pod is in the same queue"
 		}
 		named := r.deservesAnyOf(q, victims)
 		if !named && !r.sharesAncestor(q, a) { // a queue only borrows resources that its deserved amounts do not name

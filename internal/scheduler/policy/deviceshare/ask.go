@@ -71,7 +71,7 @@ func (p *Policy) parseShapeRequest(s *model.Shape) *ask {
 	}
 	switch {
 	case a.vgpu && share.cards > 0:
-		a.recordProblem("it requests both %s and %s or %s", keys.VGPUNumber, keys.GPUMemory, keys.GPUNumber)
+		a.recordProblem("the pod requests both %s and %s or %s", keys.VGPUNumber, keys.GPUMemory, keys.GPUNumber)
 	case share.cards > 0:
 		a.parts = []part{share}
 	case !a.vgpu && a.problem == "":
@@ -108,9 +108,9 @@ func parseVGPURequest(c *podshape.Container, a *ask) part {
 	case number == 0 && memory+percent+cores > 0:
 		a.recordProblem("container %s requests parts of cards, but %s is 0", c.Name, keys.VGPUNumber)
 	case cores > wholeCard:
-		a.recordProblem("container %s requests %s %d: a card has %d", c.Name, keys.VGPUCores, cores, wholeCard)
+		a.recordProblem("container %s requests %s %d, but a card has only %d", c.Name, keys.VGPUCores, cores, wholeCard)
 	case percent > unset:
-		a.recordProblem("container %s requests %s %d: a card has 100", c.Name, keys.VGPUMemoryPercentage, percent)
+		a.recordProblem("container %s requests %s %d, but a card has only 100", c.Name, keys.VGPUMemoryPercentage, percent)
 	}
 	if percent == 0 || percent >= unset {
 		percent = 100

@@ -176,7 +176,7 @@ func (r *refusals) toRefusalAnswer(part *part, cards int) answer {
 	case r.unfit > 0:
 		return answer{code: reason.DeviceMismatch}
 	}
-	return answer{code: reason.DeviceShort, detail: fmt.Sprintf("%d cards requested, the node has %d", part.cards, cards)}
+	return answer{code: reason.DeviceShort, detail: fmt.Sprintf("%d cards are requested, but the node has %d", part.cards, cards)}
 }
 
 // String describes the request for users.

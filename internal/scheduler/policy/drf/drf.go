@@ -211,7 +211,7 @@ func (s *shares) grantEviction(ses *session.Session, a *framework.Attack) framew
 			}
 			return mine <= s.computeDominantShare(scratch)+tiny, ""
 		},
-		Because: func([]*model.Task) string { return "its dominant share is lower" },
+		Because: func([]*model.Task) string { return "the dominant share of the waiting gang is lower" },
 		Out: func(victims []*model.Task, sign int) {
 			if j := ses.Job(victims[0].Gang); j != nil && left[j] != nil {
 				for _, t := range victims {

@@ -10,8 +10,8 @@ var manual = config.Manual{
 		{Key: "enableQueueOrder", Default: "true", Text: "off: does not order queues, regardless of fairshare.queues"},
 	},
 	Arguments: []config.Option{
-		{Key: "fairshare.targetQueues", Default: "", Text: "queues whose gangs it orders, comma-separated or as a list; empty: all"},
-		{Key: "fairshare.halfLife", Default: "4h", Text: "time after which past usage counts half"},
+		{Key: "fairshare.targetQueues", Default: "", Text: "queues in which the policy orders gangs, comma-separated or as a list; empty: all queues"},
+		{Key: "fairshare.halfLife", Default: "4h", Text: "half-life of past usage"},
 		{Key: "fairshare.usageWeight", Default: "1", Text: "weight of past usage"},
 		{Key: "fairshare.ageWeight", Default: "0.1", Text: "weight of the waiting time"},
 		{Key: "fairshare.maxAge", Default: "168h", Text: "waiting time after which the score no longer grows"},

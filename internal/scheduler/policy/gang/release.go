@@ -54,7 +54,7 @@ func (p *Policy) releaseBroken(s *session.Session) {
 		return
 	}
 	s.Rules.Shuffle(framework.Mover{Name: p.Name(), Victims: func() ([]*model.Task, string) {
-		return tasksOnNodes(lastWaiting(s, p.isDueForRelease)), fmt.Sprintf("its gang has used nodes with less than its minimum for %s, and releases them until the whole gang fits", p.release)
+		return tasksOnNodes(lastWaiting(s, p.isDueForRelease)), fmt.Sprintf("the gang has run below its minimum for %s and releases its nodes until the whole gang fits", p.release)
 	}})
 }
 
@@ -68,7 +68,7 @@ func (p *Policy) releasePartial(s *session.Session) {
 		if j == nil {
 			return nil, ""
 		}
-		return tasksOnNodes(j), fmt.Sprintf("only %d of the minimum of %d pods were bound, and for %s the others have not fit: it releases its resources until the whole gang fits",
+		return tasksOnNodes(j), fmt.Sprintf("only %d of the minimum of %d pods are bound, and the others have not fit for %s: the gang releases its resources until it fits as a whole",
 			j.AllocatedTasks(), j.MinMember, p.window)
 	}})
 }

@@ -39,7 +39,7 @@ func parseLimits(text string) (map[string][]resource.Amount, error) {
 		if json.Unmarshal([]byte(text), &lists) != nil {
 			return nil, fmt.Errorf("must be a JSON object that maps each group to amounts of resources, such as {\"g1\":{\"cpu\":\"10\"}}, not %q", text)
 		}
-		return nil, fmt.Errorf("an amount is invalid in %q", text)
+		return nil, fmt.Errorf("%q contains an invalid amount", text)
 	}
 	out := map[string][]resource.Amount{}
 	for group, list := range raw {

@@ -4,7 +4,7 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the policy's settings.
 var manual = config.Manual{
-	Text: "Selects CPUs of one NUMA node, or of as few as possible, for pods of QoS Guaranteed, by the nodes' Numatopology and `volcano.sh/numa-topology-policy`.",
+	Text: "Selects CPUs on one NUMA node, or on as few as possible, for pods with QoS class Guaranteed, based on the nodes' Numatopology and `volcano.sh/numa-topology-policy`.",
 	Switches: []config.Option{
 		{Key: "enablePredicate", Default: "true", Text: "off: disables the policy"},
 		{Key: "enableNodeOrder", Default: "true", Text: "off: does not score nodes by the number of NUMA nodes"},

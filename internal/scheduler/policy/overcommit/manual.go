@@ -9,7 +9,7 @@ var manual = config.Manual{
 		{Key: "enableJobEnqueued", Default: "true", Text: "off: disables the policy"},
 	},
 	Arguments: []config.Option{
-		{Key: "overcommit-factor", Default: "1.2", Text: "the multiple, 1 or more"},
+		{Key: "overcommit-factor", Default: "1.2", Text: "factor by which the cluster's capacity is multiplied, at least 1"},
 	},
 }
 

@@ -65,7 +65,7 @@ func parseCurve(a *framework.Attaching, value any, bad func(string)) {
 			bad(fmt.Sprintf("must be {utilization: 0-100, score: 0-10}, not %v", item))
 			return
 		case a.Points > 0 && p.Utilization <= a.Curve[a.Points-1].Utilization:
-			bad(fmt.Sprintf("utilization %d does not rise above %d", p.Utilization, a.Curve[a.Points-1].Utilization))
+			bad(fmt.Sprintf("utilization %d is not greater than the previous value %d", p.Utilization, a.Curve[a.Points-1].Utilization))
 			return
 		case !a.AddPoint(p):
 			bad("too many points")

@@ -21,7 +21,7 @@ var manual = config.Manual{
 		{Key: "predicate.VolumeBindingEnable", Default: "true", Text: "volumes of claims: the nodes where they can be used or provisioned"},
 		{Key: "predicate.DynamicResourceAllocationEnable", Default: "true", Text: "devices of ResourceClaims"},
 		{Key: "volumebinding.weight", Default: "1", Text: "weight of the scores for matching volumes"},
-		{Key: "volumebinding.shape", Default: "", Text: "how the score depends on utilization: a list of `{utilization: 0…100, score: 0…10}`; empty: no scores"},
+		{Key: "volumebinding.shape", Default: "", Text: "scores by utilization, as a list of `{utilization: 0…100, score: 0…10}`; empty: no scores"},
 		{Key: "volumebinding.bindTimeoutSeconds", Default: "600", Text: "maximum time that a bind waits for its volumes"},
 		{Key: "dynamicresources.filterTimeoutSeconds", Default: "10", Text: "maximum time for the selection of devices on one node"},
 	},

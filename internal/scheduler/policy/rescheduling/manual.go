@@ -4,7 +4,7 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the policy's settings.
 var manual = config.Manual{
-	Text: "Evens out the actual load of nodes: moves pods off overloaded nodes while other nodes are nearly idle. Requires action shuffle and a source of load metrics (`metrics`).",
+	Text: "Balances the actual load of nodes: evicts pods from overloaded nodes while other nodes are nearly idle. Requires action shuffle and a source of load metrics (`metrics`).",
 	Switches: []config.Option{
 		{Key: "enabledVictim", Default: "true", Text: "off: disables the policy"},
 	},

@@ -63,7 +63,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 		say("argument strategies: must be a list, not %v; ignored", given)
 	}
 	if len(list) == 0 {
-		say("no strategies are configured, so it has no effect; use lowNodeUtilization")
+		say("the policy has no effect, because no strategies are configured; use lowNodeUtilization")
 	}
 	for i, item := range list {
 		if parsed, ok := parseStrategy(item, i, warn); ok {

@@ -120,7 +120,7 @@ func (r reader) parseResources(raw any) map[string]score.Term {
 		kind := entry.String("type", "", r.warn)
 		switch star := strings.IndexByte(name, '*'); {
 		case name == "*", star >= 0 && star < len(name)-1:
-			r.warnFormatted("argument resources: %q: want a name, or the beginning of one with * at the end; ignored", name)
+			r.warnFormatted("argument resources: %q is ignored: use a name, or a prefix with * at the end", name)
 			continue
 		case kind != score.LeastAllocated && kind != score.MostAllocated:
 			r.warnFormatted("argument resources.%s.type: must be %s or %s, not %q; ignored", name, score.LeastAllocated, score.MostAllocated, kind)
@@ -173,7 +173,7 @@ func (r reader) parseProportions(section config.Arguments) (out []*fit.Proportio
 		cpu, memory := rates.Float(name+".cpu", 0, r.warn), rates.Float(name+".memory", 0, r.warn)
 		isNegative := cpu < 0 || memory < 0
 		if isNegative || (cpu == 0 && memory == 0) {
-			r.warnFormatted("argument proportional.resourceProportion: %s.cpu and %s.memory: want numbers above 0; ignored", name, name)
+			r.warnFormatted("argument proportional.resourceProportion is ignored: %s.cpu and %s.memory must be numbers greater than 0", name, name)
 			continue
 		}
 		out = append(out, &fit.Proportion{Resource: name, Index: -1, MilliCPU: cpu * 1000, Memory: memory * 1e9})

@@ -6,9 +6,9 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 var manual = config.Manual{
 	Text: "Gangs that have waited too long go first, are admitted regardless of other policies, and reserve resources as they become free.",
 	Switches: []config.Option{
-		{Key: "enableJobOrder", Default: "true", Text: "off: they do not go first"},
-		{Key: "enableJobEnqueued", Default: "true", Text: "off: other policies may delay their admission"},
-		{Key: "enableJobPipelined", Default: "true", Text: "off: they reserve no resources"},
+		{Key: "enableJobOrder", Default: "true", Text: "off: these gangs do not go first"},
+		{Key: "enableJobEnqueued", Default: "true", Text: "off: other policies may delay the admission of these gangs"},
+		{Key: "enableJobPipelined", Default: "true", Text: "off: no resources are reserved for these gangs"},
 	},
 	Arguments: []config.Option{
 		{Key: "sla-waiting-time", Default: "", Text: "maximum waiting time; empty: as set by the PodGroup's annotation `volcano.sh/sla-waiting-time`, or unlimited"},

@@ -50,7 +50,7 @@ func parseWaitingTime(text string) (time.Duration, error) {
 	case err != nil:
 		return 0, fmt.Errorf("must be a duration such as 1h30m, not %q", text)
 	case wait <= 0:
-		return 0, fmt.Errorf("must be a duration above zero, not %q", text)
+		return 0, fmt.Errorf("must be a duration greater than zero, not %q", text)
 	}
 	return min(wait, longest), nil
 }

@@ -63,7 +63,7 @@ func unknownTaskWarnings(j *framework.Job) (texts []string) {
 			}
 		}
 		if len(strange) > 0 {
-			texts = append(texts, fmt.Sprintf("%s: there is no task %s; use names from spec.tasks", key, strings.Join(strange, ", ")))
+			texts = append(texts, fmt.Sprintf("%s: task %s does not exist; use names from spec.tasks", key, strings.Join(strange, ", ")))
 		}
 	}
 	return texts

@@ -15,9 +15,9 @@ var manual = config.Manual{
 		{Key: "enableJobPipelined", Default: "true", Text: "a gang is never placed with less than its minimum", Idle: true},
 	},
 	Arguments: []config.Option{
-		{Key: "tdm.revocable-zone.<name>", Default: "", Text: "the hours of a zone, such as `22:00-06:00`"},
-		{Key: "tdm.time-zone", Default: "that of the machine", Text: "the time zone of these hours"},
-		{Key: "tdm.evict.period", Default: "1m", Text: "how often action shuffle evicts pods from nodes of closed zones"},
+		{Key: "tdm.revocable-zone.<name>", Default: "", Text: "hours in which a zone is open, such as `22:00-06:00`"},
+		{Key: "tdm.time-zone", Default: "the time zone of the machine", Text: "time zone of the hours"},
+		{Key: "tdm.evict.period", Default: "1m", Text: "interval at which action shuffle evicts pods from nodes in closed zones"},
 	},
 }
 

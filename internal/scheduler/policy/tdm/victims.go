@@ -136,7 +136,7 @@ func (p *Policy) grantGuestEviction(a *framework.Attack) framework.Guard {
 			}
 		},
 		Because: func([]*model.Task) string {
-			return "its pods may run on time-shared nodes, and the pods of the other gang may not"
+			return "its pods may run on time-shared nodes, but the pods of the other gang may not"
 		},
 	}
 }

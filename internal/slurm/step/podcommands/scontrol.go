@@ -172,7 +172,7 @@ func expandPattern(j *protocol.JobAnswer, client *jobclient.Client, pattern stri
 // requeueJob ends the job and requests that the job be started again.
 func requeueJob(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
-		return errors.New("a job is missing: use scontrol requeue $SLURM_JOB_ID")
+		return errors.New("specify a job: scontrol requeue $SLURM_JOB_ID")
 	}
 	client, job, err := jobclient.RequestJob(ctx)
 	if err != nil {

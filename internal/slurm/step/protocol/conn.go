@@ -176,7 +176,7 @@ func (c *Conn) ReceiveAnswer(to any, notice func(string)) error {
 	for {
 		f, err := c.ReceiveFrame()
 		if err != nil {
-			return usererror.WithHint(fmt.Errorf("the job's launcher does not answer: %w", err), LauncherGoneHint)
+			return usererror.WithHint(fmt.Errorf("the job's launcher does not respond: %w", err), LauncherGoneHint)
 		}
 		switch f.Kind {
 		case ErrorFrame:

@@ -43,7 +43,7 @@ var Table = getopt.Table{
 		{Long: "signal", Arg: getopt.Required, Value: "sig@secs", Group: groupRun, Help: "send a signal before the time limit"},
 		{Long: "multi-prog", StepOnly: true, Group: groupRun, Help: "the program is a file that lists the programs of tasks"},
 		{Long: "mpi", Arg: getopt.Required, Value: "type", Group: groupRun, Help: "MPI type: none, or list"},
-		{Long: "jobid", StepOnly: true, Arg: getopt.Required, Value: "id", Group: groupRun, Help: "job number; inside a job, only its own"},
+		{Long: "jobid", StepOnly: true, Arg: getopt.Required, Value: "id", Group: groupRun, Help: "job number; inside a job, only the number of this job"},
 		{Long: "quiet", Short: 'Q', Group: groupRun, Help: "print less"},
 		{Long: "verbose", Short: 'v', Group: groupRun, Help: "print more"},
 		{Long: "version", Short: 'V', Group: groupRun, Help: "print the version"},

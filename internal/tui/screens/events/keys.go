@@ -43,7 +43,7 @@ func (s *Events) refuseOpening(ctx *screenapi.Context) string {
 	case !ok:
 		return "no event is selected"
 	case eventrow.FindJob(ctx.Snap, event) == nil:
-		return eventrow.ObjectText(event) + " belongs to no job, or the job was deleted"
+		return eventrow.ObjectText(event) + " does not belong to a job, or the job was deleted"
 	}
 	return ""
 }

@@ -35,7 +35,7 @@ func keyBindings() []screenapi.Binding {
 		if j.showsLog() {
 			return ""
 		}
-		return "this key is for logs; l shows them"
+		return "this key works only in logs; press l to show them"
 	})
 	aPod := screenapi.GuardForScreen(func(j *Job, _ *screenapi.Context) string {
 		if _, ok := j.pods.Selected(); !ok {

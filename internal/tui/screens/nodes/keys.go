@@ -200,7 +200,7 @@ func (n *Nodes) actionTargets() []*node {
 func (n *Nodes) cordonRefusal(ctx *screenapi.Context) string {
 	switch {
 	case len(n.actionTargets()) == 0:
-		return "there is no node under the cursor"
+		return "no node is under the cursor"
 	case ctx.Actions == nil:
 		return "not connected: nothing can be changed"
 	}
@@ -283,9 +283,9 @@ func (n *Nodes) describeRemaining(targets []*node) string {
 	pods, jobs := countJobPods(targets)
 	switch {
 	case slices.ContainsFunc(targets, hasUnknownPods):
-		return "running pods stay; they are not visible from here (yet)."
+		return "running pods stay; you cannot see them (yet)."
 	case pods == 0:
-		return "there are no pods of jobs."
+		return "the nodes have no pods of jobs."
 	case pods == 1:
 		return "1 pod of 1 job stays."
 	}
@@ -332,7 +332,7 @@ func (n *Nodes) askToDrain(ctx *screenapi.Context) []screenapi.Effect {
 	}
 	lines = append(lines, describeOtherPods(row)...)
 	if hasUnknownPods(row) {
-		lines = []string{"No new pods are placed, and all pods except those of DaemonSets are evicted.", "They are not visible from here (yet)."}
+		lines = []string{"No new pods are placed, and all pods except those of DaemonSets are evicted.", "You cannot see these pods (yet)."}
 	}
 	return []screenapi.Effect{screenapi.Ask{Question: "Drain node " + row.Name + "?", Lines: lines, Expect: row.Name, Then: []screenapi.Effect{screenapi.Run{
 		Name: "drain " + row.Name, Do: func(ctx context.Context) (string, error) { return actions.Node(ctx, screenapi.Drain, row.Name) },

@@ -63,7 +63,7 @@ func drawNarrowBar(w int) place { return place{1, 10, max(w-29, 14), false} }
 // drawQueues draws one line per queue.
 func drawQueues(ctx *screenapi.Context, c canvas.Canvas, shown []*snapshot.Queue, at place) {
 	if len(shown) == 0 {
-		c.Fit(at.name, 0, c.W, ctx.EmptyTableText("there are no queues"), theme.Dim)
+		c.Fit(at.name, 0, c.W, ctx.EmptyTableText("the cluster has no queues"), theme.Dim)
 		return
 	}
 	name := resourceName(ctx)

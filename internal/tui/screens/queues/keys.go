@@ -69,7 +69,7 @@ func (q *Queues) openJobsOfQueue(*screenapi.Context) []screenapi.Effect {
 }
 
 const (
-	nothingSelected = "there is no queue under the cursor"
+	nothingSelected = "no queue is under the cursor"
 	nobodyToAsk     = "not connected: nothing can be changed"
 )
 

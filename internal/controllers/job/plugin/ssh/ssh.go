@@ -119,7 +119,7 @@ func (p *plugin) loadOrCreateKeys(random io.Reader) (map[string][]byte, error) {
 	}
 	key, err := rsa.GenerateKey(random, keyBits)
 	if err != nil {
-		return nil, fmt.Errorf("plugin ssh: new key: %w", err)
+		return nil, fmt.Errorf("plugin ssh: generate a key: %w", err)
 	}
 	public, err := ssh.NewPublicKey(&key.PublicKey)
 	if err != nil {
