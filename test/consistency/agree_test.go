@@ -79,8 +79,9 @@ func (b *both) nodesAgree() {
 	t := b.t
 	t.Helper()
 	listed := rows(b.vcctl("node list -o wide"))
-	top, _, _ := strings.Cut(b.vcctl("top --once -A"), "\n\nPods:")
-	once := rows(strings.TrimPrefix(top, "Nodes:\n"))
+	_, top, _ := strings.Cut(b.vcctl("top --once -A"), "\nNodes:\n")
+	top, _, _ = strings.Cut(top, "\n\nQueues:")
+	once := rows(top)
 	nodes, overview := b.screen("4"), b.screen("1")
 	var has, left [3]int64
 	states, idleWithDevices := map[string]int{}, 0

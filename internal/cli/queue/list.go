@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -113,7 +114,7 @@ func listQueues(ctx context.Context, o *listOptions) error {
 	l := &cli.List[*schedulingv1beta1.Queue]{
 		Kind: "queues", New: newQueueList,
 		Columns: listColumns(o.f), Names: o.target.names, Selector: labels, Single: len(o.target.names) == 1,
-		Spare:   []string{"AGE", "PARENT", "WEIGHT", "MEMORY", "INQUEUE", "CPU", "GPU", "PENDING", "RUNNING"},
+		Spare:   spareColumns,
 		Suggest: o.f.SuggestNames(queueKind(), false),
 	}
 	asVolcano := o.compat || o.target.old || o.f.UsesVolcanoTables()
@@ -156,6 +157,27 @@ func effectiveState(q *schedulingv1beta1.Queue) schedulingv1beta1.QueueState {
 		return schedulingv1beta1.QueueStateOpen
 	}
 	return q.Status.State
+}
+
+// spareColumns lists the columns that a narrow terminal omits first.
+var spareColumns = []string{"AGE", "PARENT", "WEIGHT", "MEMORY", "INQUEUE", "CPU", "GPU", "PENDING", "RUNNING"}
+
+// NewListTable returns the table of `queue list` without its wide columns.
+func NewListTable(f *cli.Factory, queues []*schedulingv1beta1.Queue) render.Table {
+	table := render.Table{Colored: f.Streams.IsColored(), MaxWidth: f.Streams.Width}
+	columns := slices.DeleteFunc(listColumns(f), func(c column) bool { return c.Wide })
+	for _, c := range columns {
+		table.Header = append(table.Header, c.Title)
+	}
+	for _, q := range queues {
+		var row []string
+		for _, c := range columns {
+			row = append(row, c.Text(q))
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	table.SetSpareColumns(spareColumns...)
+	return table
 }
 
 // column is a column of a queue table.

@@ -12,14 +12,15 @@ import (
 func TestToolsGolden(t *testing.T) {
 	t.Parallel()
 	golden.CompareRuns(t, "tools", append(golden.RunsForCommands(
-		golden.Command{Args: "top --once", Wrong: "top", NoJSON: true},
+		golden.Command{Args: "top --once", Wrong: "top"},
 		golden.Command{Args: "options", Wrong: "options --nmaespace x", NoJSON: true},
 	), []golden.Run{
 		{About: "nodes, pods and jobs", Args: "top --once"},
 		{About: "of all namespaces", Args: "top --once -A"},
 		{About: "a narrow terminal", Args: "top --once -n cv", Width: 60},
 		{About: "without --once", Args: "top"},
-		{About: "for programs", Args: "top --once -o json"},
+		{About: "an unknown format", Args: "top --once -o jsno"},
+		{About: "a format without --once", Args: "top -o json"},
 		{About: "nodes by their numbers", Args: "top --once -n empty", Prepare: func(s *clitest.Server) {
 			for _, name := range []string{"sim-1", "sim-10", "sim-2"} {
 				s.SetObjects(golden.NewNode(name))

@@ -14,10 +14,16 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// writeFrame prints the nodes, the pods and the specified table of jobs.
-func (p *frame) writeFrame(out io.Writer, jobs render.Table, now time.Time, width int, namespaces bool) error {
+// writeFrame prints the summary, the nodes, the pods, and the specified tables of queues and jobs.
+func (p *frame) writeFrame(out io.Writer, queues, jobs render.Table, now time.Time, width int, namespaces bool) error {
 	var text strings.Builder
-	text.WriteString("Nodes:\n")
+	text.WriteString("Summary:\n")
+	totals := p.summaryTable()
+	totals.MaxWidth = width
+	if err := totals.Fprint(&text); err != nil {
+		return err
+	}
+	text.WriteString("\nNodes:\n")
 	rooms := nodecapacity.RoomOfAllNodes(p.nodes, p.all)
 	slices.SortStableFunc(rooms, func(a, b nodecapacity.Room) int { return render.CompareNatural(a.Name, b.Name) })
 	nodes := node.NewListTable(rooms, width)
@@ -31,11 +37,16 @@ func (p *frame) writeFrame(out io.Writer, jobs render.Table, now time.Time, widt
 	pods := p.podTable(now, namespaces)
 	pods.MaxWidth = width
 	pods.SetSpareColumns("RESTARTS", "AGE")
+	queues.MaxWidth = width
 	for _, block := range []struct {
-		title string
-		table render.Table
-	}{{"Pods", pods}, {"Jobs", jobs}} {
+		title, hidden string
+		table         render.Table
+	}{{"Queues", p.hiddenQueues, queues}, {"Pods", "", pods}, {"Jobs", "", jobs}} {
 		fmt.Fprintf(&text, "\n%s:\n", block.title)
+		if block.hidden != "" {
+			text.WriteString("not shown: " + block.hidden + "\n")
+			continue
+		}
 		if len(block.table.Rows) == 0 {
 			text.WriteString("No resources found\n")
 			continue

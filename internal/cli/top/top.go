@@ -1,26 +1,26 @@
 // Package top implements `vcctl top`, which shows the cluster live in the dashboard that the main program provides.
-// With --once it prints the nodes with their free resources, the pods and the jobs, and exits.
+// With --once it prints a summary, the nodes with their free resources, the queues, the pods and the jobs, and exits.
 //
-//	In:   Nodes, Pods and Jobs from the API server
+//	In:   Nodes, Queues, Pods and Jobs from the API server
 //	Out:  text; pure functions in frame.go compute the blocks
 package top
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job/show"
 	"github.com/vc-batch/vc/internal/cli/node"
+	"github.com/vc-batch/vc/internal/cli/queue"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
@@ -28,6 +28,7 @@ import (
 type options struct {
 	f             *cli.Factory
 	once          bool
+	value         cli.Value
 	allNamespaces bool
 	dashboard     cli.DashboardOptions
 }
@@ -48,9 +49,10 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 			queues, and which jobs are waiting and why. You can open, follow and change jobs in
 			it. Press ? for the keys of a screen, q to quit.
 
-			With --once, print the allocatable and idle resources of the nodes, and the pods and
-			jobs of the namespace, and exit. Idle is a node's allocatable amount minus the
-			requests of its pods, as in the scheduler; it is not based on actual usage.`),
+			With --once, print a summary, the allocatable and idle resources of the nodes, the
+			queues, and the pods and jobs of the namespace, and exit. Idle is a node's
+			allocatable amount minus the requests of its pods, as in the scheduler; it is not
+			based on actual usage.`),
 		Example: f.FormatExamples(`
 			# The dashboard
 			vcctl top
@@ -58,8 +60,11 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 			# Read-only, without colours
 			NO_COLOR=1 vcctl top --readonly
 
-			# Nodes, pods and jobs, once
+			# A summary, nodes, queues, pods and jobs, once
 			vcctl top --once
+
+			# For a script: the number of running jobs in all namespaces
+			vcctl top --once -A -o json | jq .summary.jobs.Running
 
 			# All namespaces, repeatedly
 			watch vcctl top --once -A`),
@@ -73,23 +78,14 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.once, "once", false, "Print once and exit")
+	o.value.AddFlag(cmd)
+	flags.Lookup("output").Usage = "With --once: json or yaml"
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Show pods and jobs of all namespaces (the dashboard does so by default, unless -n is given)")
 	flags.BoolVar(&o.dashboard.ReadOnly, "readonly", false, "Disable the keys that change something")
 	flags.BoolVar(&o.dashboard.ASCII, "ascii", false, "Draw with ASCII characters only (default if the locale is not UTF-8)")
 	flags.StringVar(&o.dashboard.Theme, "theme", "auto", "Colours: "+strings.Join(themes, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("theme", cli.CompleteValues(themes...))
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(f, cmd, err) })
 	return cmd
-}
-
-// flagError returns the error for an invalid flag. If the user specifies --output, the error names the commands that
-// have output formats.
-func flagError(f *cli.Factory, cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) && slices.Contains([]string{"o", "output"}, unknown.GetSpecifiedName()) {
-		return usererror.Errorf("programs can use vcctl node list -o json, vcctl pod list -o json or vcctl job list -o json", "--output (-o) is not supported by top")
-	}
-	return cli.RewordFlagError(f, cmd, err)
 }
 
 // runOnce prints the output once. It rejects flags that apply only to the dashboard.
@@ -99,12 +95,18 @@ func (o *options) runOnce(cmd *cobra.Command, run func(context.Context, *options
 			return usererror.Errorf("remove one of them", "--%s and --once cannot be combined: --%s applies only to the dashboard", name, name)
 		}
 	}
+	if err := o.value.Validate(); err != nil {
+		return err
+	}
 	return run(cmd.Context(), o)
 }
 
 // showDashboard shows the dashboard.
 func (o *options) showDashboard(cmd *cobra.Command) error {
 	streams := o.f.Streams
+	if o.value.Format != "" {
+		return usererror.Errorf("add --once", "--output (-o) has no effect without --once")
+	}
 	if !streams.OutTTY || !streams.InTTY || streams.Env("TERM") == "dumb" {
 		return usererror.Errorf("to print once: "+cli.CommandPath(o.f, cmd)+" --once; to repeat it: watch "+cli.CommandPath(o.f, cmd)+" --once",
 			"top shows a dashboard, but standard output is not a suitable terminal")
@@ -132,10 +134,11 @@ type frame struct {
 	// all holds the pods, from all namespaces, that use node resources.
 	all []*corev1.Pod
 	// pods and jobs hold the objects in the namespace.
-	pods []*corev1.Pod
-	jobs []*batchv1alpha1.Job
-	// hidden is the reason why the nodes are not shown, or "" if they are.
-	hidden string
+	pods   []*corev1.Pod
+	jobs   []*batchv1alpha1.Job
+	queues []*schedulingv1beta1.Queue
+	// hidden is the reason why the nodes are not shown, and hiddenQueues why the queues are not; "" if they are.
+	hidden, hiddenQueues string
 }
 
 func printFrame(ctx context.Context, o *options) error {
@@ -154,11 +157,15 @@ func printFrame(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
+	if done, err := o.value.PrintAnswer(o.f, picture.answer()); done {
+		return err
+	}
 	jobs, err := show.NewListTable(ctx, o.f, c, namespace, picture.jobs)
 	if err != nil {
 		return err
 	}
-	return picture.writeFrame(o.f.Streams.Out, jobs, o.f.Now(), o.f.Streams.Width, o.allNamespaces)
+	queues := queue.NewListTable(o.f, picture.queues)
+	return picture.writeFrame(o.f.Streams.Out, queues, jobs, o.f.Now(), o.f.Streams.Width, o.allNamespaces)
 }
 
 // readFrame reads the data of a frame. It reads pods in other namespaces only to sum up the resources in use, and only
@@ -172,6 +179,11 @@ func readFrame(ctx context.Context, c client.Client, namespace string) (*frame, 
 		return nil, err
 	}
 	var err error
+	if picture.queues, err = cli.ListObjects[*schedulingv1beta1.Queue](ctx, c, &schedulingv1beta1.QueueList{}); apierrors.IsForbidden(err) {
+		picture.queues, picture.hiddenQueues = nil, cli.HumanizeError(err, cli.Connection{}).What
+	} else if err != nil {
+		return nil, err
+	}
 	if picture.pods, err = cli.ListObjects[*corev1.Pod](ctx, c, &corev1.PodList{}, client.InNamespace(namespace)); err != nil {
 		return nil, err
 	}
