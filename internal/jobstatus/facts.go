@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
@@ -103,6 +104,26 @@ func RequestedGPUs(job *batchv1alpha1.Job) int64 {
 		}
 	}
 	return sum
+}
+
+// RequestedCPUAndMemory returns the CPU, in thousandths, and the memory, in bytes, that the pods of the job request. A
+// container without a request requests its limit.
+func RequestedCPUAndMemory(job *batchv1alpha1.Job) (milliCPU, memoryBytes int64) {
+	requestOrLimit := func(r corev1.ResourceRequirements, name corev1.ResourceName) resource.Quantity {
+		if amount, ok := r.Requests[name]; ok {
+			return amount
+		}
+		return r.Limits[name]
+	}
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
+		for _, container := range task.Template.Spec.Containers {
+			cpu, memory := requestOrLimit(container.Resources, corev1.ResourceCPU), requestOrLimit(container.Resources, corev1.ResourceMemory)
+			milliCPU += int64(task.Replicas) * cpu.MilliValue()
+			memoryBytes += int64(task.Replicas) * memory.Value()
+		}
+	}
+	return milliCPU, memoryBytes
 }
 
 func gpusInTask(resources corev1.ResourceRequirements) int64 {

@@ -27,6 +27,7 @@ func (b *Board) newJobRow(e *jobEntry, now time.Time) *Job {
 		Running: s.Running, Waiting: s.Pending, Failed: s.Failed, Succeeded: s.Succeeded, Submitted: job.CreationTimestamp.Time, Limit: state.TimeLimit(job),
 		Object: job, Group: e.group, Pods: sortPodsOfJob(job, e.pods),
 	}
+	j.MilliCPU, j.MemoryBytes = jobstatus.RequestedCPUAndMemory(job)
 	if id, ok := batchv1alpha1.JobID(job); ok {
 		j.ID = batchv1alpha1.FormatJobID(id)
 	}

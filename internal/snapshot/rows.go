@@ -100,6 +100,8 @@ type Job struct {
 	PodsOnNodes int
 	// GPUs is the number of GPUs that all pods request together.
 	GPUs int64
+	// MilliCPU and MemoryBytes are the total requests of all pods.
+	MilliCPU, MemoryBytes int64
 	// NodeCount is the number of nodes the job runs on; 0 if none yet. NodeList is the folded list of their names:
 	// r05n[01-06].
 	NodeCount int

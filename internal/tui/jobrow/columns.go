@@ -2,10 +2,15 @@ package jobrow
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
@@ -27,14 +32,14 @@ func compareByField[V cmp.Ordered](of func(Row) V) func(a, b Row) int {
 // AllColumns returns all columns of job rows.
 func AllColumns() []Column {
 	namespace := func(r Row) string { return r.Job.Namespace }
-	name := func(r Row) string { return r.Job.Name }
+	name := func(r Row) string { return r.Job.Title }
 	queue := func(r Row) string { return r.Job.Queue }
 	user := func(r Row) string { return r.Job.User }
 	where := func(r Row) string { return r.NodesOrReason() }
 	return []Column{
 		{Key: "jobid", Letter: "I", Title: "JOBID", Width: 13, Narrow: 12, Cell: plainTextCell(Row.NumberAndElements), Compare: compareByNumber},
 		{Key: "namespace", Letter: "E", Title: "NAMESPACE", Width: 9, From: 100, Cell: plainTextCell(namespace), Compare: compareByField(namespace)},
-		{Key: "name", Letter: "N", Title: "NAME", Width: 17, Narrow: 15, Cell: plainTextCell(name), Compare: compareByField(name)},
+		{Key: "name", Letter: "N", Title: "NAME", Width: 17, Narrow: 15, Most: 40, Cell: plainTextCell(name), Compare: compareByField(name)},
 		{Key: "queue", Letter: "Q", Title: "QUEUE", Width: 9, From: 100, Cell: plainTextCell(queue), Compare: compareByField(queue)},
 		{Key: "user", Letter: "U", Title: "USER", Width: 6, Narrow: 4, From: 70, Cell: plainTextCell(user), Compare: compareByField(user)},
 		{Key: "st", Letter: "T", Title: "ST", Width: 3, Narrow: 2, Cell: func(_ *screenapi.Context, r Row) (string, canvas.Style) {
@@ -51,7 +56,12 @@ func AllColumns() []Column {
 			Compare: compareByField(Row.NodeCount)},
 		{Key: "pods", Title: "PODS", Width: 5, Right: true, Hidden: true, Descending: true, Cell: numberCell(func(r Row) int64 { return int64(r.Job.Replicas) }),
 			Compare: compareByField(func(r Row) int32 { return r.Job.Replicas })},
-		{Key: "gpu", Letter: "V", Title: "GPU", Width: 4, Right: true, Descending: true, Cell: numberCell(Row.RequestedGPUs), Compare: compareByField(Row.RequestedGPUs)},
+		{Key: "gpu", Letter: "V", Title: "GPU", Width: 4, Right: true, Descending: true, Cell: numberCell(Row.RequestedGPUs), Compare: compareByField(Row.RequestedGPUs),
+			Empty: func(r Row) bool { return r.Job.GPUs == 0 }},
+		{Key: cpuColumn, Letter: "C", Title: "CPU", Width: 6, From: fromWithGPUs, Right: true, Descending: true, Cell: amountCell(corev1.ResourceCPU, Row.RequestedMilliCPU),
+			Compare: compareByField(Row.RequestedMilliCPU), Empty: func(r Row) bool { return r.Job.MilliCPU == 0 }},
+		{Key: memoryColumn, Letter: "F", Title: "MEM", Width: 7, From: fromWithGPUs, Right: true, Descending: true, Cell: amountCell(corev1.ResourceMemory, Row.RequestedMemory),
+			Compare: compareByField(Row.RequestedMemory), Empty: func(r Row) bool { return r.Job.MemoryBytes == 0 }},
 		{Key: "time", Letter: "D", Title: "TIME", Width: 10, Ticks: true, Descending: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
 			if elapsed, ok := ElapsedTime(r.Job, ctx.Now); ok && (r.Part == nil || !r.IsWaiting()) {
 				return state.ShortClock(elapsed), theme.Plain
@@ -61,7 +71,7 @@ func AllColumns() []Column {
 		{Key: "left", Letter: "L", Title: "LEFT", Width: 10, From: 150, Ticks: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
 			return TimeLeftText(r.Job, ctx.Now), theme.Plain
 		},
-			Compare: compareByField(func(r Row) int64 { return int64(r.Job.Limit) })},
+			Compare: compareByField(func(r Row) int64 { return int64(r.Job.Limit) }), Empty: func(r Row) bool { return r.Job.Limit == 0 }},
 		{Key: "start", Letter: "B", Title: "START", Width: 8, From: 110, Ticks: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
 			return EstimatedStartText(r.Job, ctx.Now), theme.Plain
 		},
@@ -71,6 +81,40 @@ func AllColumns() []Column {
 			return FormatMoment(r.Job.Submitted, ctx.Now), theme.Plain
 		}, Compare: func(a, b Row) int { return a.Job.Submitted.Compare(b.Job.Submitted) }},
 		{Key: "why", Letter: "W", Title: "NODELIST(REASON)", Width: 12, Flex: true, Cell: plainTextCell(where), Compare: compareByField(where)},
+	}
+}
+
+// Columns that are shown on narrower terminals if the cluster has no GPUs.
+const (
+	cpuColumn    = "cpu"
+	memoryColumn = "mem"
+)
+
+// The widths of the terminal from which CPU and memory are shown, in clusters with and without GPUs.
+const (
+	fromWithGPUs    = 170
+	fromWithoutGPUs = 110
+)
+
+// AdaptColumns adapts columns to the resources of the cluster.
+func AdaptColumns(columns []Column, snap *snapshot.Snapshot) {
+	from := fromWithoutGPUs
+	if slices.ContainsFunc(snap.Resources, render.IsGPU) {
+		from = fromWithGPUs
+	}
+	for i := range columns {
+		if columns[i].Key == cpuColumn || columns[i].Key == memoryColumn {
+			columns[i].From = from
+		}
+	}
+}
+
+func amountCell(name corev1.ResourceName, of func(Row) int64) func(*screenapi.Context, Row) (string, canvas.Style) {
+	return func(_ *screenapi.Context, r Row) (string, canvas.Style) {
+		if of(r) == 0 {
+			return "-", theme.Dim
+		}
+		return render.FormatAmount(name, of(r)), theme.Plain
 	}
 }
 

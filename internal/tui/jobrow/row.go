@@ -110,15 +110,24 @@ func (r Row) Reason() string {
 }
 
 // RequestedGPUs returns the number of GPUs that the row requests. For a part of an array, it returns the part's share.
-func (r Row) RequestedGPUs() int64 {
+func (r Row) RequestedGPUs() int64 { return r.shareOfPart(r.Job.GPUs) }
+
+// RequestedMilliCPU returns the CPU that the row requests, in thousandths, like RequestedGPUs.
+func (r Row) RequestedMilliCPU() int64 { return r.shareOfPart(r.Job.MilliCPU) }
+
+// RequestedMemory returns the bytes of memory that the row requests, like RequestedGPUs.
+func (r Row) RequestedMemory() int64 { return r.shareOfPart(r.Job.MemoryBytes) }
+
+// shareOfPart returns the share of a job's amount that belongs to the row.
+func (r Row) shareOfPart(total int64) int64 {
 	if r.Part == nil {
-		return r.Job.GPUs
+		return total
 	}
 	elements, _, ok := batchv1alpha1.ElementsOf(r.Job.Object)
 	if !ok || elements.Count() == 0 {
-		return r.Job.GPUs
+		return total
 	}
-	return r.Job.GPUs * int64(r.Part.Elements.Count()) / int64(elements.Count())
+	return total * int64(r.Part.Elements.Count()) / int64(elements.Count())
 }
 
 // GPUsInUse returns the number of GPUs in use by those pods of the row that have nodes, running or not. For a part of

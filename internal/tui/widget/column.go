@@ -2,6 +2,8 @@ package widget
 
 import (
 	"cmp"
+	"slices"
+
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
@@ -28,6 +30,11 @@ type Column[R any] struct {
 	Ticks bool
 	// Compare orders rows by the column. It is nil if rows cannot be sorted by it.
 	Compare func(a, b R) int
+	// Empty reports whether the cell of a row has no value; nil means that every row has one. If no row has a value, the
+	// column is not drawn unless the user has chosen it.
+	Empty func(R) bool
+	// Most is the width to which the column grows on terminals that have free width; it defaults to Width.
+	Most int
 	// Descending makes the descending order the first one when sorting by the column.
 	Descending bool
 	// Letter is the key that sorts by the column, an uppercase letter, or "".
@@ -40,13 +47,33 @@ func (t *Table[R]) isColumnShown(ctx *screenapi.Context, column *Column[R]) bool
 		return chosen
 	}
 	isTooWide := column.Below != 0 && ctx.W >= column.Below
-	return !column.Hidden && ctx.W >= column.From && !isTooWide
+	return !column.Hidden && ctx.W >= column.From && !isTooWide && !t.isColumnEmpty(column)
+}
+
+// isColumnEmpty reports whether no row has a value in a column. A table without rows has no empty columns.
+func (t *Table[R]) isColumnEmpty(column *Column[R]) bool {
+	if column.Empty == nil || len(t.rows) == 0 {
+		return false
+	}
+	empty, known := t.empty[column.Key]
+	if known {
+		return empty
+	}
+	empty = !slices.ContainsFunc(t.rows, func(row R) bool { return !column.Empty(row) })
+	if t.empty == nil {
+		t.empty = map[string]bool{}
+	}
+	t.empty[column.Key] = empty
+	return empty
 }
 
 // placedColumn is a column with its position and width.
 type placedColumn struct {
 	index, x, w int
 }
+
+// leastFlex is the width that the flexible column gets before other columns grow.
+const leastFlex = 48
 
 // layOutColumns determines the positions and widths of the columns. If not all fit, it omits columns from the right,
 // but never the first.
@@ -82,7 +109,14 @@ func (t *Table[R]) layOutColumns(ctx *screenapi.Context, width int) []placedColu
 		all = append(all[:last], all[last+1:]...)
 	}
 	if flex >= 0 && flex < len(all) {
-		all[flex].w = max(all[flex].w+width-used, 1)
+		free := all[flex].w + width - used // all of it goes to the flexible column, unless others grow
+		for i := range all {
+			most := t.Columns[all[i].index].Most
+			grown := max(min(most-all[i].w, free-leastFlex), 0)
+			all[i].w += grown
+			free -= grown
+		}
+		all[flex].w = max(free, 1)
 	}
 	x := t.gutterWidth()
 	for i := range all {

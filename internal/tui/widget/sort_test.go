@@ -3,6 +3,7 @@ package widget
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,11 +41,7 @@ func TestSortingByASecondColumnKeepsTheFirstForEqualRows(t *testing.T) {
 
 func TestTheHeadShowsTheSortDirection(t *testing.T) {
 	t.Parallel()
-	look, err := theme.New("dark", theme.NoColor, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := &screenapi.Context{W: 100, Theme: look}
+	ctx := headContext(t, 100)
 	rows := sortTable()
 	rows.SortBy("name")
 	rows.SortBy("size")
@@ -72,4 +69,56 @@ func sortTable() *Table[sized] {
 type sized struct {
 	name        string
 	size, place int
+}
+
+func TestAColumnWithoutAnyValueIsNotDrawnUnlessTheUserChoseIt(t *testing.T) {
+	t.Parallel()
+	ctx := headContext(t, 100)
+	rows := sortTable()
+	rows.Columns[1].Empty = func(s sized) bool { return s.size == 0 }
+	head := func(width int) string {
+		text, _, _ := strings.Cut(rows.Text(ctx, width, ""), "\n")
+		return strings.TrimRight(text, " ")
+	}
+	if got := head(40); got != "  NAME       SIZE" {
+		t.Errorf("with values: %q", got)
+	}
+	rows.SetRows(ctx, []sized{{"a", 0, 1}, {"b", 0, 2}}, false)
+	if got := head(40); got != "  NAME" {
+		t.Errorf("without values: %q", got)
+	}
+	rows.SetRows(ctx, []sized{{"a", 0, 1}, {"b", 7, 2}}, false)
+	if got := head(40); got != "  NAME       SIZE" {
+		t.Errorf("with one value: %q", got)
+	}
+	rows.SetRows(ctx, []sized{{"a", 0, 1}}, false)
+	rows.chosen = map[string]bool{"size": true}
+	if got := head(40); got != "  NAME       SIZE" {
+		t.Errorf("chosen: %q", got)
+	}
+}
+
+func TestColumnsGrowOnlyIntoWidthThatTheFlexibleColumnCanSpare(t *testing.T) {
+	t.Parallel()
+	rows := sortTable()
+	rows.Columns[0].Most = 20
+	rows.Columns = append(rows.Columns, Column[sized]{Key: "note", Title: "NOTE", Width: 10, Flex: true, Cell: rows.Columns[0].Cell})
+	for width, want := range map[int][]int{60: {8, 6, 42}, 70: {12, 6, 48}, 78: {20, 6, 48}, 100: {20, 6, 70}} {
+		var got []int
+		for _, p := range rows.layOutColumns(headContext(t, 100), width) {
+			got = append(got, p.w)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("width %d: %v, want %v", width, got, want)
+		}
+	}
+}
+
+func headContext(t *testing.T, width int) *screenapi.Context {
+	t.Helper()
+	look, err := theme.New("dark", theme.NoColor, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &screenapi.Context{W: width, Theme: look}
 }

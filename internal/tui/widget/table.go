@@ -35,7 +35,8 @@ type Table[R any] struct {
 	frames int // number of times it was drawn
 	heads  []placedColumn
 
-	order   []sortKey // the columns that the user sorts by, the most important first
+	empty   map[string]bool // caches which columns are empty until the rows change
+	order   []sortKey       // the columns that the user sorts by, the most important first
 	chosen  map[string]bool
 	marks   map[string]bool
 	anchor  string // start of a range of marked rows; "" if none exists
@@ -126,7 +127,7 @@ func (t *Table[R]) dropExpired(now time.Time) {
 
 // arrangeRows sorts the rows and moves the cursor to its row.
 func (t *Table[R]) arrangeRows() {
-	t.grouping.heads = nil
+	t.grouping.heads, t.empty = nil, nil
 	if compare := t.compareFunction(); compare != nil && !slices.IsSortedFunc(t.rows, compare) {
 		sortStable(t.rows, compare)
 	}

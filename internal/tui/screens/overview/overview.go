@@ -95,6 +95,7 @@ func (o *Overview) refreshRows(ctx *screenapi.Context, lingering bool) {
 			o.matching = append(o.matching, row)
 		}
 	}
+	jobrow.AdaptColumns(o.jobs.Columns, ctx.Snap)
 	o.jobs.SetRows(ctx, o.matching, lingering)
 }
 
