@@ -110,13 +110,67 @@ func UsedAmount(n *snapshot.Node, resource corev1.ResourceName) (used, has int64
 	return n.Used.AmountOfResource(resource), n.Has.AmountOfResource(resource)
 }
 
-// HeatLegend explains the cells of a heat map.
-func HeatLegend(resource string, g theme.Glyphs) string {
-	text := resource + " in use:"
+// DrawHeatLegend explains the cells of a heat map, in their colours. It returns the column after the legend.
+func DrawHeatLegend(c canvas.Canvas, x, y int, resource string, t *theme.Theme) int {
+	x = c.Put(x, y, resource+" in use:", theme.Dim)
 	for i, level := range []string{"0", "<25%", "<50%", "<100%", "full"} {
-		text += "  " + string(g.Heat[i]) + level
+		x = c.PutRune(x+2, y, t.Glyphs.Heat[i], theme.Heat0+canvas.Style(i))
+		x = c.Put(x, y, level, theme.Dim)
 	}
-	return text + "  - no " + resource + "  D drain  X down"
+	for _, sign := range []struct {
+		sign  rune
+		style canvas.Style
+		text  string
+	}{{'-', theme.Dim, " no " + resource}, {'D', theme.Warn, " drain"}, {'X', theme.Failed, " down"}} {
+		x = c.PutRune(x+2, y, sign.sign, sign.style)
+		x = c.Put(x, y, sign.text, theme.Dim)
+	}
+	return x
+}
+
+// GroupCells returns one heat map cell per group of nodes, with the level at which the group uses a resource. The ID of a
+// cell is a filter for the nodes of the group, for example rack=r01. Nodes without a group are in no cell.
+func GroupCells(nodes []*snapshot.Node, by By, resource corev1.ResourceName) widget.HeatGroup {
+	members := map[string][]*snapshot.Node{}
+	var names []string
+	for _, n := range nodes {
+		name := GroupNameOf(n, by)
+		if name == "" {
+			continue
+		}
+		if members[name] == nil {
+			names = append(names, name)
+		}
+		members[name] = append(members[name], n)
+	}
+	hostlist.SortNames(names)
+	cells := make([]widget.HeatCell, len(names))
+	for i, name := range names {
+		cells[i] = groupCell(members[name], resource)
+		cells[i].ID = string(by) + "=" + name
+	}
+	return widget.HeatGroup{Cells: cells}
+}
+
+// groupCell returns the heat map cell of a group. Only nodes that accept pods count; if there are none, the cell has the
+// letter of the first node.
+func groupCell(nodes []*snapshot.Node, resource corev1.ResourceName) widget.HeatCell {
+	var used, has int64
+	accepting := 0
+	for _, n := range nodes {
+		if AcceptsPods(n) {
+			u, h := UsedAmount(n, resource)
+			used, has = used+u, has+h
+			accepting++
+		}
+	}
+	switch {
+	case accepting == 0, nodes[0].Unknown:
+		return HeatCellOf(nodes[0], resource)
+	case has == 0:
+		return widget.HeatCell{Sign: '-', Style: theme.Dim}
+	}
+	return widget.HeatCell{Level: widget.HeatLevel(float64(used), float64(has))}
 }
 
 // TotalAmount returns the total and the idle amount of one resource over all nodes, which may be the resource "pods". Only

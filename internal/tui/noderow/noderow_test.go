@@ -1,6 +1,8 @@
 package noderow
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -87,5 +89,27 @@ func TestNamesAreShortWithoutTheirDomain(t *testing.T) {
 		if got := ShortNodeName(name); got != want {
 			t.Errorf("Short(%s) = %s, want %s", name, got, want)
 		}
+	}
+}
+
+func TestAGroupHasOneCellWithTheLevelOfItsUsableNodes(t *testing.T) {
+	t.Parallel()
+	cpuOnly := node("e1", nodecapacity.StateIdle, 0)
+	cpuOnly.Has.Devices = nil
+	noRack := node("x1", nodecapacity.StateIdle, 0)
+	noRack.Rack = ""
+	group := GroupCells([]*snapshot.Node{
+		node("a1", nodecapacity.StateFull, 8), node("a2", nodecapacity.StateFull, 8),
+		node("b1", nodecapacity.StateIdle, 0), node("b2", nodecapacity.StateDrained, 0),
+		node("c1", nodecapacity.StateMixed, 3), node("c2", nodecapacity.StateIdle, 0),
+		node("d1", nodecapacity.StateDown, 0), cpuOnly, noRack,
+	}, ByRack, gpu)
+	var got []string
+	for _, cell := range group.Cells {
+		got = append(got, fmt.Sprintf("%s %d %c", cell.ID, cell.Level, max(cell.Sign, '+')))
+	}
+	want := []string{"rack=a 4 +", "rack=b 0 +", "rack=c 1 +", "rack=d 0 X", "rack=e 0 -"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -155,7 +155,7 @@ func (n *Nodes) scrollOffset(height int) int {
 
 func (n *Nodes) drawHeatFacts(ctx *screenapi.Context, c canvas.Canvas) {
 	resource := screenapi.ShortResource(string(n.resource))
-	c.Fit(1, 0, c.W-2, noderow.HeatLegend(resource, ctx.Theme.Glyphs), theme.Dim)
+	noderow.DrawHeatLegend(c.Sub(0, 0, c.W-1, 1), 1, 0, resource, ctx.Theme)
 	row := n.selectedNode()
 	if row == nil {
 		return

@@ -131,9 +131,16 @@ func (o *Overview) nodeBlock(ctx *screenapi.Context, c canvas.Canvas) block {
 	groups := snapshot.CachedValue(ctx.Snap, memo("groups by "+resourceName(ctx)), func() []widget.HeatGroup {
 		return noderow.HeatGroups(ctx.Snap.Nodes, noderow.OfferedGroupings(ctx.Snap.Nodes)[0], resourceName(ctx))
 	})
-	o.heat.Groups, o.heat.Dense = groups, true
+	o.heat.Groups, o.heat.Dense, o.cellsOf = groups, true, noderow.Flat
 	most := max(c.H/3, 2)
-	o.heat.Draw(canvas.New(c.W-4, most, ctx.Theme.Glyphs.ASCII), ctx.Theme)
+	hidden := o.heat.Draw(canvas.New(c.W-4, most, ctx.Theme.Glyphs.ASCII), ctx.Theme)
+	if by := noderow.OfferedGroupings(ctx.Snap.Nodes)[0]; hidden > 0 && by != noderow.Flat {
+		o.cellsOf = by
+		o.heat.Groups = []widget.HeatGroup{snapshot.CachedValue(ctx.Snap, memo("cells by "+resourceName(ctx)), func() widget.HeatGroup {
+			return noderow.GroupCells(ctx.Snap.Nodes, by, resourceName(ctx))
+		})}
+		o.heat.Draw(canvas.New(c.W-4, most, ctx.Theme.Glyphs.ASCII), ctx.Theme)
+	}
 	lines := min(o.heat.TotalLines(), most)
 	head := 3
 	if wide {
@@ -149,28 +156,37 @@ func (o *Overview) nodeBlock(ctx *screenapi.Context, c canvas.Canvas) block {
 
 // drawManyNodes draws sums and the heat map.
 func (o *Overview) drawManyNodes(ctx *screenapi.Context, c canvas.Canvas, head int) {
-	if head == 2 {
-		o.drawSumsNarrow(ctx, c)
-	} else {
-		drawSumsWide(ctx, c)
-	}
 	legend := 1
 	if head == 2 || c.H-head < 2 {
 		legend = 0
 	}
 	o.heatAt = c.Sub(0, head, c.W, c.H-head-legend)
 	hidden := o.heat.Draw(o.heatAt, ctx.Theme)
+	note := ""
+	switch {
+	case hidden > 0:
+		note = widget.FormatCount(hidden) + " more nodes on screen 4"
+	case o.cellsOf != noderow.Flat:
+		note = "one cell per " + string(o.cellsOf)
+	}
+	end := c.W // of the second line of sums, which has the note if there is no legend
+	if legend == 0 && note != "" {
+		end = c.PutRight(c.W, 1, note, theme.Dim) - 2
+	}
+	if head == 2 {
+		o.drawSumsNarrow(ctx, c, end)
+	} else {
+		drawSumsWide(ctx, c)
+	}
 	if legend == 0 {
-		if hidden > 0 {
-			c.PutRight(c.W, 1, fmt.Sprintf("  %s more nodes on screen 4", widget.FormatCount(hidden)), theme.Dim)
-		}
 		return
 	}
-	text := noderow.HeatLegend(screenapi.ShortResource(ctx.ShownResource()), ctx.Theme.Glyphs) + "      m: next resource"
-	if hidden > 0 {
-		text = fmt.Sprintf("%s more nodes on screen 4      %s", widget.FormatCount(hidden), text)
+	x := 0
+	if note != "" {
+		x = c.Put(0, c.H-1, note, theme.Dim) + 6
 	}
-	c.Fit(0, c.H-1, c.W, text, theme.Dim)
+	x = noderow.DrawHeatLegend(c, x, c.H-1, screenapi.ShortResource(ctx.ShownResource()), ctx.Theme)
+	c.Fit(x+6, c.H-1, c.W-x-6, "m: next resource", theme.Dim)
 }
 
 // drawSumsWide draws one column per resource, with the allocatable and the idle amount.
@@ -194,8 +210,8 @@ func drawSumsWide(ctx *screenapi.Context, c canvas.Canvas) {
 	c.Fit(x, 2, c.W-x, freeNodesText(ctx), theme.Plain)
 }
 
-// drawSumsNarrow draws the same amounts in two lines.
-func (o *Overview) drawSumsNarrow(ctx *screenapi.Context, c canvas.Canvas) {
+// drawSumsNarrow draws the same amounts in two lines, the second of which ends before column secondEnd.
+func (o *Overview) drawSumsNarrow(ctx *screenapi.Context, c canvas.Canvas, secondEnd int) {
 	has, idle := sumAmounts(ctx)
 	name := resourceName(ctx)
 	var rest []string
@@ -223,7 +239,7 @@ func (o *Overview) drawSumsNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 		first = strings.Replace(first, "mixed", "mix", 1)
 	}
 	c.Fit(0, 0, end-2, first, theme.Title)
-	c.Fit(0, 1, c.W, "idle "+strings.Join(rest, "  ")+"  "+freeNodesText(ctx), theme.Plain)
+	c.Fit(0, 1, secondEnd, "idle "+strings.Join(rest, "  ")+"  "+freeNodesText(ctx), theme.Plain)
 }
 
 // drawMatrix draws a small number of nodes in one column each or, on a narrow screen, in one line each.

@@ -9,6 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/filter"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
+	"github.com/vc-batch/vc/internal/tui/noderow"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -21,6 +22,7 @@ type Overview struct {
 	matching []jobrow.Row
 	heat     widget.Heat
 	heatAt   canvas.Canvas // where it was drawn last
+	cellsOf  noderow.By    // a cell of the heat map is a group of this kind; Flat: a node
 	filter   filter.Filter[jobrow.Row]
 	text     string // text of the filter
 	all      int    // number of jobs that have not ended, before filtering
@@ -120,6 +122,9 @@ func (o *Overview) handleMouse(ctx *screenapi.Context, m screenapi.Mouse) []scre
 	if m.Kind == screenapi.Click || m.Kind == screenapi.DoubleClick {
 		x, y, ok := o.heatAt.ContainsCell(m.X, m.Y)
 		if name := o.heat.At(x, y); ok && name != "" {
+			if o.cellsOf != noderow.Flat {
+				return []screenapi.Effect{screenapi.Open{Screen: screenapi.Nodes, Filter: name}}
+			}
 			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Nodes, Target: name}}
 		}
 	}
