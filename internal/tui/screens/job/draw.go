@@ -6,6 +6,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
+	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
@@ -112,11 +113,36 @@ func (j *Job) drawPods(ctx *screenapi.Context, c canvas.Canvas) {
 	j.pods.Draw(ctx, rest, j.noPodsReason())
 }
 
+// factIndent is the column at which the texts of the job's facts begin.
+const factIndent = 11
+
+// leastSummary is the number of lines that the boxes about the job may always occupy. On tall terminals, they may occupy
+// more.
+const leastSummary = 11
+
+// wrapFacts wraps facts that are longer than a line. Continuation lines have no name.
+func wrapFacts(facts []jobstatus.Fact, width int) []jobstatus.Fact {
+	var lines []jobstatus.Fact
+	for _, fact := range facts {
+		if canvas.Width(fact.Text) <= width { // it may contain aligned columns
+			lines = append(lines, fact)
+			continue
+		}
+		for i, text := range render.WrapAtBlanks(fact.Text, max(width, 1)) {
+			if i > 0 {
+				fact.Name = ""
+			}
+			lines = append(lines, jobstatus.Fact{Name: fact.Name, Text: text})
+		}
+	}
+	return lines
+}
+
 // drawBoxes draws the summary as boxes.
 func (j *Job) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
-	facts, way := listJobFacts(ctx, j.job), timelineLines(ctx, j.job)
-	head, rest := c.Cut(min(max(len(facts), len(way))+2, 11))
-	left := head.W * 61 / 120
+	left := c.W * 61 / 120
+	facts, way := wrapFacts(listJobFacts(ctx, j.job), left-2-factIndent), timelineLines(ctx, j.job)
+	head, rest := c.Cut(min(max(len(facts), len(way))+2, max(leastSummary, c.H*2/5)))
 	fact := widget.DrawTitledBox(head.Sub(0, 0, left, head.H), ctx.Theme, "Job", "")
 	for y, line := range facts {
 		fact.Put(0, y, line.Name, theme.Dim)
@@ -124,7 +150,7 @@ func (j *Job) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
 		if y == 0 {
 			style = jobrow.StateStyle(j.job.State)
 		}
-		fact.Fit(11, y, fact.W-11, line.Text, style)
+		fact.Fit(factIndent, y, fact.W-factIndent, line.Text, style)
 	}
 	drawTimeline(widget.DrawTitledBox(head.Sub(left, 0, head.W-left, head.H), ctx.Theme, "Timeline", ""), way)
 

@@ -2,7 +2,6 @@ package job
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -26,6 +25,9 @@ func newPodTable() widget.Table[pod] {
 		return widget.Column[pod]{Key: key, Title: title, Width: width, From: from, Cell: plain(of), Compare: func(a, b pod) int { return strings.Compare(of(a), of(b)) }}
 	}
 	restarts := text("restarts", "RST", 3, 70, func(p pod) string { return strconv.Itoa(int(p.Restarts)) })
+	restarts.Empty = func(p pod) bool { return p.Restarts == 0 }
+	gpus := text("gpu", "GPU", 3, 110, func(p pod) string { return requestedAmount(p, "gpu") })
+	gpus.Empty = func(p pod) bool { return requestedAmount(p, "gpu") == "0" }
 	restarts.Right, restarts.Compare = true, func(a, b pod) int { return cmp.Compare(b.Restarts, a.Restarts) }
 	index := text("idx", "IDX", 4, 0, func(p pod) string { return strconv.Itoa(int(p.Index)) })
 	index.Compare = func(a, b pod) int { return cmp.Compare(a.Index, b.Index) }
@@ -42,11 +44,13 @@ func newPodTable() widget.Table[pod] {
 			restarts,
 			text("cpu", "CPU", 5, 70, func(p pod) string { return requestedAmount(p, "cpu") }),
 			text("mem", "MEM", 6, 70, func(p pod) string { return requestedAmount(p, "memory") }),
-			text("gpu", "GPU", 3, 110, func(p pod) string { return requestedAmount(p, "gpu") }),
+			gpus,
 			{Key: "age", Title: "AGE", Width: 5, From: 100, Ticks: true, Cell: func(ctx *screenapi.Context, p pod) (string, canvas.Style) {
 				return render.FormatAgeSince(ctx.Now, p.Created), theme.Plain
 			},
 				Compare: func(a, b pod) int { return b.Created.Compare(a.Created) }},
+			{Key: "exit", Title: "EXIT", Width: 4, Right: true, Descending: true, Cell: exitCodeCell, Compare: func(a, b pod) int { return cmp.Compare(a.ExitCode, b.ExitCode) },
+				Empty: func(p pod) bool { return !hasExitedWithError(p) }},
 			{Key: "message", Title: "MESSAGE", Width: 8, Flex: true, Cell: plain(podMessage)},
 		},
 	}
@@ -72,21 +76,30 @@ func requestedAmount(p pod, resource string) string {
 	return strconv.FormatInt(sum, 10)
 }
 
-// podMessage returns the pod's problem or, if it has ended, how it ended.
-func podMessage(p pod) string {
+// exitCodeCell returns the exit code of a pod that has ended.
+func exitCodeCell(_ *screenapi.Context, p pod) (string, canvas.Style) {
 	switch {
-	case p.Trouble != "" && p.Trouble != p.State:
+	case hasExitedWithError(p):
+		return strconv.Itoa(int(p.ExitCode)), theme.Failed
+	case p.Exited:
+		return "0", theme.Dim
+	}
+	return "", theme.Plain
+}
+
+func hasExitedWithError(p pod) bool { return p.Exited && p.ExitCode != 0 }
+
+// podMessage returns the pod's problem or, if it has ended, the message about its end.
+func podMessage(p pod) string {
+	if p.Trouble != "" && p.Trouble != p.State {
 		return strings.TrimSuffix(p.Trouble+": "+p.Message, ": ")
-	case p.Exited && p.ExitCode != 0:
-		return strings.TrimSuffix(fmt.Sprintf("exit code %d: %s", p.ExitCode, p.Message), ": ")
 	}
 	return p.Message
 }
 
 // hasPodProblem reports whether the pod failed or has a problem.
 func hasPodProblem(p pod) bool {
-	exitedWithError := p.Exited && p.ExitCode != 0
-	return exitedWithError || p.Phase == "Failed" || p.Trouble != ""
+	return hasExitedWithError(p) || p.Phase == "Failed" || p.Trouble != ""
 }
 
 // podShortName returns the pod's name without the job's name.
