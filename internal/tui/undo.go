@@ -11,7 +11,7 @@ const undoFor = 30 * time.Second
 
 // lastChange is the last change that can be undone, and the time and the screen of that change.
 type lastChange struct {
-	undo *screenapi.Run
+	undo func(*screenapi.Context) *screenapi.Run
 	at   time.Time
 	from screenapi.Screen
 }
@@ -38,5 +38,5 @@ func (a *App) undoRefusal(*screenapi.Context, screenapi.Screen) string {
 func (a *App) undoLastChange() {
 	last := a.last
 	a.last = lastChange{}
-	a.applyEffects([]screenapi.Effect{*last.undo}, last.from)
+	a.applyEffects([]screenapi.Effect{*last.undo(&a.ctx)}, last.from)
 }

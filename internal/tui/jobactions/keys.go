@@ -135,13 +135,27 @@ func (a *key) askToConfirm(ctx *screenapi.Context, jobs []*snapshot.Job) []scree
 // opposites maps an action to the action that reverts it, if there is one.
 var opposites = map[screenapi.Verb]screenapi.Verb{screenapi.Hold: screenapi.Release, screenapi.Release: screenapi.Hold, screenapi.Suspend: screenapi.Resume}
 
-// undoOf returns the Run that reverts an action on jobs, or nil.
-func undoOf(verb screenapi.Verb, jobs []*snapshot.Job, do func(context.Context, screenapi.Verb, []*snapshot.Job) (string, error)) *screenapi.Run {
+// undoOf returns the Undo of an action on jobs, or nil.
+func undoOf(verb screenapi.Verb, jobs []*snapshot.Job, do func(context.Context, screenapi.Verb, []*snapshot.Job) (string, error)) func(*screenapi.Context) *screenapi.Run {
 	opposite, ok := opposites[verb]
 	if !ok {
 		return nil
 	}
-	return &screenapi.Run{Name: "undo: " + string(opposite) + " " + describeJobs(jobs), Do: func(ctx context.Context) (string, error) { return do(ctx, opposite, jobs) }}
+	return func(ctx *screenapi.Context) *screenapi.Run {
+		current := currentJobs(ctx.Snap, jobs)
+		return &screenapi.Run{Name: "undo: " + string(opposite) + " " + describeJobs(jobs), Do: func(ctx context.Context) (string, error) { return do(ctx, opposite, current) }}
+	}
+}
+
+// currentJobs returns the current state of jobs. Jobs that have been deleted keep their last known state.
+func currentJobs(snap *snapshot.Snapshot, jobs []*snapshot.Job) []*snapshot.Job {
+	current := slices.Clone(jobs)
+	for i, job := range jobs {
+		if now := snap.Job(job.UID); now != nil {
+			current[i] = now
+		}
+	}
+	return current
 }
 
 func describeJobs(jobs []*snapshot.Job) string {

@@ -229,8 +229,9 @@ type Run struct {
 	Quiet bool
 	// Fetch is set instead of Do for a Run that returns a value.
 	Fetch func(context.Context) (value any, err error)
-	// Undo reverts the Run; nil if it cannot be reverted. The user can start it for 30 seconds after the Run.
-	Undo *Run
+	// Undo returns the Run that reverts this one; nil if it cannot be reverted. The user can start it for 30 seconds after
+	// the Run. It gets the current Context, because the objects have changed since the Run.
+	Undo func(*Context) *Run
 }
 
 // Notice shows a line in the frame.

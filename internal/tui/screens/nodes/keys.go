@@ -242,7 +242,7 @@ func (n *Nodes) toggleCordon(ctx *screenapi.Context) []screenapi.Effect {
 		undo = screenapi.Uncordon
 	}
 	run := runOnNodes(ctx.Actions, verb, names)
-	run.Undo = runOnNodes(ctx.Actions, undo, names)
+	run.Undo = func(ctx *screenapi.Context) *screenapi.Run { return runOnNodes(ctx.Actions, undo, names) }
 	return []screenapi.Effect{screenapi.Ask{Question: question, Lines: []string{line}, Then: []screenapi.Effect{*run}}}
 }
 

@@ -165,7 +165,8 @@ func (q *Queues) confirmSwitch(ctx *screenapi.Context, r *row, verb screenapi.Ve
 		undo = screenapi.CloseIt
 	}
 	run := runSwitch(ctx.Actions, verb, r.Name)
-	run.Undo = runSwitch(ctx.Actions, undo, r.Name)
+	name := r.Name
+	run.Undo = func(ctx *screenapi.Context) *screenapi.Run { return runSwitch(ctx.Actions, undo, name) }
 	return []screenapi.Effect{screenapi.Ask{Question: question, Lines: lines, Then: []screenapi.Effect{*run}}}
 }
 
@@ -200,7 +201,7 @@ func (q *Queues) editLimits(ctx *screenapi.Context) []screenapi.Effect {
 				lines = append(lines, who+" in it.")
 			}
 			run := runEdit(actions, name, edit)
-			run.Undo = runEdit(actions, name, revert)
+			run.Undo = func(ctx *screenapi.Context) *screenapi.Run { return runEdit(ctx.Actions, name, revert) }
 			return []screenapi.Effect{screenapi.Ask{Question: fmt.Sprintf("Change %s of queue %s?", countWithNoun(len(changes), "limit"), name), Lines: lines, Then: []screenapi.Effect{*run}}}
 		},
 	}}
