@@ -99,7 +99,7 @@ func TestElementsAreCancelledAndTheLimitIsChanged(t *testing.T) {
 	c.jobPhase("sweep", batchv1alpha1.Terminated, 30*time.Second)
 
 	for _, bad := range []struct{ change, text string }{
-		{keys.Array + "=0-3", "cannot change"},
+		{keys.Array + "=0-3", "cannot be changed"},
 		{keys.ArrayLimit + "=many", "not a number of elements"},
 		{keys.ArrayCancelled + "=77", "the array has no such elements"},
 	} {

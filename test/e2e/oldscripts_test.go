@@ -91,8 +91,8 @@ var oldScript = []oldLine{
 	{line: "vsub -N $NS", err: `job name cannot be left blank`, code: 1},
 
 	// queues: -n is the name
-	{line: "vcctl queue create -n $NS-q -w 2 -S Open", err: `(?m)^warning: --state has no effect: a new queue is open; vcctl queue close $NS-q closes it$`},
-	{line: "vcctl queue create --name $NS-r --weight 3 --state Open", err: `(?m)^warning: --state has no effect: a new queue is open; vcctl queue close $NS-r closes it$`},
+	{line: "vcctl queue create -n $NS-q -w 2 -S Open", err: `(?m)^warning: --state has no effect because a new queue is always open; to close the queue, use vcctl queue close $NS-q$`},
+	{line: "vcctl queue create --name $NS-r --weight 3 --state Open", err: `(?m)^warning: --state has no effect because a new queue is always open; to close the queue, use vcctl queue close $NS-r$`},
 	{line: "vcctl queue list", out: `(?m)^$NS-q `},
 	{line: "VCCTL_COMPAT=true vcctl queue list", out: `(?m)^Name +Weight +State +Parent +Inqueue +Pending +Running +Unknown +Completed *\n(.*\n)*$NS-q +2 +Open +root +0 +0 +0 +0 +0 *$`, until: true},
 	{line: "vcctl queue get -n $NS-q", out: `(?m)^Name +Weight +State +Parent .*\n$NS-q +2 +Open +root `, until: true},

@@ -44,30 +44,30 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 			scheduler itself runs the simulation on a copy of its current state.
 
 			Files may contain any number of objects. Jobs, pod groups, pods and queues are
-			planned together, as if submitted at the same time; the annotation of a pod assigns
-			it to a pod group in the files. For a job flow, the jobs of its first steps are
+			planned together, as if submitted at the same time. A pod's annotation assigns the
+			pod to a pod group in the files. For a job flow, the jobs of its first steps are
 			planned; their templates may be in the files or in the cluster. With --queue-edit
 			and --set, a change of a queue is simulated: which pods would be evicted
 			immediately, and which jobs could start.
 
-			The exit code is 0 if everything would start, 8 if something would wait, and 9 if
-			something can never start with its current request. You need permission to create
-			plans in the namespace; users who may create jobs there have it.`),
+			The exit code is 0 if all objects would start, 8 if an object would wait, and 9 if
+			an object can never start with its current request. You need permission to create
+			plans in the namespace. Users who may create jobs there have this permission.`),
 		Example: f.FormatExamples(`
 			# Show whether and where a job would start now
 			vcctl plan -f job.yaml
 
-			# A pod group and its pods; the first steps of a job flow
+			# Plan a pod group with its pods, and the first steps of a job flow
 			vcctl plan -f gang.yaml
 			vcctl plan -f night.yaml
 
-			# Submit it only if it starts immediately
+			# Submit a job only if it would start immediately
 			vcctl plan -f job.yaml > /dev/null && vcctl job run -f job.yaml
 
-			# Show what would start and what would be evicted if a queue got more
+			# Show what would start and what would be evicted if a queue got more resources
 			vcctl plan --queue-edit research --set weight=4 --set capability.cpu=64
 
-			# For a script
+			# Print only the verdict, for a script
 			vcctl plan -f job.yaml -o jsonpath='{.status.verdict}'`),
 		Args: cli.NoFileArgs(f),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -75,14 +75,14 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 			case !o.files.HasSources() && o.queue == "":
 				return cli.UsageError(f, cmd, "nothing to plan: specify a file with -f, or a queue with --queue-edit")
 			case (o.queue == "") != (len(o.set) == 0):
-				return cli.UsageError(f, cmd, "--queue-edit NAME and --set FIELD=VALUE require each other")
+				return cli.UsageError(f, cmd, "specify --queue-edit NAME and --set FIELD=VALUE together")
 			}
 			return run(cmd.Context(), o)
 		},
 	}
 	o.files.AddFlags(f, cmd)
-	cmd.Flags().StringVar(&o.queue, "queue-edit", "", "Queue to simulate a change of; --set specifies the change")
-	cmd.Flags().StringArrayVar(&o.set, "set", nil, "FIELD=VALUE of the queue: weight, priority, parent, reclaimable, state, capability.RESOURCE, deserved.RESOURCE, guarantee.RESOURCE; an empty value removes it; may be repeated")
+	cmd.Flags().StringVar(&o.queue, "queue-edit", "", "Simulate a change of this queue; --set specifies the change")
+	cmd.Flags().StringArrayVar(&o.set, "set", nil, "Set a field of the queue, as FIELD=VALUE: weight, priority, parent, reclaimable, state, capability.RESOURCE, deserved.RESOURCE, guarantee.RESOURCE; an empty value removes the field; can be repeated")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 30*time.Second, "Stop waiting for the scheduler's answer after this long (0 = never)")
 	o.fields.AddFlag(cmd)
 	cli.RequireAny(cmd, "the flag applies only to fields of objects in files", "validate", "filename", "kustomize")
@@ -269,7 +269,7 @@ func waitForAnswer(ctx context.Context, c client.WithWatch, p *insightv1alpha1.P
 }
 
 // noPlans is the hint for clusters whose scheduler does not support plans.
-const noPlans = "Volcano's own scheduler does not answer plans; `vcctl job run -f FILE --dry-run=server` checks admission only"
+const noPlans = "Volcano's own scheduler does not support plans; `vcctl job run -f FILE --dry-run=server` checks admission only"
 
 func unansweredError(timeout time.Duration) error {
 	return usererror.Errorf("check that vc's scheduler is running; "+noPlans, "no scheduler answered the plan within %s", timeout)
@@ -277,7 +277,7 @@ func unansweredError(timeout time.Duration) error {
 
 func explainNotCreated(err error) error {
 	if isUnknownKind(err) {
-		return &usererror.Error{What: "this cluster does not support plans (insight.vc-batch.dev/v1alpha1)", Hint: "if vc runs there: kubectl apply -f deploy/install.yaml; " + noPlans, Err: errors.Unwrap(err)}
+		return &usererror.Error{What: "this cluster does not support plans (insight.vc-batch.dev/v1alpha1)", Hint: "if vc is installed on the cluster, run kubectl apply -f deploy/install.yaml; " + noPlans, Err: errors.Unwrap(err)}
 	}
 	return err
 }

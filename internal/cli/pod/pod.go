@@ -46,7 +46,7 @@ func podKind() *resourcecmd.Kind[*corev1.Pod] {
 			Short: "List the pods of jobs, and why they do not run",
 			Long: `
 				List the pods of jobs. Other pods are listed if you name them, or with --any.
-				REASON is why a pod is waiting or how it failed. --job, --node and --phase filter on
+				REASON shows why a pod waits or how it failed. --job, --node and --phase filter on
 				the server; --task and --queue filter on the client side.`,
 			Examples: `
 				# The pods of all jobs in this namespace
@@ -75,7 +75,7 @@ func podKind() *resourcecmd.Kind[*corev1.Pod] {
 		},
 		CreateNote: `vc schedules only pods with schedulerName: volcano. If several pods must start
 			together, create a job.`,
-		DeleteNote: `Depending on the job's policies, a deleted pod of a job is re-created or ends the job.`,
+		DeleteNote: `If you delete a pod of a job, the job's policies determine whether the pod is re-created or the job ends.`,
 	}
 }
 

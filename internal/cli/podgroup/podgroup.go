@@ -50,8 +50,9 @@ func podGroups() *resourcecmd.Kind[podGroup] {
 			Long: `
 				List pod groups. READY is the number of pods that are running or have succeeded.
 				MIN is the number of pods that must start together. OWNER is the object that the
-				group was created for. REASON is why it is waiting. --queue and --phase filter on the
-				client side. You can specify the name of a job instead of its pod group's.`,
+				group was created for. REASON shows why the group is waiting. --queue and --phase
+				filter on the client side. You can specify a job's name instead of its pod group's
+				name.`,
 			Examples: `
 				# In this namespace
 				vcctl podgroup list
@@ -221,7 +222,7 @@ func topologyText(t *schedulingv1beta1.NetworkTopologySpec) string {
 	case t == nil:
 		return ""
 	case t.HighestTierName != "":
-		return fmt.Sprintf("%s, at most tier %s apart", t.Mode, t.HighestTierName)
+		return fmt.Sprintf("%s, within a hyperNode of tier %s or lower", t.Mode, t.HighestTierName)
 	case t.HighestTierAllowed != nil:
 		return fmt.Sprintf("%s, within a hyperNode of tier %d or lower", t.Mode, *t.HighestTierAllowed)
 	}

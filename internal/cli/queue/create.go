@@ -48,7 +48,7 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 			# A child queue that never uses more than 16 CPUs
 			vcctl queue create small --parent research --capability cpu=16,memory=64Gi
 
-			# Print the object first
+			# Print the object without creating the queue
 			vcctl queue create research --weight 3 --dry-run=client -o yaml
 
 			# A hierarchy of queues from a file; wait until all are open
@@ -58,7 +58,7 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 				return err
 			}
 			if state != "" {
-				f.Warnf("--state has no effect: a new queue is open; vcctl queue close %s closes it", nameOrPlaceholder(o.target.names))
+				f.Warnf("--state has no effect because a new queue is always open; to close the queue, use vcctl queue close %s", nameOrPlaceholder(o.target.names))
 			}
 			if _, err := flags.applyFlags(cmd, &schedulingv1beta1.QueueSpec{}); err != nil {
 				return err

@@ -98,7 +98,7 @@ func (e *effect) queueLine(q *schedulingv1beta1.Queue, after []*schedulingv1beta
 	}
 	if i < len(after) {
 		if over := excessText(after[i]); over != "" && over != excessText(q) {
-			parts = append(parts, over+": nothing new starts until the excess is released")
+			parts = append(parts, over+": no new job starts until the usage is within the limit")
 		}
 	}
 	return strings.Join(parts, "; ")

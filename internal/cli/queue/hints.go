@@ -39,13 +39,13 @@ func queueHint(invalid *field.Error, queue *schedulingv1beta1.Queue, around *che
 		}
 		return "vcctl queue tree shows the existing queues"
 	case path == "metadata.name" && queue.Name == keys.DefaultQueue:
-		return "jobs without a queue use it; `vcctl queue close default` rejects them"
+		return "jobs that specify no queue use the default queue; to reject these jobs, use `vcctl queue close default`"
 	case path == "metadata.name" && queue.Name == keys.RootQueue:
-		return "all other queues are below root; vcctl queue tree shows them, and each can be deleted by its name"
+		return "delete the queues below root by name instead; vcctl queue tree shows them"
 	case path == "metadata.name" && hasChildQueues(queue, around):
-		return "delete its child queues as well: vcctl queue delete accepts several names"
+		return "delete the child queues in the same command: vcctl queue delete accepts several names"
 	case strings.HasPrefix(path, "spec.deserved"), strings.HasPrefix(path, "spec.capability"), strings.HasPrefix(path, "spec.guarantee"):
-		return "guarantee <= deserved <= capability must hold in a queue and between it and its parent; vcctl queue tree -o wide shows them"
+		return "guarantee <= deserved <= capability must hold in each queue, and between a queue and its parent; vcctl queue tree -o wide shows the values"
 	}
 	return ""
 }

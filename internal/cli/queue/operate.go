@@ -73,7 +73,7 @@ func newSwitch(f *cli.Factory, run func(context.Context, *operateOptions) error,
 		},
 	}
 	o.addFlags(cmd, strings.ToUpper(action[:1])+action[1:], map[string]string{
-		"open": "Wait until the queues are open", "close": "Wait until the queues are closed: they have no running or pending jobs",
+		"open": "Wait until the queues are open", "close": "Wait until the queues are closed and have no running or pending jobs",
 	}[action])
 	return cmd
 }
@@ -92,8 +92,8 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 		Use:   "operate NAME... --action open|close|update",
 		Short: "Open or close queues or set their weight, as in Volcano's vcctl",
 		Long: cli.FormatHelp(`
-			Open or close queues, or change their weight. This is Volcano's spelling of
-			queue open, queue close and queue update.`),
+			Open or close queues, or change their weight. This command has Volcano's syntax;
+			queue open, queue close and queue update do the same.`),
 		Example: f.FormatExamples(`
 			# Close a queue, and open it again
 			vcctl queue operate research --action close --yes
@@ -110,20 +110,20 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 				return err
 			}
 			if o.action != "update" && cli.IsFlagSet(cmd, "weight") {
-				return usererror.Errorf("remove --weight, or use --action update", "--weight cannot be combined with --action %s: only an update changes it", o.action)
+				return usererror.Errorf("remove --weight, or use --action update", "--weight cannot be combined with --action %s: only update changes the weight", o.action)
 			}
 			return run(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringVarP(&o.action, "action", "a", "", "open, close or update")
-	cmd.Flags().Int32VarP(&o.weight, "weight", "w", 0, "New weight, with --action update")
+	cmd.Flags().StringVarP(&o.action, "action", "a", "", "Action to perform: open, close or update")
+	cmd.Flags().Int32VarP(&o.weight, "weight", "w", 0, "New weight of the queues; requires --action update")
 	_ = cmd.RegisterFlagCompletionFunc("action", cli.CompleteValues("open", "close", "update"))
-	o.addFlags(cmd, "Operate on", "Wait until the queues are open, or closed")
+	o.addFlags(cmd, "Operate on", "Wait until the queues are open or closed, depending on --action")
 	cli.AddCheck(cmd, func(*cobra.Command, []string) error {
 		if o.action != "update" || !o.target.files.HasSources() {
 			return nil
 		}
-		return usererror.Errorf(fmt.Sprintf("vcctl queue update %s applies the files; --weight overrides their weight", o.target.files.FlagName()),
+		return usererror.Errorf(fmt.Sprintf("to apply the files, use vcctl queue update %s; --weight overrides the weight in the files", o.target.files.FlagName()),
 			"%s cannot be combined with --action update: specify the queues by name", o.target.files.FlagName())
 	})
 	return cmd
@@ -134,11 +134,11 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 func (o *operateOptions) checkUsage() error {
 	switch {
 	case o.action == "":
-		return usererror.Errorf("--action open, close or update", "action can not be null")
+		return usererror.Errorf("specify --action open, close or update", "action can not be null")
 	case o.action == "update" && o.weight <= 0:
 		return usererror.Errorf("--weight N", "when update queue %s, weight must be specified, the value must be greater than 0", strings.Join(o.target.names, ", "))
 	case o.action != "open" && o.action != "close" && o.action != "update":
-		hint := "--action open, close or update"
+		hint := "specify --action open, close or update"
 		if near := cli.FindNearest(o.action, []string{"open", "close", "update"}); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
@@ -298,7 +298,7 @@ func (o *operateOptions) explainForbidden(queue *schedulingv1beta1.Queue, err er
 		return err
 	}
 	return &usererror.Error{What: fmt.Sprintf("forbidden: you may not %s queue %q (403)", o.action, queue.Name), Err: err,
-		Hint: fmt.Sprintf("this requires permission to create commands.bus.volcano.sh in namespace %q; ask an administrator", commandNamespace)}
+		Hint: fmt.Sprintf("ask an administrator for permission to create commands.bus.volcano.sh in namespace %q", commandNamespace)}
 }
 
 // newQueueCommand returns a Command in Volcano's format, in which the queue is both the owner and the target.

@@ -31,13 +31,13 @@ func (s *spec) addUpdateFlags(f *cli.Factory, cmd *cobra.Command) {
 
 func (s *spec) addFlags(f *cli.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.Int32VarP(&s.weight, "weight", "w", 1, "Share of the queue among its siblings")
+	flags.Int32VarP(&s.weight, "weight", "w", 1, "Weight of the queue, relative to its sibling queues")
 	flags.StringVar(&s.parent, "parent", "", "Parent queue (default \"root\")")
 	flags.Int32Var(&s.priority, "priority", 0, "Priority of the queue: queues with a higher priority are served first")
-	flags.BoolVar(&s.reclaimable, "reclaimable", true, "Whether other queues may reclaim what this queue uses beyond its share")
-	flags.StringVar(&s.capability, "capability", "", "Limit of the queue: cpu=16,memory=64Gi")
-	flags.StringVar(&s.guarantee, "guarantee", "", "Resources reserved for the queue: cpu=2,memory=8Gi")
-	flags.StringVar(&s.deserved, "deserved", "", "Resources that the queue deserves: cpu=8,memory=32Gi; used by the capacity policy (the proportion policy uses --weight)")
+	flags.BoolVar(&s.reclaimable, "reclaimable", true, "Allow other queues to reclaim resources that this queue uses beyond its share")
+	flags.StringVar(&s.capability, "capability", "", "Maximum resources of the queue, for example cpu=16,memory=64Gi")
+	flags.StringVar(&s.guarantee, "guarantee", "", "Resources reserved for the queue, for example cpu=2,memory=8Gi")
+	flags.StringVar(&s.deserved, "deserved", "", "Resources that the queue deserves, for example cpu=8,memory=32Gi; used by the capacity policy (the proportion policy uses --weight)")
 	_ = cmd.RegisterFlagCompletionFunc("parent", f.CompleteQueues())
 }
 

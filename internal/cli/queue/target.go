@@ -175,7 +175,7 @@ func readQueues(f *cli.Factory, files *cli.Files) ([]filedQueue, error) {
 		queues = append(queues, filedQueue{queue: queue, object: object})
 	}
 	if len(queues) == 0 {
-		return nil, usererror.Errorf("queues have kind Queue and apiVersion scheduling.volcano.sh/v1beta1; vcctl job run -f creates other kinds", "no queue in %s", files.DescribeSources())
+		return nil, usererror.Errorf("specify objects with kind Queue and apiVersion scheduling.volcano.sh/v1beta1; to create other kinds, use vcctl job run -f", "no queue in %s", files.DescribeSources())
 	}
 	return queues, nil
 }

@@ -26,14 +26,14 @@ func newTree(f *cli.Factory, run func(context.Context, *treeOptions) error) *cob
 	o := &treeOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "tree [NAME...]",
-		Short: "Show the hierarchy of queues, their usage and borrowing",
+		Short: "Show the hierarchy of queues, their usage and borrowed resources",
 		Long: cli.FormatHelp(`
-			Show the hierarchy of queues; with names, only the subtrees of these queues. RUN and
+			Show the hierarchy of queues, or only the subtrees of the specified queues. RUN and
 			WAIT are the numbers of running and waiting jobs (pod groups) in a queue and its
 			descendants. USED shows the resource that is closest to its limit: the queue's
 			capability, or else what it deserves. The part to the right of the mark | exceeds
-			what the queue deserves: NOTE shows from which sibling queue it is borrowed. That
-			queue can reclaim it when needed.
+			what the queue deserves. NOTE shows which sibling queue lends this part. That queue
+			can reclaim it when needed.
 
 			All values come from the status of the queues, which the scheduler and the queue
 			controller update at most once per second.`),

@@ -130,7 +130,7 @@ func (o *createOptions[T]) checkKind(objects []cli.FileObject) error {
 		kinds = append(kinds, name)
 	}
 	slices.Sort(kinds)
-	return usererror.Errorf(fmt.Sprintf("a %s has apiVersion: %s and kind: %s; `vcctl job run -f` creates objects of any kind", o.kind.Called, o.kind.GVK.GroupVersion(), o.kind.GVK.Kind),
+	return usererror.Errorf(fmt.Sprintf("a %s has apiVersion: %s and kind: %s; to create objects of other kinds, use `vcctl job run -f`", o.kind.Called, o.kind.GVK.GroupVersion(), o.kind.GVK.Kind),
 		"no %s in %s: it contains %s", o.kind.Called, o.submit.Files.DescribeSources(), strings.Join(kinds, ", "))
 }
 

@@ -49,16 +49,16 @@ func (k *Kind[T]) newGet(f *cli.Factory, run func(context.Context, *listOptions[
 		Use:   "get NAME...",
 		Short: k.replaceWords("Show one or more KINDS"),
 		Long: cli.FormatHelp(k.replaceWords(`
-			Show KINDS by name, as rows of the list, or as objects with -o. It is an error if
-			one does not exist. Names are required unless you use -l or -A.`)),
+			Show KINDS by name, as rows of the list, or as objects with -o. The command fails
+			if one of them does not exist. Names are required unless you use -l or -A.`)),
 		Example: f.FormatExamples(k.replaceWords(`
 			# One KIND
 			vcctl NOUN get SAMPLE
 
-			# Watch it: a row is added whenever something changes
+			# Watch one KIND: a row is added after each change
 			vcctl NOUN get SAMPLE -w
 
-			# The object
+			# One KIND as YAML
 			vcctl NOUN get SAMPLE -o yaml`)),
 		ValidArgsFunction: k.completeNames(f),
 		RunE: func(cmd *cobra.Command, args []string) error {

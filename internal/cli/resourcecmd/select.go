@@ -49,7 +49,7 @@ func (k *Kind[T]) readNamed(ctx context.Context, f *cli.Factory, c client.Client
 	missing := cli.NotFoundError(k.Called, name, namespace, names)
 	missing.Err = err
 	if missing.Hint == "" {
-		missing.Hint = fmt.Sprintf("vcctl %s list shows this namespace; -A shows all", k.Noun)
+		missing.Hint = fmt.Sprintf("vcctl %s list shows the names in this namespace; -A shows all namespaces", k.Noun)
 		if k.ClusterScoped {
 			missing.Hint = fmt.Sprintf("vcctl %s list shows the existing names", k.Noun)
 		}

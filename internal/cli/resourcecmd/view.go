@@ -46,7 +46,7 @@ func (k *Kind[T]) newView(f *cli.Factory, run func(context.Context, *viewOptions
 			}
 			isOneSheet := len(o.sel.Names) == 1 && o.format == "" && !o.out.IsMachineReadable()
 			if o.watch && !isOneSheet {
-				return cli.UsageError(f, cmd, "--watch requires one named %s and the default output format", k.Called)
+				return cli.UsageError(f, cmd, "--watch requires the name of exactly one %s and the default output format", k.Called)
 			}
 			return run(cmd.Context(), o)
 		},

@@ -183,7 +183,7 @@ func addRootFlags(f *cli.Factory, cmd *cobra.Command) {
 	flags.StringVar(&f.Streams.ColorMode, "color", f.Streams.ColorMode, "When to use colour: auto, always or never")
 	flags.StringVarP(f.Config.KubeConfig, "kubeconfig-file", "k", "", "Old spelling of --kubeconfig")
 	flags.StringVar(f.Config.APIServer, "master", "", "Old spelling of --server")
-	flags.VarP(&verbosity{}, "v", "v", "Log level of the client; 6 shows requests")
+	flags.VarP(&verbosity{}, "v", "v", "Log level of the Kubernetes client; level 6 logs API requests")
 	for _, old := range []string{"kubeconfig-file", "master"} {
 		flags.Lookup(old).Hidden = true
 	}

@@ -93,16 +93,16 @@ func addTopics(root *cobra.Command) {
 		root.AddCommand(&cobra.Command{Use: use, Short: short, Long: cli.FormatHelp(long)})
 	}
 	topic("formats", "Output formats of -o", `
-		-o json, yaml          the whole object; several come as a List
+		-o json, yaml          the whole object; several objects form a List
 		-o name                kind.group/name, one per line, for xargs and kubectl
 		-o wide                the table with all its columns
 		-o jsonpath=…          kubectl's jsonpath: -o jsonpath='{.status.state.phase}'
-		-o go-template=…       a Go template over the object
+		-o go-template=…       a Go template that is applied to the object
 		-o custom-columns=…    TITLE:path,…: NAME:.metadata.name,QUEUE:.spec.queue
 
-		A table in a pipe has the same columns as on a wide terminal. On a terminal that is
-		too narrow, free text in the last column is shortened, and columns with little or
-		no information are omitted; -o wide and pipes show everything.
+		A table in a pipe has the same columns as on a wide terminal. On a narrow terminal,
+		free text in the last column is shortened, and columns with little or no
+		information are omitted; -o wide and pipes show all columns and the full text.
 		Scripts should use -o json, name or jsonpath.`)
 	topic("environment", "Environment variables", `
 		KUBECONFIG             the kubeconfig files, as for kubectl
@@ -124,12 +124,12 @@ func addTopics(root *cobra.Command) {
 		columns:               the columns of lists, by kind (jobs, queues, pods, …;
 		  jobs: [name, phase]  tree: queue tree); -o wide still shows all
 
-		Flags take precedence over environment variables, and these over the file. To use
-		another file, set VCCTL_CONFIG.`)
+		Flags take precedence over environment variables, and environment variables take
+		precedence over the file. To use another file, set VCCTL_CONFIG.`)
 	topic("old-programs", "vsub, vjobs, … and Volcano's flags", `
 		Scripts written for Volcano's command line still work:
 
-		vcctl job run -N x -i img -r 2     the flags of Volcano's vcctl keep their
+		vcctl job run -N x -i img -r 2     Volcano's vcctl flags keep their
 		                                   meaning; if there is a better spelling, a
 		                                   line on stderr shows it
 		vsub, vjobs, vqueues, vcancel,     names of this program with Volcano's flags,

@@ -34,8 +34,9 @@ func newInstall(f *cli.Factory) *cobra.Command {
 		Long: cli.FormatHelp(`
 			Create links to this program with the names of Slurm's commands, so that scripts
 			and programs that call sbatch find it. Other programs are never overwritten. If
-			Slurm itself is installed on PATH, no links are created, because one would hide
-			the other. Links to another vcctl are replaced after confirmation.`),
+			Slurm itself is installed on PATH, no links are created, because Slurm's commands
+			and the links would hide each other. Links to another vcctl are replaced after
+			confirmation.`),
 		Example: f.FormatExamples(`
 			# For your user
 			vcctl slurm install --dir ~/bin
@@ -53,7 +54,7 @@ func newUninstall(f *cli.Factory) *cobra.Command {
 			Remove the links to this program with the names of Slurm's commands. Other files
 			are not changed.`),
 		Example: f.FormatExamples(`
-			# From the directory given to install
+			# Remove the links from the directory where they were installed
 			vcctl slurm uninstall --dir ~/bin
 
 			# Preview
@@ -174,7 +175,7 @@ func (o *linkOptions) checkLinks() error {
 			problems = append(problems, usererror.Errorf("choose another directory, or move the file", "%s exists and is not a link to vcctl", link))
 		}
 		if other := o.findElsewhere(name); other != "" {
-			problems = append(problems, usererror.Errorf("Slurm is installed on this machine; use vcctl slurm "+name, "%s is on PATH: it would hide the link, or the link would hide it", other))
+			problems = append(problems, usererror.Errorf("Slurm is installed on this machine; use vcctl slurm "+name, "%s is on PATH and conflicts with the link: one would hide the other", other))
 		}
 	}
 	return errors.Join(problems...)
@@ -232,7 +233,7 @@ func (o *linkOptions) uninstallLinks(ctx context.Context) error {
 		gone = append(gone, name)
 	}
 	if len(gone) == 0 {
-		return usererror.Errorf("specify the directory that was given to install", "%s contains no links to vcctl", o.dir)
+		return usererror.Errorf("specify the directory that you used with vcctl slurm install", "%s contains no links to vcctl", o.dir)
 	}
 	_, err := fmt.Fprintf(o.f.Streams.Out, "%s removed from %s%s\n", strings.Join(gone, ", "), o.dir, o.dryRun.MessageSuffix())
 	return err

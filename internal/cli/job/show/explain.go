@@ -65,7 +65,7 @@ func newExplain(f *cli.Factory, run func(context.Context, *explainOptions) error
 				return err
 			}
 			if o.watch && (len(o.sel.Names) != 1 || o.out.IsMachineReadable()) {
-				return cli.UsageError(f, cmd, "--watch requires one named job and the default output format")
+				return cli.UsageError(f, cmd, "--watch requires the name of exactly one job and the default output format")
 			}
 			return run(cmd.Context(), o)
 		},

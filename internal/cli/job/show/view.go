@@ -69,7 +69,7 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 				return err
 			}
 			if o.watch && (len(o.sel.Names) != 1 || o.out.IsMachineReadable()) {
-				return cli.UsageError(f, cmd, "--watch requires one named job and the default output format")
+				return cli.UsageError(f, cmd, "--watch requires the name of exactly one job and the default output format")
 			}
 			return run(cmd.Context(), o)
 		},

@@ -138,7 +138,7 @@ func FindRunningAllocation(ctx context.Context, c *program.Call, id, what string
 			return &Allocation{Call: c, Job: job, ID: id, Head: pod}, nil
 		}
 	}
-	return nil, usererror.Errorf("squeue shows what it is waiting for, and sacct shows how it ended", "%s: Job is pending execution or has ended", what)
+	return nil, usererror.Errorf("squeue shows why a job is waiting, and sacct shows how a job ended", "%s: Job is pending execution or has ended", what)
 }
 
 // isElement reports whether a pod belongs to the referenced element, or to the job if the reference does not specify

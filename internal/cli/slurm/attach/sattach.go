@@ -17,10 +17,10 @@ import (
 var Sattach = program.Program{Table: &podcommands.SattachTable, Run: runSattach,
 	Short: "Show the output of a running step",
 	Long: `
-		Show the output of a running step, starting with its last lines, until it ends,
-		and exit with its exit code. Ctrl-C ends sattach but not the step. JOB without a
-		step, or JOB.batch, means the job's script, whose output is read from the log of
-		its pod.`,
+		Show the output of a running step, starting with its last lines. When the step
+		ends, sattach exits with the step's exit code. Ctrl-C ends sattach but not the
+		step. JOB without a step, or JOB.batch, means the job's script, whose output is
+		read from the log of its pod.`,
 	Example: `
 		# The first step of a job, with the task number before each line
 		vcctl slurm sattach -l 42.0

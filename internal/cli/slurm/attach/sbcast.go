@@ -18,7 +18,7 @@ import (
 var Sbcast = program.Program{Table: &podcommands.SbcastTable, Run: runSbcast,
 	Short: "Copy a file to all nodes of a job",
 	Long: `
-		Copy a file from this machine to each node of a running job, with the same mode.
+		Copy a file from this machine to each node of a running job and keep its mode.
 		Inside a job, sbcast copies a file from the node where it runs. A DESTINATION
 		that ends in / is a directory. Use a local disk of the nodes: on a shared file
 		system, one copy is enough.`,
@@ -88,7 +88,7 @@ var Sgather = program.Program{Table: &podcommands.SgatherTable, Run: runSgather,
 	Short: "Copy a file or directory from all nodes (inside a job only)",
 	Long: `
 		Copy a file from each node of the job to the node where sgather runs, as
-		DESTINATION.NODE, and remove the original unless --keep is given. It works only
+		DESTINATION.NODE, and remove the original unless you specify --keep. It works only
 		inside jobs: in batch scripts and in programs started by srun or salloc. With
 		-r, SOURCE may be a directory.`,
 	Example: `

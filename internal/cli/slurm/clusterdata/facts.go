@@ -32,7 +32,7 @@ const (
 const factsGarbage = 400
 
 // errNoFacts means that the daemon did not answer: it is missing or not ready, or the user has no permission.
-var errNoFacts = errors.New("the daemon returned no list of jobs")
+var errNoFacts = errors.New("vcd returned no list of jobs")
 
 // readFacts reads jobs, PodGroups and pods from the caches of the daemon.
 func (v *View) readFacts(ctx context.Context, w Wants) error {

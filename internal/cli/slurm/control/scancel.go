@@ -58,7 +58,7 @@ var scancelTable = getopt.Table{Program: "scancel", Operands: "[JOB[_ELEMENT][.S
 
 // Scancel cancels and signals jobs.
 var Scancel = program.Program{Table: &scancelTable, Run: runScancel,
-	Short: "Cancel jobs, elements of arrays and steps, or signal them",
+	Short: "Cancel or signal jobs, array elements and steps",
 	Long: `
 		Cancel jobs: their pods are stopped, but their records remain available to sacct.
 		If several filters are given, only jobs that match all of them are cancelled.`,
@@ -205,7 +205,7 @@ func (s *scancel) confirmTarget(t target) (bool, error) {
 	fmt.Fprintf(s.Factory.Streams.Out, "%s job_id=%s name=%s partition=%s [y/n]? ", verb, t.ref, printable.EscapeLine(t.row.JobTitle()), printable.EscapeLine(t.row.PartitionName()))
 	answer, err := s.input.ReadString('\n')
 	if err != nil && answer == "" {
-		return false, usererror.Errorf("without a terminal, omit -i", "no answer")
+		return false, usererror.Errorf("omit -i if scancel runs without a terminal", "no answer")
 	}
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y"), nil
 }

@@ -137,7 +137,7 @@ func showEntity(ctx context.Context, c *program.Call, words []string) error {
 	isJob := begins("jobs", 3) || what == "jobid"
 	for _, kind := range program.MachineFormats {
 		if c.Parsed.Has(kind) && !isJob {
-			return usererror.Errorf("use --"+kind+" with show job; for nodes and partitions use sinfo --"+kind, "--%s is not supported here for show %s", kind, words[0])
+			return usererror.Errorf("use --"+kind+" with show job; for nodes and partitions use sinfo --"+kind, "--%s is not supported with show %s", kind, words[0])
 		}
 	}
 	switch {
@@ -197,7 +197,7 @@ func printHostnames(c *program.Call, list string) error {
 		list = c.Factory.Streams.Env("SLURM_JOB_NODELIST")
 	}
 	if list == "" {
-		return usererror.Errorf("the variable is set inside jobs; outside, specify a list", "host list is empty: SLURM_JOB_NODELIST is not set")
+		return usererror.Errorf("SLURM_JOB_NODELIST is set only inside jobs; outside a job, specify a host list", "host list is empty: SLURM_JOB_NODELIST is not set")
 	}
 	names, err := hostlist.ExpandList(list)
 	if err != nil {

@@ -39,7 +39,7 @@ func showSteps(ctx context.Context, c *program.Call, name string) error {
 		return r.State.Code.BaseCode() != state.Running || len(refs) > 0 && !matchesAny(r, refs)
 	})
 	if len(rows) == 0 || one && step != "batch" {
-		return usererror.Errorf("squeue -s lists running steps; other steps of a running job are shown only inside the job, and by sacct after it has ended", "No job steps in the system")
+		return usererror.Errorf("squeue -s lists running steps; to see other steps, run this command inside the job, or use sacct after the job has ended", "No job steps in the system")
 	}
 	slices.SortStableFunc(rows, listrow.CompareByNumber)
 	form := scontrol.Form{Style: timeformat.NewStyle(c.Factory.Streams.Env("SLURM_TIME_FORMAT")), OneLine: c.Parsed.Has("oneliner")}
@@ -78,7 +78,7 @@ func waitUntilRunning(ctx context.Context, c *program.Call, job *batchv1alpha1.J
 		return err
 	}
 	if phase := now.Status.State.Phase; phase != batchv1alpha1.Running {
-		return usererror.Errorf("sacct -j "+listrow.NumberOrName(job)+" shows how it ended", "Job %s is no longer running: it is %s", listrow.NumberOrName(job), phase)
+		return usererror.Errorf("sacct -j "+listrow.NumberOrName(job)+" shows how the job ended", "Job %s is no longer running: it is %s", listrow.NumberOrName(job), phase)
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func waitUntilRunning(ctx context.Context, c *program.Call, job *batchv1alpha1.J
 // notifyJobs writes a message to the standard error of the jobs' scripts, through the launchers.
 func notifyJobs(ctx context.Context, c *program.Call, given []string) error {
 	if len(given) < 2 {
-		return usererror.Errorf("specify a job and a message: scontrol notify 42 'it will be stopped at noon'", "too few arguments for keyword:notify")
+		return usererror.Errorf("specify a job and a message: scontrol notify 42 'the job will be stopped at noon'", "too few arguments for keyword:notify")
 	}
 	jobs, err := clusterdata.ReadNamedJobs(ctx, c, given[:1], true)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 var striggerTable = getopt.Table{Program: "strigger", Options: []getopt.Option{
-	{Long: "set", Help: "Not supported: user programs cannot be run on events"},
+	{Long: "set", Help: "Not supported: events cannot run user programs"},
 	{Long: "get", Help: "Not supported: triggers are not available"},
 	{Long: "clear", Help: "Not supported: triggers are not available"},
 	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB", Help: "Trigger for a job"},
@@ -21,7 +21,7 @@ var striggerTable = getopt.Table{Program: "strigger", Options: []getopt.Option{
 	{Long: "idle", Short: 'i', Help: "When a node becomes idle"},
 	{Long: "drained", Short: 'D', Help: "When a node is drained"},
 	{Long: "fail", Short: 'F', Help: "When a node is about to fail"},
-	{Long: "offset", Short: 'o', Arg: getopt.Required, Value: "SECONDS", Help: "Delay after the event"},
+	{Long: "offset", Short: 'o', Arg: getopt.Required, Value: "SECONDS", Help: "Delay after the event, in seconds"},
 	{Long: "program", Short: 'p', Arg: getopt.Required, Value: "PATH", Help: "Program to run"},
 	{Long: "id", Arg: getopt.Required, Value: "N", Help: "ID of a trigger"},
 	{Long: "user", Arg: getopt.Required, Value: "USER", Help: "Triggers of a user"},
@@ -36,7 +36,7 @@ var Strigger = program.Program{Table: &striggerTable, Run: runStrigger,
 	Short: "Show alternatives to triggers",
 	Long: `
 		Triggers are not supported: the cluster cannot run a user's program when a node or
-		a job changes. For each kind of trigger, strigger prints an alternative and fails.`,
+		a job changes. strigger prints an alternative to the trigger and exits with an error.`,
 	Example: `
 		# The alternative to a trigger at the end of a job
 		vcctl slurm strigger --set --jobid=42 --fini --program=run.sh
@@ -57,11 +57,11 @@ func triggerHint(c *program.Call) string {
 	}
 	switch {
 	case c.Parsed.Has("get"), c.Parsed.Has("clear"):
-		return "triggers cannot be listed or cleared; use scontrol show job " + job + " shows the dependencies of a job"
+		return "triggers cannot be listed or cleared; scontrol show job " + job + " shows the dependencies of a job"
 	case c.Parsed.Has("time"):
 		return "submit the job with --signal=B:USR1@SECONDS; its script receives the signal SECONDS before the time limit"
 	case c.Parsed.Has("fini"), hasJob:
 		return "sbatch --dependency=afterany:" + job + " SCRIPT runs a script after the job has ended"
 	}
-	return "run a program that reads vcctl node list --watch, which prints each change of a node"
+	return "run a program that reads the output of vcctl node list --watch, which prints each change of a node"
 }

@@ -92,7 +92,7 @@ func changeJob(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, cha
 		}
 	case change.requiresNoPodGroup():
 		if !batchv1alpha1.AtGate(job) {
-			return usererror.Errorf("run scontrol hold "+id+" before the update and scontrol release "+id+" after it", "TimeLimit, Partition and Features of a pending job can be changed only while it is held, and job %s is not held", id)
+			return usererror.Errorf("run scontrol hold "+id+" before the update and scontrol release "+id+" after it", "TimeLimit, Partition and Features of a pending job can be changed only while the job is held; job %s is not held", id)
 		}
 		spec, err := specChanges(ctx, c, job, change)
 		if err != nil {

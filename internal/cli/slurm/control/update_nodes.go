@@ -106,9 +106,9 @@ func updatePartition(ctx context.Context, c *program.Call, name string, change [
 	}
 	switch strings.ToUpper(change[0].Value) { // a queue is either open or closed
 	case "DOWN":
-		c.PrintNotef("warning", "State=DOWN is the same as INACTIVE here: new jobs are rejected, too")
+		c.PrintNotef("warning", "State=DOWN is the same as INACTIVE here: new jobs are also rejected")
 	case "DRAIN":
-		c.PrintNotef("warning", "State=DRAIN is the same as INACTIVE here: pending jobs do not start either")
+		c.PrintNotef("warning", "State=DRAIN is the same as INACTIVE here: pending jobs also do not start")
 	}
 	cl, err := c.Factory.Client()
 	if err != nil {

@@ -38,7 +38,7 @@ func checkShorterLimit(job *batchv1alpha1.Job, limit int64) error {
 		return usererror.Errorf("the time limit of running pods can only be shortened; to extend it, first stop the job with scontrol requeuehold "+id,
 			"Access/permission denied for job %s: the time limit of a running job cannot be made longer", id)
 	case job.Annotations[keys.Array] != "":
-		return usererror.Errorf("use scancel to end elements; only the limit of a held array can be changed", "TimeLimit of a running array cannot be changed: job %s is an array", id)
+		return usererror.Errorf("use scancel to end elements; TimeLimit can be changed only while the array is held", "TimeLimit of a running array cannot be changed: job %s is an array", id)
 	}
 	return nil
 }
@@ -95,11 +95,11 @@ func shortenPods(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, l
 			continue
 		}
 		if err := attach.ExecInPod(ctx, c, pod, []string{launchconfig.Program, "limit", strconv.FormatInt(limit, 10)}); err != nil {
-			c.PrintNotef("warning", "the script of job %s could not be informed of the new limit, so --signal is still sent according to the old one: %v", id, err)
+			c.PrintNotef("warning", "the script of job %s did not receive the new time limit, so the --signal signal is still sent according to the old limit: %v", id, err)
 		}
 	}
 	if !canLimitTemplates(job) {
-		c.PrintNotef("warning", "if job %s is requeued, it gets its original limit again: this cluster's job controller does not permit changing it", id)
+		c.PrintNotef("warning", "if job %s is requeued, its original time limit applies again, because this cluster's job controller does not permit changes to the limit", id)
 	}
 	return nil
 }

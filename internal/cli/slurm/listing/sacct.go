@@ -64,13 +64,13 @@ var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{
 	{Long: "noheader", Short: 'n', Help: "Do not print the header", Group: program.OutputGroup},
 	{Long: "parsable", Short: 'p', Help: "Print | after each column", Group: program.OutputGroup},
 	{Long: "parsable2", Short: 'P', Help: "Print | between columns", Group: program.OutputGroup},
-	{Long: "delimiter", Arg: getopt.Required, Value: "TEXT", Help: "Print this text instead of |", Group: program.OutputGroup},
-	{Long: "units", Arg: getopt.Required, Value: "K|M|G|T|P", Help: "Print memory in this unit", Group: program.OutputGroup},
+	{Long: "delimiter", Arg: getopt.Required, Value: "TEXT", Help: "Separate columns with this text instead of |", Group: program.OutputGroup},
+	{Long: "units", Arg: getopt.Required, Value: "K|M|G|T|P", Help: "Print memory in this unit: K, M, G, T or P", Group: program.OutputGroup},
 	{Long: "noconvert", NoEffect: true, Help: "No effect: memory is printed in a suitable unit; see --units", Group: program.OutputGroup},
 	{Long: "expand-patterns", NoEffect: true, Help: "No effect: patterns in file names are always expanded", Group: program.OutputGroup},
 	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "Print JSON", Group: program.OutputGroup},
 	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "Print YAML", Group: program.OutputGroup},
-	{Long: "completion", Short: 'c', Help: "Not supported: completions are not logged", Group: program.OutputGroup},
+	{Long: "completion", Short: 'c', Help: "Not supported: job completions are not logged", Group: program.OutputGroup},
 	{Long: "batch-script", Short: 'B', Help: "Print the batch scripts of the jobs given with -j", Group: program.OutputGroup},
 	{Long: "env-vars", Help: "Print the submission environment of each job given with -j", Group: program.OutputGroup},
 	{Long: "verbose", Short: 'v', Help: "Report options without effect", Group: program.OutputGroup},
@@ -105,14 +105,14 @@ type sacctView struct {
 
 func runSacct(ctx context.Context, c *program.Call) error {
 	err := c.RejectUnsupported(map[string]string{"federation": program.NoFederations, "group": "jobs have no group", "gid": "jobs have no group", "file": "jobs are not recorded in an accounting file", "associations": "users have no associations",
-		"completion": "completions are not logged", "flags": "jobs do not have these flags"})
+		"completion": "job completions are not logged", "flags": "jobs do not have these flags"})
 	if err != nil {
 		return err
 	}
 	style := sacct.Style{Time: timeformat.NewStyle(c.Factory.Streams.Env("SLURM_TIME_FORMAT"))}
 	if units, ok := c.Parsed.LastValue("units"); ok {
 		if len(units) != 1 || !strings.ContainsAny(units, "KMGTP") {
-			return usererror.Errorf("units are K, M, G, T and P", "Invalid unit type: %s", units)
+			return usererror.Errorf("use the unit K, M, G, T or P", "Invalid unit type: %s", units)
 		}
 		style.Units = units[0]
 	}
@@ -271,7 +271,7 @@ func readSacctWindow(c *program.Call, v *sacctView) error {
 		*at = t
 	}
 	if v.window.From.After(v.window.To) {
-		return usererror.Errorf("-S is the start of the time range and -E its end; the default of -E is now", "Start time (%s) requested is after end time (%s).", v.window.From.Format(timeformat.Standard), v.window.To.Format(timeformat.Standard))
+		return usererror.Errorf("specify a start time (-S) before the end time (-E); the default of -E is now", "Start time (%s) requested is after end time (%s).", v.window.From.Format(timeformat.Standard), v.window.To.Format(timeformat.Standard))
 	}
 	return nil
 }

@@ -21,11 +21,11 @@ var sdiagTable = getopt.Table{Program: "sdiag", Options: []getopt.Option{
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
 	{Long: "json", Help: "Print JSON"},
 	{Long: "yaml", Help: "Print YAML"},
-	{Long: "reset", Short: 'r', Help: "Not supported: only existing jobs are counted, and cycles since the scheduler started"},
+	{Long: "reset", Short: 'r', Help: "Not supported: statistics cover only existing jobs, and cycles since the scheduler started"},
 	{Long: "sort-by-id", Short: 'i', NoEffect: true, Help: "No effect: RPCs are not counted"},
 	{Long: "sort-by-time", Short: 't', NoEffect: true, Help: "No effect: RPCs are not counted"},
 	{Long: "sort-by-time2", Short: 'T', NoEffect: true, Help: "No effect: RPCs are not counted"},
-	{Long: "verbose", Short: 'v', Help: "Report options without effect, and why cycles are unknown"},
+	{Long: "verbose", Short: 'v', Help: "Report options without effect, and why cycle statistics are unknown"},
 }}
 
 // Sdiag shows statistics of jobs and of the scheduler.
@@ -33,9 +33,9 @@ var Sdiag = program.Program{Table: &sdiagTable, Run: runSdiag,
 	Short: "Show statistics of jobs and of the scheduler",
 	Long: `
 		Show how many of the existing jobs were submitted, started and ended, and how long
-		the scheduler's cycles take. Cycles are read from the metrics of its pods, which
-		requires permission to get pods/proxy in namespace volcano-system. Unknown values
-		are shown as N/A.`,
+		the scheduler's cycles take. Cycle times come from the metrics of the scheduler's
+		pods. To read these metrics, you need permission to get pods/proxy in namespace
+		volcano-system. Unknown values are shown as N/A.`,
 	Example: `
 		# All statistics
 		vcctl slurm sdiag
@@ -45,7 +45,7 @@ var Sdiag = program.Program{Table: &sdiagTable, Run: runSdiag,
 }
 
 func runSdiag(ctx context.Context, c *program.Call) error {
-	if err := c.RejectUnsupported(map[string]string{"reset": "only existing jobs are counted, and cycles since the scheduler started"}); err != nil {
+	if err := c.RejectUnsupported(map[string]string{"reset": "statistics cover only existing jobs, and cycles since the scheduler started"}); err != nil {
 		return err
 	}
 	if len(c.Parsed.Operands) > 0 {
@@ -104,9 +104,9 @@ func readCycles(ctx context.Context, c *program.Call) *sdiag.Cycles {
 	switch {
 	case !c.Parsed.Has("verbose"):
 	case err != nil:
-		c.PrintNoteOnce("the scheduler's cycles cannot be read: %v", err)
+		c.PrintNoteOnce("the statistics of the scheduler's cycles cannot be read: %v", err)
 	default:
-		c.PrintNoteOnce("the scheduler's cycles are unknown: no pod in namespace %s reports them", clusterdata.SystemNamespace)
+		c.PrintNoteOnce("the statistics of the scheduler's cycles are unknown: no pod in namespace %s reports them", clusterdata.SystemNamespace)
 	}
 	return nil
 }
