@@ -71,7 +71,7 @@ var given = map[string]flagWords{
 	"after": {give: []string{"--after=train"}}, "begin": {give: []string{"--begin=2h"}}, "current-replicas": {give: []string{"--current-replicas=3"}},
 	"min-available": {give: []string{"--min-available=2"}}, "job rerun --name": {give: []string{"--name=called"}}, "job rerun --labels": {give: []string{"--labels=a=b"}},
 	"job list --queue": {give: []string{"--queue=research"}},
-	"grace-period":     {give: []string{"--grace-period=7"}}, "node drain --timeout": {give: []string{"--timeout=1ms"}},
+	"grace-period":     {give: []string{"--grace-period=7"}}, "node drain --timeout": {give: []string{"--timeout=1ns"}},
 	"node drain --selector": {give: []string{"--selector=team=cv"}},
 }
 
