@@ -93,7 +93,7 @@ const (
 // The widths of the terminal from which CPU and memory are shown, in clusters with and without GPUs.
 const (
 	fromWithGPUs    = 170
-	fromWithoutGPUs = 110
+	fromWithoutGPUs = 150
 )
 
 // AdaptColumns adapts columns to the resources of the cluster.
