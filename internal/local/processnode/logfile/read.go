@@ -69,13 +69,17 @@ func openCurrent(path string, live *File) (file *os.File, turns int, err error) 
 		if live != nil {
 			_, before, _ = live.currentState()
 		}
-		if file, err = os.Open(path); err != nil || live == nil {
+		file, err = os.Open(path)
+		if live == nil {
 			return file, before, err
 		}
 		if _, after, _ := live.currentState(); after == before {
-			return file, after, nil
+			return file, after, err
 		}
-		_ = file.Close() // the log was rotated in between
+		if err == nil {
+			_ = file.Close()
+		}
+		// The log was rotated in between. During the rotation, the path does not exist for a moment.
 	}
 }
 
