@@ -26,15 +26,15 @@ const OldSuffix = ".old"
 
 // File is the log of one attempt of a container that is running.
 type File struct {
-	path    string
-	limit   int64
-	mu      sync.Mutex
-	size    int64
-	turns   int // number of rotations
-	file    *os.File
-	now     func() time.Time
-	changed chan struct{} // closed and replaced at each write
-	closed  bool
+	path      string
+	limit     int64
+	mu        sync.Mutex
+	size      int64
+	rotations int // number of rotations
+	file      *os.File
+	now       func() time.Time
+	changed   chan struct{} // closed and replaced at each write
+	closed    bool
 }
 
 // Create opens the file for writing. It appends to an existing file of the same attempt.
@@ -141,7 +141,7 @@ func (f *File) rotateLogFile() {
 	}
 	_ = f.file.Close()
 	f.file, f.size = file, 0
-	f.turns++
+	f.rotations++
 }
 
 // Close closes the log. Followers read it to the end and stop.
@@ -158,8 +158,8 @@ func (f *File) Close() {
 
 // currentState returns a channel that is closed at the next write, the number of rotations, and whether the log is
 // closed.
-func (f *File) currentState() (changed <-chan struct{}, turns int, closed bool) {
+func (f *File) currentState() (changed <-chan struct{}, rotations int, closed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.changed, f.turns, f.closed
+	return f.changed, f.rotations, f.closed
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -159,7 +160,39 @@ func TestALongLogIsPutAsideAndStillRead(t *testing.T) {
 	if got := <-followed; got != want.String() {
 		t.Errorf("followed: got %q", got)
 	}
-	if file.turns != 1 {
-		t.Errorf("%d turns", file.turns)
+	if file.rotations != 1 {
+		t.Errorf("%d rotations", file.rotations)
+	}
+}
+
+func TestFollowersPrintNoLineTwiceWhileTheLogIsRotated(t *testing.T) {
+	directory := t.TempDir()
+	for i := range 500 {
+		path := filepath.Join(directory, strconv.Itoa(i)+".log")
+		file, err := Create(path, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file.limit = 120 // a rotation every few lines
+		stream := file.Stream(Stdout)
+		_, _ = io.WriteString(stream, "0\n")
+		followed := make(chan string)
+		go func() {
+			var out bytes.Buffer
+			_ = Read(context.Background(), path, file, Options{Tail: -1, LimitBytes: -1}, &out)
+			followed <- out.String()
+		}()
+		for line := 1; line < 20; line++ {
+			_, _ = io.WriteString(stream, strconv.Itoa(line)+"\n")
+		}
+		file.Close()
+		last := -1
+		for _, text := range strings.Fields(<-followed) {
+			line, err := strconv.Atoi(text)
+			if err != nil || line <= last {
+				t.Fatalf("line %q after line %d", text, last)
+			}
+			last = line
+		}
 	}
 }

@@ -34,53 +34,88 @@ func Read(ctx context.Context, path string, live *File, options Options, out io.
 }
 
 func printLogFile(ctx context.Context, path string, live *File, p *printer) error {
-	file, turns, err := openCurrent(path, live)
+	files, err := openLog(path, live)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }()
-	missing, err := seekToTail(file, p.options.Tail)
+	defer func() { files.close() }()
+	missing, err := seekToTail(files.current, p.options.Tail)
 	if err != nil {
 		return err
 	}
-	if missing != 0 {
-		if err := printRotated(path+OldSuffix, missing, p); err != nil {
+	if missing != 0 && files.rotated != nil {
+		if err := printRotated(files.rotated, missing, p); err != nil {
 			return err
 		}
 	}
 	for {
-		again, err := printAndFollow(ctx, file, live, turns, p)
+		again, err := printAndFollow(ctx, files.current, live, files.rotations, p)
 		if err != nil || !again {
 			return err
 		}
 		// If the log is rotated twice before a reader catches up, the reader misses the file in between (ten
 		// megabytes).
-		_ = file.Close()
-		if file, turns, err = openCurrent(path, live); err != nil {
+		files.close()
+		if files, err = openLog(path, live); err != nil {
 			return err
 		}
 	}
 }
 
-// openCurrent opens the current file and returns it with its rotation number.
-func openCurrent(path string, live *File) (file *os.File, turns int, err error) {
-	for {
-		before := 0
-		if live != nil {
-			_, before, _ = live.currentState()
-		}
-		file, err = os.Open(path)
-		if live == nil {
-			return file, before, err
-		}
-		if _, after, _ := live.currentState(); after == before {
-			return file, after, err
-		}
-		if err == nil {
-			_ = file.Close()
-		}
-		// The log was rotated in between. During the rotation, the path does not exist for a moment.
+// openFiles holds the files of a log, opened between the same two rotations.
+type openFiles struct {
+	current   *os.File
+	rotated   *os.File // nil if the log has never been rotated
+	rotations int      // number of rotations before the files were opened
+}
+
+func (f *openFiles) close() {
+	if f.current != nil {
+		_ = f.current.Close()
 	}
+	if f.rotated != nil {
+		_ = f.rotated.Close()
+	}
+}
+
+// openLog opens the current and the rotated file of a log. If the log is rotated in between, openLog opens both again,
+// because a reader would otherwise print the same file twice.
+func openLog(path string, live *File) (openFiles, error) {
+	for {
+		before := rotationCount(live)
+		files, err := openBoth(path)
+		files.rotations = before
+		if rotationCount(live) == before {
+			return files, err
+		}
+		// During the rotation, the path does not exist for a moment, so an error means nothing here.
+		files.close()
+	}
+}
+
+// rotationCount returns the number of rotations of a log that is being written, and 0 for any other log.
+func rotationCount(live *File) int {
+	if live == nil {
+		return 0
+	}
+	_, rotations, _ := live.currentState()
+	return rotations
+}
+
+func openBoth(path string) (openFiles, error) {
+	current, err := os.Open(path)
+	if err != nil {
+		return openFiles{}, err
+	}
+	rotated, err := os.Open(path + OldSuffix)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		_ = current.Close()
+		return openFiles{}, err
+	}
+	if err != nil {
+		rotated = nil
+	}
+	return openFiles{current: current, rotated: rotated}, nil
 }
 
 // seekToTail seeks to the start of the last lines. It returns the number of lines that must be read from the other file
@@ -97,32 +132,24 @@ func seekToTail(file *os.File, lines int64) (missing int64, err error) {
 	return lines - found, err
 }
 
-// printRotated prints the last lines of the rotated file, if the file exists.
-func printRotated(path string, lines int64, p *printer) error {
-	file, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer file.Close()
+// printRotated prints the last lines of the rotated file.
+func printRotated(file *os.File, lines int64, p *printer) error {
 	if _, err := seekToTail(file, lines); err != nil {
 		return err
 	}
-	_, err = printAndFollow(context.Background(), file, nil, 0, p)
+	_, err := printAndFollow(context.Background(), file, nil, 0, p)
 	return err
 }
 
 // printAndFollow prints a file to its end, and then everything that is added until the log is closed. again reports
 // whether the log continues in a new file.
-func printAndFollow(ctx context.Context, file *os.File, live *File, turns int, p *printer) (again bool, err error) {
+func printAndFollow(ctx context.Context, file *os.File, live *File, rotations int, p *printer) (again bool, err error) {
 	reader := bufio.NewReaderSize(file, 64<<10)
 	var partial []byte
 	for {
 		// Get the state before reading, so that any write after the read closes the channel.
 		var changed <-chan struct{}
-		ended, now := true, turns
+		ended, now := true, rotations
 		if live != nil {
 			changed, now, ended = live.currentState()
 		}
@@ -140,7 +167,7 @@ func printAndFollow(ctx context.Context, file *os.File, live *File, turns int, p
 			}
 			partial = partial[:0]
 		}
-		if now != turns {
+		if now != rotations {
 			return true, nil
 		}
 		if ended {
