@@ -83,7 +83,7 @@ func (f *Factory) readSettings() (*Settings, error) {
 func (f *Factory) parseSettings(path string, text []byte, s *Settings) error {
 	var found map[string]any
 	if err := yaml.Unmarshal(text, &found); err != nil {
-		return usererror.Errorf("for example queue: research", "settings %s: %v", path, err)
+		return usererror.Errorf("use YAML, for example queue: research", "settings %s: %v", path, err)
 	}
 	for _, name := range sortedNames(found) {
 		if slices.Contains(settingNames, name) {
@@ -96,7 +96,7 @@ func (f *Factory) parseSettings(path string, text []byte, s *Settings) error {
 		f.Warnf("settings %s: unknown setting %q has no effect; %s", path, name, hint)
 	}
 	if err := yaml.Unmarshal(text, s); err != nil {
-		return usererror.Errorf("for example columns: {jobs: [name, phase, reason]}", "settings %s: %v", path, err)
+		return usererror.Errorf("use the correct types, for example columns: {jobs: [name, phase, reason]}", "settings %s: %v", path, err)
 	}
 	return nil
 }

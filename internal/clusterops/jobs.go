@@ -80,7 +80,7 @@ func describeResult(v *Verb, done []*batchv1alpha1.Job, idle []string) string {
 	case len(idle) == 1:
 		parts = append(parts, idle[0])
 	case len(idle) > 1:
-		parts = append(parts, fmt.Sprintf("nothing to do for %d others: %s, …", len(idle), idle[0]))
+		parts = append(parts, fmt.Sprintf("nothing to do for %d jobs: %s, …", len(idle), idle[0]))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -139,9 +139,9 @@ func runAdmission(ctx context.Context, o *Options) error {
 // that the server cannot be reached.
 func hintForAPIError(err error) string {
 	if apierrors.IsNotFound(err) {
-		return "install the kinds first: kubectl apply -f deploy/install.yaml"
+		return "install the CRDs first: kubectl apply -f deploy/install.yaml"
 	}
-	return "check --kubeconfig and --master, and that the API server is reachable: kubectl version"
+	return "check --kubeconfig and --master, and use kubectl version to check that the API server is reachable"
 }
 
 const (

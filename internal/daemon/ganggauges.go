@@ -16,7 +16,7 @@ const mostGangs = 10_000
 // unique; these metrics use the namespace and the name.
 var (
 	gangUnready = registry.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "volcano_unschedule_task_count", Help: "Number of pods that a gang lacks for its minimum.",
+		Name: "volcano_unschedule_task_count", Help: "Number of pods that a gang still needs to reach its minimum.",
 	}, []string{"job_id"})
 	gangTries = registry.NewCounterVec(prometheus.CounterOpts{
 		Name: "volcano_job_retry_counts", Help: "Number of failed attempts to schedule a gang.",

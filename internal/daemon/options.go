@@ -81,7 +81,7 @@ type Options struct {
 // withDefaults validates o and fills in the defaults.
 func (o Options) withDefaults() (Options, error) {
 	if o.Config == nil {
-		return o, fmt.Errorf("the options contain no configuration of the API server")
+		return o, fmt.Errorf("the options contain no configuration for the API server")
 	}
 	if len(o.Components) == 0 {
 		o.Components = ComponentNames()

@@ -20,7 +20,7 @@ const shutdownTime = 3 * time.Second
 func listenAndServe(address, what, flag string, handler http.Handler) (func(context.Context) error, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, withHint(fmt.Errorf("%s on %s: %w", what, address, err), "choose another address with "+flag+", or \"\" to disable it")
+		return nil, withHint(fmt.Errorf("%s on %s: %w", what, address, err), "choose another address with "+flag+", or use \"\" to disable it")
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	return func(ctx context.Context) error {

@@ -51,32 +51,32 @@ func (h Help) describeHelp() string {
 		if h.WithMinResources {
 			return fmt.Sprintf("with minAvailable %s instead of %s, and minResources to match, %s", h.To, h.From, then)
 		}
-		return fmt.Sprintf("with minAvailable %s instead of %s %s", h.To, h.From, then)
+		return fmt.Sprintf("with minAvailable %s instead of %s, %s", h.To, h.From, then)
 	case schedulingv1beta1.HelpSmallerPods:
 		of := ""
 		if len(h.Tasks) > 0 {
 			of = " of task " + strings.Join(h.Tasks, " and ")
 		}
-		return fmt.Sprintf("with %s %s per pod%s instead of %s %s", h.Subject, h.To, of, h.From, then)
+		return fmt.Sprintf("with %s %s per pod%s instead of %s, %s", h.Subject, h.To, of, h.From, then)
 	case schedulingv1beta1.HelpDropSelector:
-		return fmt.Sprintf("without the node selector %s=%s %s", h.Subject, h.From, then)
+		return fmt.Sprintf("without the node selector %s=%s, %s", h.Subject, h.From, then)
 	case schedulingv1beta1.HelpAddToleration:
-		return fmt.Sprintf("with a toleration of the taint %s %s", h.Subject, then)
+		return fmt.Sprintf("with a toleration for the taint %s, %s", h.Subject, then)
 	case schedulingv1beta1.HelpRaiseCapability:
-		return fmt.Sprintf("with capability %s of queue %s instead of %s %s", h.To, h.Subject, h.From, then)
+		return fmt.Sprintf("with capability %s of queue %s instead of %s, %s", h.To, h.Subject, h.From, then)
 	case schedulingv1beta1.HelpOtherQueue:
 		if h.Gate {
 			then = "it would be admitted now"
 		}
-		return fmt.Sprintf("in queue %s %s", h.To, then)
+		return fmt.Sprintf("in queue %s, %s", h.To, then)
 	case schedulingv1beta1.HelpCreateQueue:
-		return fmt.Sprintf("if queue %s existed %s", h.Subject, then)
+		return fmt.Sprintf("if queue %s existed, %s", h.Subject, then)
 	case schedulingv1beta1.HelpOpenQueue:
-		return fmt.Sprintf("if queue %s were open %s", h.Subject, then)
+		return fmt.Sprintf("if queue %s were open, %s", h.Subject, then)
 	case schedulingv1beta1.HelpHigherPriority:
-		return fmt.Sprintf("with priority %s instead of %s %s", h.To, h.From, then)
+		return fmt.Sprintf("with priority %s instead of %s, %s", h.To, h.From, then)
 	case schedulingv1beta1.HelpShorterRun:
-		return fmt.Sprintf("with %s of at most %s %s", h.Subject, h.To, then)
+		return fmt.Sprintf("with %s of at most %s, %s", h.Subject, h.To, then)
 	case schedulingv1beta1.HelpCreateClaim:
 		return fmt.Sprintf("if PersistentVolumeClaim %s existed, with a volume that the nodes can reach, %s", h.Subject, then)
 	case schedulingv1beta1.HelpWait:

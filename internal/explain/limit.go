@@ -9,7 +9,7 @@ import (
 
 // causeOfQuota compares the requests of the gang's missing pods with the free part of a quota in their namespace.
 func causeOfQuota(v *Verdict, _ string) string {
-	problem, describe := "has too little free", compareWithFreeQuota
+	problem, describe := "has insufficient free resources", compareWithFreeQuota
 	if v.IsNeverPossible() {
 		problem, describe = "is too small", compareWithQuota
 	}
@@ -117,12 +117,12 @@ func describeShare(l *Limit) string {
 func compareLargest(v *Verdict) string {
 	each, use := "", ""
 	if v.Task == nil && !v.OfTask && v.Members.Min > 1 {
-		each = " by each pod on average"
+		each = " per pod on average"
 	}
 	ruledOut := ""
 	for _, c := range v.Tally.Counts {
 		if !reason.Get(c.Reason).Has(reason.AboutCapacity) {
-			use, ruledOut = " that it may use", "; "+describeTally(v)
+			use, ruledOut = " that it can use", "; "+describeTally(v)
 		}
 	}
 	var parts []string

@@ -64,7 +64,7 @@ func causeOfMissingPods(v *Verdict, sentence string) string {
 
 func hintForMissingPods(v *Verdict, hint string) string {
 	if v.Members.Failed > 0 {
-		return "delete the failed pods and create them again, because a failed pod does not count; or lower minAvailable (minMember of a PodGroup)"
+		return "delete and re-create the failed pods, because failed pods do not count; or lower minAvailable (minMember of a PodGroup)"
 	}
 	return hintForNodes(v, hint)
 }
@@ -216,7 +216,7 @@ func causeOfNoFit(v *Verdict, sentence string) string {
 	case v.Limit != nil && v.Limit.Node:
 		return fmt.Sprintf("%s: %s", sentence, compareLargest(v))
 	case isSinglePod(v):
-		return "its pod fits no node: " + describeScope(v) + describeTally(v)
+		return "its pod does not fit on any node: " + describeScope(v) + describeTally(v)
 	}
 	return fmt.Sprintf("%s: %s", sentence, describeFit(v))
 }
@@ -231,7 +231,7 @@ func podTextOfNoFit(v *Verdict, sentence string) string {
 func hintForGang(v *Verdict, hint string) string {
 	switch {
 	case v.Limit == nil && v.HyperNode != "":
-		return "wait, allow the gang a higher tier (highestTierAllowed), or request less"
+		return "wait, raise the gang's highestTierAllowed, or request less"
 	case isSinglePod(v):
 		hint = "lower the requests, or add nodes"
 	case v.Extra:

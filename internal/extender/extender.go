@@ -121,7 +121,7 @@ func New(conf config.Plugin, transport http.RoundTripper, warn func(string)) *Po
 		}
 	}
 	if !strings.HasPrefix(p.asker.prefix, "http://") && !strings.HasPrefix(p.asker.prefix, "https://") {
-		say("argument extender.urlPrefix: use http://… or https://…; the extender is disabled")
+		say("argument extender.urlPrefix must start with http:// or https://; the extender is disabled")
 		clear(p.verbs)
 	}
 	p.managed = parseManaged(conf.Arguments["extender.managedResources"], say)

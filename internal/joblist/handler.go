@@ -74,7 +74,7 @@ func (h *handler) serveListRequest(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !strings.Contains(r.Header.Get("Accept"), jobsummary.ContentType) {
-		writeErrorStatus(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "this list is for squeue, sacct and scancel, as "+jobsummary.ContentType+"; other clients use the jobs in batch.volcano.sh")
+		writeErrorStatus(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "this list is only for squeue, sacct and scancel, in the format "+jobsummary.ContentType+"; other clients must list the jobs in batch.volcano.sh")
 		return
 	}
 	q := jobsummary.Query{Namespace: r.PathValue("namespace"), Pods: r.URL.Query().Get(jobsummary.Pods) != "", Ended: r.URL.Query().Get(jobsummary.Pods) == jobsummary.PodsAll}
@@ -84,14 +84,14 @@ func (h *handler) serveListRequest(w http.ResponseWriter, r *http.Request) {
 		h.respondUnavailable(w, err)
 		return
 	case lacking != nil:
-		err := apierrors.NewForbidden(schema.GroupResource{Group: lacking.group, Resource: lacking.name}, "", fmt.Errorf("%s may not list jobs", who.User.GetName()))
+		err := apierrors.NewForbidden(schema.GroupResource{Group: lacking.group, Resource: lacking.name}, "", fmt.Errorf("%s is not allowed to list jobs", who.User.GetName()))
 		writeErrorStatus(w, http.StatusForbidden, metav1.StatusReasonForbidden, err.Error())
 		return
 	}
 	leave, ok := h.seats.reserveSeat(who.User.GetName())
 	if !ok {
 		w.Header().Set("Retry-After", comeAgain)
-		writeErrorStatus(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "too many concurrent lists: list the jobs of batch.volcano.sh, or try again")
+		writeErrorStatus(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "too many concurrent lists: try again, or list the jobs in batch.volcano.sh")
 		return
 	}
 	defer leave()

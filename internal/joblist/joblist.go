@@ -138,7 +138,7 @@ func (s *server) maintainRegistration(ctx context.Context) {
 		next, err := s.registerLists(ctx)
 		pause := min(max(next.Sub(s.Now()), time.Minute), renewalCheck)
 		if err != nil && ctx.Err() == nil {
-			s.log.Error(err, "Lists of jobs cannot be registered, trying again", "after", again)
+			s.log.Error(err, "Lists of jobs cannot be registered; trying again", "after", again)
 			pause = again
 		}
 		timer := time.NewTimer(pause)

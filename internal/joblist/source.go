@@ -33,7 +33,7 @@ const mostReports = 8 << 20
 var errTooMuch = fmt.Errorf("the termination messages of pods exceed %d MiB", mostReports>>20)
 
 // errGone means that a job in the list was deleted.
-var errGone = errors.New("a job was deleted during the list")
+var errGone = errors.New("a job was deleted while the list was being written")
 
 // errNoCache means that this process has no cache.
 var errNoCache = errors.New("the cache is not filled yet")

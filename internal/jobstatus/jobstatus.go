@@ -276,7 +276,7 @@ func (a *Account) otherFacts() []Fact {
 		facts = append(facts, Fact{"event", line})
 	}
 	if a.IsWaitingJob() && a.Unreadable {
-		facts = append(facts, Fact{"source", "you are not allowed to read pod groups here, which contain the scheduler's explanation"})
+		facts = append(facts, Fact{"source", "you are not allowed to read pod groups here; they contain the scheduler's explanation"})
 	}
 	if a.IsWaitingJob() && !a.hasAllNodes() && a.Source == byOthers {
 		facts = append(facts, Fact{"source", fmt.Sprintf("scheduler %q provided no explanation; this information comes from conditions and events",

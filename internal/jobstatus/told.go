@@ -29,7 +29,7 @@ func WriteExplanation(out io.Writer, e *schedulingv1beta1.Explanation, program s
 	facts = append(facts, Fact{"nodes", nodesText(e)}, Fact{"evict", sparedText(e.Spared)}, Fact{"start", AddRelativeTimes(startText(e, nil), now)})
 	WriteFacts(out, append(facts, Fact{"hint", render.ReplaceProgramName(e.Hint, program)}), style, width)
 	if len(e.Helps) > 0 {
-		fmt.Fprintln(out, "  would start now with:")
+		fmt.Fprintln(out, "  each of these changes would help:")
 	}
 	for _, help := range e.Helps {
 		render.WriteWrapped(out, "    - ", "      ", AddRelativeTimes(render.ReplaceProgramName(help.Text, program), now), width)

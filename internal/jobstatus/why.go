@@ -86,9 +86,9 @@ func failedElements(job *batchv1alpha1.Job) Why {
 	if states == nil || states.Failed == "" {
 		return Why{}
 	}
-	elements := "element"
+	elements := "task"
 	if set, err := batchv1alpha1.ParseIndices(states.Failed); err == nil && set.Count() > 1 {
-		elements = "elements"
+		elements = "tasks"
 	}
 	return newReason(reason.PodFailed, job, fmt.Sprintf("%s %s failed%s", elements, truncateElements(states.Failed), exitCodes(states)))
 }
@@ -128,7 +128,7 @@ func explainNoCountedPods(job *batchv1alpha1.Job) Why {
 		pods = fmt.Sprintf("none of the job's %d pods exists: they have not been created yet or were deleted", n)
 	}
 	return Why{Code: string(reason.NoPodRuns), Message: "the job has started, but " + pods,
-		Hint: "vcctl events job/" + job.Name + " shows their events; if this takes long, check that the controller is running (vcd controllers)"}
+		Hint: "vcctl events job/" + job.Name + " shows their events; if this takes a long time, check that the controller is running (vcd controllers)"}
 }
 
 // countsNoPods reports whether the status of a Running job does not count any pods.

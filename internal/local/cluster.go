@@ -154,7 +154,7 @@ func (c *cluster) choosePort() (int, error) {
 	if c.settings.PortAsked {
 		return 0, usererror.Wrapf("specify another --port, or omit it to use a free port", "port %d of 127.0.0.1 is in use", port)
 	}
-	c.report.Note(fmt.Sprintf("port %d of the last run is in use: another port is used, and the kubeconfig changes", port))
+	c.report.Note(fmt.Sprintf("port %d of the last run is in use, so another port is used and the kubeconfig changes", port))
 	return 0, nil
 }
 

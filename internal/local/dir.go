@@ -98,7 +98,7 @@ func (d Dir) Check() error {
 	case errors.Is(err, syscall.ENOTDIR):
 		return usererror.Wrapf("specify another --dir", "%s is not a directory", d)
 	case err != nil:
-		return usererror.Wrapf("specify a --dir that you may read and write", "%s cannot be read: %v", d, err)
+		return usererror.Wrapf("specify a --dir that you can read and write", "%s cannot be read: %v", d, err)
 	case len(entries) > 0:
 		return usererror.Wrapf("specify a --dir that is empty or does not exist yet", "%s contains files that do not belong to vc-local (for example %q)", d, entries[0].Name())
 	}
@@ -113,7 +113,7 @@ func (d Dir) checkOwner(user int) error {
 		return nil //nolint:nilerr // said by who reads it
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != user {
-		return usererror.Wrapf("specify a --dir that belongs to you, or run vc-local as that user", "%s belongs to user %d, and you are user %d", d, stat.Uid, user)
+		return usererror.Wrapf("specify a --dir that belongs to you, or run vc-local as that user", "%s belongs to user %d, but you are user %d", d, stat.Uid, user)
 	}
 	return nil
 }
@@ -126,14 +126,14 @@ func (d Dir) isClusterDir() (bool, error) {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return false, nil
 	case err != nil:
-		return false, usererror.Wrapf("specify a --dir that you may read and write", "%s cannot be read: %v", d.versionFile(), err)
+		return false, usererror.Wrapf("specify a --dir that you can read and write", "%s cannot be read: %v", d.versionFile(), err)
 	}
 	found := strings.TrimSpace(string(content))
 	if !strings.HasPrefix(found, "vc-local state ") {
-		return false, usererror.Wrapf("specify another --dir", "%s is not a version file of vc-local (it contains %q)", d.versionFile(), shortenText(found))
+		return false, usererror.Wrapf("specify another --dir", "%s is not a vc-local version file (it contains %q)", d.versionFile(), shortenText(found))
 	}
 	if found != stateVersion {
-		return true, usererror.Wrapf(fmt.Sprintf("use the vc-local that created it, or remove it with: vc-local down --purge --dir %s", d),
+		return true, usererror.Wrapf(fmt.Sprintf("use the vc-local version that created it, or remove it with: vc-local down --purge --dir %s", d),
 			"%s has version %q, but this vc-local requires %q", d, shortenText(found), stateVersion)
 	}
 	return true, nil
@@ -152,10 +152,10 @@ func (d Dir) Create() error {
 		return err
 	}
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
-		return usererror.Wrapf("specify a --dir that you may write", "%s cannot be created: %v", d, err)
+		return usererror.Wrapf("specify a --dir that you can write to", "%s cannot be created: %v", d, err)
 	}
 	if err := os.Chmod(string(d), 0o700); err != nil {
-		return usererror.Wrapf("specify a --dir that belongs to you", "%s cannot be made private: %v", d, err)
+		return usererror.Wrapf("specify a --dir that belongs to you", "the permissions of %s cannot be restricted: %v", d, err)
 	}
 	if err := d.checkFreeSpace(); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (d Dir) Create() error {
 		return nil
 	}
 	if err := os.WriteFile(d.versionFile(), []byte(stateVersion+"\n"), 0o600); err != nil {
-		return usererror.Wrapf("specify a --dir that you may write", "%s cannot be written: %v", d.versionFile(), err)
+		return usererror.Wrapf("specify a --dir that you can write to", "%s cannot be written: %v", d.versionFile(), err)
 	}
 	return nil
 }
@@ -182,8 +182,8 @@ func (d Dir) checkFreeSpace() error {
 	if !told || free >= leastFreeBytes {
 		return nil // if the amount is unknown, etcd will report a full disk
 	}
-	return usererror.Wrapf(fmt.Sprintf("free some space there, or specify a --dir on another disk; at least %d MiB are needed", leastFreeBytes>>20),
-		"the disk of %s is almost full: only %d MiB are free", d, free>>20)
+	return usererror.Wrapf(fmt.Sprintf("free some space there, or specify a --dir on another disk; vc-local requires at least %d MiB", leastFreeBytes>>20),
+		"the disk that contains %s is almost full: only %d MiB is free", d, free>>20)
 }
 
 // removeClusterDir deletes the directory if it is a cluster directory, of any version.
@@ -196,7 +196,7 @@ func (d Dir) removeClusterDir() error {
 		return err
 	}
 	if !strings.HasPrefix(string(content), "vc-local state ") {
-		return usererror.Wrapf("if you are sure, remove the directory manually", "%s is not a directory of vc-local", d)
+		return usererror.Wrapf("if you no longer need it, remove the directory manually", "%s is not a vc-local directory", d)
 	}
 	if err := d.clearContents(); err != nil {
 		return err

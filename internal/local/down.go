@@ -60,7 +60,7 @@ func StopCluster(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 	}
 	defer held.releaseLock()
 	if err := processnode.CleanUpNodes(d.nodesDir()); err != nil {
-		return result, usererror.Wrapf("run vc-local down again as the user who started the cluster", "remains of process nodes could not be removed: %v", err)
+		return result, usererror.Wrapf("run vc-local down again as the user who started the cluster", "process nodes could not be cleaned up: %v", err)
 	}
 	_ = os.Remove(d.recordFile())
 	_ = os.Remove(d.pathInDir("control.sock"))
@@ -110,7 +110,7 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 	}
 	for deadline := time.Now().Add(gentleStop); record.PID == 0; { // the process has only just locked the directory
 		if time.Now().After(deadline) {
-			return true, false, usererror.Wrapf("run vc-local down where the cluster was started (not from another container)", "the process that runs the cluster in %s was not found", d)
+			return true, false, usererror.Wrapf("run vc-local down on the machine or in the container where you started the cluster", "the process that runs the cluster in %s was not found", d)
 		}
 		select {
 		case <-time.After(stopPoll):

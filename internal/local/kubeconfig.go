@@ -23,12 +23,12 @@ func CheckKubeconfig(path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return usererror.Wrapf("specify a file that does not exist with --kubeconfig", "%s exists and is not a kubeconfig of vc-local: %v", path, err)
+		return usererror.Wrapf("use --kubeconfig to specify a file that does not exist yet", "%s exists but is not a kubeconfig of vc-local: %v", path, err)
 	}
 	if _, ours := config.AuthInfos[controlplane.AdminUser]; ours && len(config.Clusters) == 1 && len(config.AuthInfos) == 1 {
 		return nil
 	}
-	return usererror.Wrapf("specify a file that does not exist with --kubeconfig", "%s is a kubeconfig that vc-local did not write; it is not changed", path)
+	return usererror.Wrapf("use --kubeconfig to specify a file that does not exist yet", "%s is a kubeconfig that vc-local did not write, so vc-local does not change it", path)
 }
 
 func copyKubeconfig(from, to string) error {
@@ -40,7 +40,7 @@ func copyKubeconfig(from, to string) error {
 		return err
 	}
 	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, data, 0o600)); err != nil {
-		return usererror.Wrapf("specify a file that you may write with --kubeconfig", "%v", err)
+		return usererror.Wrapf("use --kubeconfig to specify a file that you can write to", "%v", err)
 	}
 	return nil
 }

@@ -64,5 +64,5 @@ func profileForMachine(root fs.FS) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "# Created by vc-local: all nodes are this machine and have the same files. You can change this profile; vc-local does not overwrite it.\n" + string(text), nil
+	return "# Created by vc-local: all nodes run on this machine and have the same files. You can change this profile; vc-local does not overwrite it.\n" + string(text), nil
 }

@@ -132,7 +132,7 @@ func (c *Cluster) setDomainParents(t *Topology, names []string) {
 		}
 		for _, p := range parents {
 			if p.Problem == "" {
-				p.Problem = fmt.Sprintf("hyperNode %s is already a member of %s; it can have only one parent", name, joinDomainNames(parents))
+				p.Problem = fmt.Sprintf("hyperNode %s is a member of %s, but it can have only one parent", name, joinDomainNames(parents))
 				p.Reason = topologyv1alpha1.HyperNodeTwoParentsReason
 			}
 		}
@@ -146,7 +146,7 @@ func (c *Cluster) removeCycles(t *Topology) {
 		for up := d.Parent; up != nil && steps <= len(t.Domains); up = up.Parent {
 			steps++
 			if up == d {
-				d.Problem = fmt.Sprintf("hyperNode %s is both above and below hyperNode %s", d.Name, d.Parent.Name)
+				d.Problem = fmt.Sprintf("hyperNode %s is both an ancestor and a descendant of hyperNode %s", d.Name, d.Parent.Name)
 				d.Reason = topologyv1alpha1.HyperNodeCycleReason
 				break
 			}
@@ -251,7 +251,7 @@ func (c *Cluster) selectedNodes(d *Domain) []NodeID {
 			missing = append(missing, m.Name)
 		}
 	}
-	d.recordMissingNodes("there is no node ", missing)
+	d.recordMissingNodes("missing nodes: ", missing)
 	return c.sortByNodeName(slices.Collect(maps.Keys(ids)))
 }
 

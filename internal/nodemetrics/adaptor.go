@@ -36,7 +36,7 @@ func (a *adaptor) Fetch(ctx context.Context) (map[string]Load, error) {
 func (a *adaptor) fetchMetric(ctx context.Context, name string) (map[string]float64, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.address+"/apis/custom.metrics.k8s.io/v1beta1/nodes/*/"+name, nil)
 	if err != nil {
-		return nil, fmt.Errorf("source of metrics: %w", err)
+		return nil, fmt.Errorf("metrics source: %w", err)
 	}
 	var reply struct {
 		Items []struct {

@@ -32,11 +32,11 @@ func (e *elastic) Fetch(ctx context.Context) (map[string]Load, error) {
 		}},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("source of metrics: %w", err)
+		return nil, fmt.Errorf("metrics source: %w", err)
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.address+"/"+e.conf.Index+"/_search", bytes.NewReader(question))
 	if err != nil {
-		return nil, fmt.Errorf("source of metrics: %w", err)
+		return nil, fmt.Errorf("metrics source: %w", err)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	if e.conf.Username != "" {

@@ -73,7 +73,7 @@ func New(m config.Metrics, cluster *rest.Config) (Source, error) {
 	case "elasticsearch":
 		return &elastic{client, address, m.Elastic}, nil
 	}
-	return nil, fmt.Errorf("metrics.type: %q is not a source of metrics", m.Type)
+	return nil, fmt.Errorf("metrics.type: unknown type %q", m.Type)
 }
 
 // look is the interval at which Run checks whether the configuration has changed.
@@ -148,18 +148,18 @@ func (r *runner) fetchLoads(ctx context.Context) (map[string]Load, error) {
 func sendRequest(client *http.Client, request *http.Request, into any) error {
 	response, err := client.Do(request)
 	if err != nil {
-		return fmt.Errorf("source of metrics: %w", err)
+		return fmt.Errorf("metrics source: %w", err)
 	}
 	defer response.Body.Close() //nolint:errcheck // it was read
 	body, err := io.ReadAll(io.LimitReader(response.Body, answerSize))
 	if err != nil {
-		return fmt.Errorf("source of metrics: %w", err)
+		return fmt.Errorf("metrics source: %w", err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("source of metrics: %s %s: %s: %.200s", request.Method, request.URL.Redacted(), response.Status, body)
+		return fmt.Errorf("metrics source: %s %s: %s: %.200s", request.Method, request.URL.Redacted(), response.Status, body)
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("source of metrics: %s: the response has an unexpected format: %w", request.URL.Redacted(), err)
+		return fmt.Errorf("metrics source: %s: the response has an unexpected format: %w", request.URL.Redacted(), err)
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func (p *prometheus) Fetch(ctx context.Context) (map[string]Load, error) {
 func (p *prometheus) queryByNode(ctx context.Context, query string) (map[string]float64, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address+"/api/v1/query?"+url.Values{"query": {query}}.Encode(), nil)
 	if err != nil {
-		return nil, fmt.Errorf("source of metrics: %w", err)
+		return nil, fmt.Errorf("metrics source: %w", err)
 	}
 	var reply struct {
 		Status, Error string
@@ -54,7 +54,7 @@ func (p *prometheus) queryByNode(ctx context.Context, query string) (map[string]
 		return nil, err
 	}
 	if reply.Status != "success" || reply.Data.ResultType != "vector" {
-		return nil, fmt.Errorf("source of metrics: status %q, type %q: %s", reply.Status, reply.Data.ResultType, reply.Error)
+		return nil, fmt.Errorf("metrics source: status %q, type %q: %s", reply.Status, reply.Data.ResultType, reply.Error)
 	}
 	out := map[string]float64{}
 	for _, r := range reply.Data.Result {

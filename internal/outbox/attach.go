@@ -313,7 +313,7 @@ func (a *attached) isVolumeBound(ctx context.Context, v *decision.VolumeBinding)
 		return false, a.stopIfMissing(err)
 	}
 	if ref := pv.Spec.ClaimRef; ref == nil || ref.UID != v.Claim.UID {
-		a.failed = conflictError(a.bind.Pod, fmt.Sprintf("volume %s was taken from claim %s", v.Volume, v.Claim.Name))
+		a.failed = conflictError(a.bind.Pod, fmt.Sprintf("volume %s no longer belongs to claim %s", v.Volume, v.Claim.Name))
 	}
 	return false, nil
 }
@@ -328,7 +328,7 @@ func (a *attached) isVolumeProvisioned(ctx context.Context, p *decision.Provisio
 	}
 	// A provisioner removes the annotation if it cannot create a volume.
 	if claim.Annotations[storagehelpers.AnnSelectedNode] != p.Node {
-		a.failed = conflictError(a.bind.Pod, fmt.Sprintf("no volume could be provisioned for claim %s near %s", p.Claim.Name, p.Node))
+		a.failed = conflictError(a.bind.Pod, fmt.Sprintf("no volume could be provisioned for claim %s on node %s", p.Claim.Name, p.Node))
 	}
 	return false, nil
 }

@@ -214,7 +214,7 @@ func (e *engine) releaseSlot(w *write) {
 }
 
 func (e *engine) abandonWrite(w *write, err error) {
-	e.log.V(1).Info("Gave up a write", "write", w.key, "attempts", w.attempt, "reason", err.Error())
+	e.log.V(1).Info("Gave up on a write", "write", w.key, "attempts", w.attempt, "reason", err.Error())
 	settleWrite(w, err)
 }
 

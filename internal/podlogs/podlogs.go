@@ -89,7 +89,7 @@ func (t *Tail) Follow(pods []Pod) {
 	t.lines = slices.DeleteFunc(slices.Clone(t.lines), func(l Line) bool { return !names[l.Pod] })
 	maps.DeleteFunc(t.states, func(name, _ string) bool { return !names[name] })
 	for _, pod := range pods[min(len(pods), MaxPods):] {
-		t.states[pod.Name] = fmt.Sprintf("not followed: more than %d pods", MaxPods)
+		t.states[pod.Name] = fmt.Sprintf("not followed: the limit is %d pods", MaxPods)
 	}
 	for _, pod := range pods[:min(len(pods), MaxPods)] {
 		if t.running[pod] == nil {

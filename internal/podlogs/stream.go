@@ -66,7 +66,7 @@ func (t *Tail) stateAfterEnd(ctx context.Context, pod Pod, err error) (state str
 		return "the pod was deleted", true
 	}
 	if apierrors.IsForbidden(err) {
-		return "you are not allowed to read logs here", true
+		return "you are not allowed to read this log", true
 	}
 	now, getErr := t.pods.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
 	switch {

@@ -29,7 +29,7 @@ func borrowNotes(loans []Loan) []string {
 	var notes []string
 	for _, part := range groupLoans(loans, func(l Loan) string { return l.From }) {
 		if part.who == "" {
-			notes = append(notes, part.amounts+" over what it deserves")
+			notes = append(notes, part.amounts+" over deserved share")
 			continue
 		}
 		notes = append(notes, fmt.Sprintf("borrows %s from %s", part.amounts, part.who))

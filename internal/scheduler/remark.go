@@ -31,7 +31,7 @@ func reportCappedPriority(s *cycle.Cycle, j *framework.Job) {
 	}
 	s.Out.Events = append(s.Out.Events, decision.Event{
 		Gang: gangObject(j.Gang), Type: corev1.EventTypeWarning, Reason: reasonCapped,
-		Message: fmt.Sprintf("the priority of the pods, %d, is used instead of the PodGroup's class %s, because that class is a system class or limited by a ResourceQuota and not every pod has it; set priorityClassName in the pods as well",
+		Message: fmt.Sprintf("the pods' priority %d is used instead of the PodGroup's class %s, because that class is a system class or is limited by a ResourceQuota, and not every pod has it; also set priorityClassName in the pods",
 			j.Priority, j.PriorityClass),
 	})
 }

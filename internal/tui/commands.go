@@ -17,10 +17,10 @@ import (
 func (a *App) paletteCommands() []command {
 	var all []command
 	for _, tab := range a.tabs {
-		all = append(all, command{name: strings.ToLower(tab.Tab), help: "open the screen " + tab.Tab, do: a.applyLater(screenapi.Open{Screen: tab.Name})})
+		all = append(all, command{name: strings.ToLower(tab.Tab), help: "open the " + tab.Tab + " screen", do: a.applyLater(screenapi.Open{Screen: tab.Name})})
 	}
 	if _, ok := a.specs[screenapi.Events]; ok {
-		all = append(all, command{name: "events", also: []string{"ev"}, help: "open the screen of all events", do: a.applyLater(screenapi.Open{Screen: screenapi.Events})})
+		all = append(all, command{name: "events", also: []string{"ev"}, help: "show all events", do: a.applyLater(screenapi.Open{Screen: screenapi.Events})})
 	}
 	for _, c := range []command{
 		{name: "job", takes: "ID or name", help: "open a job"},

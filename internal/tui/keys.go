@@ -23,11 +23,11 @@ func (a *App) commonKeys() []screenapi.Binding {
 	e := screenapi.Everywhere
 	keys := []screenapi.Binding{
 		{Screen: e, Key: "?", Name: "help", Help: "show the keys of this screen", Footer: 1, Do: own(func() { a.overlay = &help{} })},
-		{Screen: e, Key: "/", Name: "filter", Help: "show only matching rows, while you type", Footer: 2, Guard: a.noFilterReason, Do: own(func() { a.overlay = a.newFilterLine() })},
+		{Screen: e, Key: "/", Name: "filter", Help: "show only matching rows as you type", Footer: 2, Guard: a.noFilterReason, Do: own(func() { a.overlay = a.newFilterLine() })},
 		{Screen: e, Key: ":", Name: "command", Help: "go to a screen, job, queue or node, or run any action", Footer: 3, Do: own(func() { a.overlay = newPaletteBox(a) })},
 	}
 	for _, tab := range a.tabs {
-		keys = append(keys, screenapi.Binding{Screen: e, Key: tab.Number, Name: strings.ToLower(tab.Tab), Help: "open the screen " + tab.Tab, Do: open(tab.Name)})
+		keys = append(keys, screenapi.Binding{Screen: e, Key: tab.Number, Name: strings.ToLower(tab.Tab), Help: "open the " + tab.Tab + " screen", Do: open(tab.Name)})
 	}
 	return append(keys,
 		screenapi.Binding{Screen: e, Key: "esc", Name: "back", Help: "clear marks, then the filter, then close the screen", Do: own(a.handleEscape)},
@@ -43,12 +43,12 @@ func (a *App) commonKeys() []screenapi.Binding {
 		screenapi.Binding{Screen: e, Key: "y", Name: "copy", Help: "copy the screen as text to the terminal's clipboard", Do: func(ctx *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Copy{Text: s.Twin(ctx), What: s.Crumb(ctx)}}
 		}},
-		screenapi.Binding{Screen: e, Key: "z", Name: "undo", Help: "undo a hold, release, suspend, cordon, uncordon or change to a queue, for 30 seconds", Writes: true,
+		screenapi.Binding{Screen: e, Key: "z", Name: "undo", Help: "undo a hold, release, suspend, cordon, uncordon or queue change within 30 seconds", Writes: true,
 			Guard: a.undoRefusal, Do: own(a.undoLastChange)},
 		screenapi.Binding{Screen: e, Key: "ctrl+l", Name: "redraw", Help: "redraw the screen; the data is always live", Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Redraw{}}
 		}},
-		screenapi.Binding{Screen: e, Key: "ctrl+z", Name: "background", Help: "return to the shell; fg continues the dashboard", Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+		screenapi.Binding{Screen: e, Key: "ctrl+z", Name: "background", Help: "return to the shell; fg resumes the dashboard", Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.SuspendProgram{}}
 		}},
 		screenapi.Binding{Screen: e, Key: "q", Also: []string{"ctrl+c"}, Name: "quit", Help: "quit the dashboard", Footer: 90, Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {

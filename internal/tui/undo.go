@@ -29,7 +29,7 @@ func (a *App) undoRefusal(*screenapi.Context, screenapi.Screen) string {
 	case a.last.undo == nil:
 		return "nothing to undo; undo reverts hold, release, suspend, cordon, uncordon, and changes to queues"
 	case a.ctx.Now.Sub(a.last.at) >= undoFor:
-		return "the last change is more than 30 seconds ago and cannot be undone with this key"
+		return "the last change is more than 30 seconds old, so this key can no longer undo it"
 	}
 	return ""
 }

@@ -227,11 +227,11 @@ func (t *Thought) setJobAnswer(it *item, d *decision.Decisions, c *model.Cluster
 func describeWhen(evicts []decision.Evict) string {
 	switch len(evicts) {
 	case 0:
-		return "after terminating pods have ended"
+		return "after terminating pods end"
 	case 1:
-		return "after 1 pod that is evicted for it has ended"
+		return "after 1 evicted pod ends"
 	}
-	return fmt.Sprintf("after %d pods that are evicted for it have ended", len(evicts))
+	return fmt.Sprintf("after %d evicted pods end", len(evicts))
 }
 
 // setOtherAnswers records which other gangs start and which other pods are evicted because of the plan.
@@ -331,7 +331,7 @@ func describeAdmitted(admitted map[string]int) string {
 		}
 		parts = append(parts, jobs+" to queue "+queue)
 	}
-	return strings.Join(parts, ", ") + ", and start when resources are free"
+	return strings.Join(parts, ", ") + ", and would start when resources are free"
 }
 
 func countWithNoun(n int, what string) string {

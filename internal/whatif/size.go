@@ -59,5 +59,5 @@ func checkPodCount(pods int64) (problem, hint string) {
 		return "", ""
 	}
 	return fmt.Sprintf("the plan is too large: its jobs have %d pods, but at most %d can be simulated together", pods, MaxPods),
-		"plan a job with fewer replicas, or plan the jobs one by one"
+		"plan a job with fewer replicas, or plan one job at a time"
 }

@@ -34,7 +34,8 @@ func podKind() *resourcecmd.Kind[*corev1.Pod] {
 		Short: "List and show the pods of jobs, and why they do not run",
 		Long: `
 			Work with the pods of jobs: list them by job, task, node and queue, and see why a
-			pod does not run. For everything else use kubectl, or 'vcctl job logs' for logs.`,
+			pod does not run. For logs, use 'vcctl job logs'; for everything else, use
+			kubectl.`,
 		GVK: corev1.SchemeGroupVersion.WithKind("Pod"),
 		New: func() *corev1.Pod { return &corev1.Pod{} }, NewList: func() client.ObjectList { return &corev1.PodList{} },
 		Columns: listColumns, FreeText: true, Spare: []string{"TASK", "RESTARTS", "JOB", "AGE", "READY", "NODE"}, Filter: addFilterFlags, Compat: printCompatTable, View: buildSheet,

@@ -38,8 +38,8 @@ func podGroups() *resourcecmd.Kind[podGroup] {
 		Short: "List and show pod groups (gangs), and why they are waiting",
 		Long: `
 			Work with pod groups (podgroups.scheduling.volcano.sh): sets of pods that start
-			together or not at all. Every job has a pod group; one is also created for every
-			other pod that vc schedules.`,
+			together or not at all. Every job has a pod group; vc also creates pod groups
+			for the other pods that it schedules.`,
 		GVK: schedulingv1beta1.GroupVersion.WithKind("PodGroup"),
 		New: func() podGroup { return &schedulingv1beta1.PodGroup{} }, NewList: func() client.ObjectList { return &schedulingv1beta1.PodGroupList{} },
 		Columns: listColumns, FreeText: true, Spare: []string{"AGE", "QUEUE", "OWNER", "MIN", "READY"}, Filter: addFilterFlags, View: buildSheet,

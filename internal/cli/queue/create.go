@@ -42,7 +42,7 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 			their share, a queue can use more, up to its capability. With -f, queues are created
 			from files; flags set additional fields.`),
 		Example: f.FormatExamples(`
-			# A queue with three times the share of others
+			# A queue with three times the default weight
 			vcctl queue create research --weight 3
 
 			# A child queue that never uses more than 16 CPUs

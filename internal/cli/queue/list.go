@@ -66,8 +66,8 @@ func newGet(f *cli.Factory, run func(context.Context, *listOptions) error) *cobr
 		Use:   "get NAME...",
 		Short: "Show one or more queues",
 		Long: cli.FormatHelp(`
-			Show queues by name, as rows of the list, or as objects with -o. The command fails
-			if a queue does not exist.`),
+			Show queues as rows of the list, or as objects with -o. The command fails if a
+			queue does not exist.`),
 		Example: f.FormatExamples(`
 			# One queue
 			vcctl queue get research

@@ -48,15 +48,16 @@ func newOpen(f *cli.Factory, run func(context.Context, *operateOptions) error) *
 func newClose(f *cli.Factory, run func(context.Context, *operateOptions) error) *cobra.Command {
 	return newSwitch(f, run, "close", "Close queues, so that they accept no new jobs", `
 		Close queues and their child queues, so that they accept no new jobs. Running jobs
-		continue, and a queue is Closing until it is empty. If a queue has running or waiting
-		jobs, the scheduler simulates the effect on them, and you are asked for confirmation.`, `
+		continue, and a queue remains in state Closing until it is empty. If a queue has
+		running or waiting jobs, the scheduler simulates the effect on them, and you are
+		asked for confirmation.`, `
 		# One queue
 		vcctl queue close research
 
 		# In a script, without confirmation; wait until the last job has ended
 		vcctl queue close research --yes --wait
 
-		# Show the effect without closing it
+		# Show the effect without closing the queue
 		vcctl queue close research --dry-run=server`)
 }
 
@@ -213,7 +214,7 @@ func (o *operateOptions) checkAllowed(ctx context.Context, c client.Client, q *s
 		return rootQueueError()
 	case closing && wish == schedulingv1beta1.QueueStateOpen, !closing && wish == schedulingv1beta1.QueueStateClosed:
 		return usererror.Errorf(fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState),
-			"the annotation %[2]s of queue %[1]q sets its state to %[3]s", q.Name, keys.QueueState, wish)
+			"annotation %[2]s sets queue %[1]q to state %[3]s", q.Name, keys.QueueState, wish)
 	case closing || queueusage.IsRoot(q) || q.ParentName() == keys.RootQueue:
 		return nil
 	}
@@ -297,7 +298,7 @@ func (o *operateOptions) explainForbidden(queue *schedulingv1beta1.Queue, err er
 	if !apierrors.IsForbidden(err) || cli.RejectingWebhook(err) != "" {
 		return err
 	}
-	return &usererror.Error{What: fmt.Sprintf("forbidden: you may not %s queue %q (403)", o.action, queue.Name), Err: err,
+	return &usererror.Error{What: fmt.Sprintf("forbidden: you are not allowed to %s queue %q (403)", o.action, queue.Name), Err: err,
 		Hint: fmt.Sprintf("ask an administrator for permission to create commands.bus.volcano.sh in namespace %q", commandNamespace)}
 }
 

@@ -35,7 +35,7 @@ func (t *target) addName(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.oldName, "name", "", "Name of the queue")
 	cmd.Flags().Lookup("name").Hidden = true
 	cli.RejectWithNames(cmd, "use a name argument instead of --name", "name")
-	cli.RejectTogether(cmd, "specify queues in only one way", "name", "selector", "filename", "kustomize")
+	cli.RejectTogether(cmd, "use only one flag to specify queues", "name", "selector", "filename", "kustomize")
 }
 
 // addFlags adds -l, -f and the hidden --name. verb describes the action in help texts.
@@ -175,7 +175,7 @@ func readQueues(f *cli.Factory, files *cli.Files) ([]filedQueue, error) {
 		queues = append(queues, filedQueue{queue: queue, object: object})
 	}
 	if len(queues) == 0 {
-		return nil, usererror.Errorf("specify objects with kind Queue and apiVersion scheduling.volcano.sh/v1beta1; to create other kinds, use vcctl job run -f", "no queue in %s", files.DescribeSources())
+		return nil, usererror.Errorf("specify objects with kind Queue and apiVersion scheduling.volcano.sh/v1beta1; to create objects of other kinds, use vcctl job run -f", "no queue in %s", files.DescribeSources())
 	}
 	return queues, nil
 }

@@ -34,15 +34,14 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 		Short: "Change the weight, the limits or the parent of queues",
 		Long: cli.FormatHelp(`
 			Change queues. Only the fields that you specify with flags are changed. A resource
-			list replaces the whole old list; an empty list removes the old list. With -f, the
-			spec in the file replaces the queue's spec, and the labels and annotations in the
-			file are added.
+			list replaces the entire current list; an empty list removes it. With -f,
+			the spec in the file replaces the queue's spec, and the labels and annotations in
+			the file are added.
 
 			If a change reduces the resources of a queue with running jobs, the scheduler first
 			simulates which pods would be evicted immediately, and you are asked for
-			confirmation. A script needs
-			--yes only if pods would be evicted. vcctl plan --queue-edit shows more details and
-			changes nothing.`),
+			confirmation. A script needs --yes only if pods would be evicted. vcctl plan
+			--queue-edit shows more details and changes nothing.`),
 		Example: f.FormatExamples(`
 			# Double the share
 			vcctl queue update research --weight 2

@@ -45,7 +45,7 @@ func newView(f *cli.Factory) *cobra.Command {
 				# One queue
 				vcctl queue view research
 
-				# Watch: show it again whenever it changes
+				# Watch: show the queue again whenever it changes
 				vcctl queue view research -w`,
 		},
 	}

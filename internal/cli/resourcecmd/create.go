@@ -34,8 +34,8 @@ func (k *Kind[T]) newCreate(f *cli.Factory, run func(context.Context, *createOpt
 		Short: k.replaceWords("Create KINDS from files"),
 		Long: cli.FormatHelp(k.replaceWords(`
 			Create KINDS from files, directories, URLs or standard input, in YAML or JSON.
-			Other objects in the files are created, too. All objects are checked with the
-			server's rules before the first one is sent.`)) + newParagraph(k.CreateNote),
+			Other objects in the files are also created. All objects are checked against the
+			server's rules before the first object is sent.`)) + newParagraph(k.CreateNote),
 		Example: f.FormatExamples(k.replaceWords(`
 			# From a file
 			vcctl NOUN create -f SAMPLE.yaml
@@ -50,7 +50,7 @@ func (k *Kind[T]) newCreate(f *cli.Factory, run func(context.Context, *createOpt
 			}
 			switch {
 			case len(args) > 0:
-				return usererror.Errorf(fmt.Sprintf("%s -f FILE", cli.CommandPath(f, cmd)), "%q: the name of a %s comes from the file that it is created from", args[0], k.Called)
+				return usererror.Errorf(fmt.Sprintf("%s -f FILE", cli.CommandPath(f, cmd)), "%q: specify the name of the %s in the file, not as an argument", args[0], k.Called)
 			case !o.submit.Files.HasSources():
 				return usererror.Errorf(fmt.Sprintf("%s -f FILE; - means standard input", cli.CommandPath(f, cmd)), "specify a file with the %s", k.Called)
 			}

@@ -38,7 +38,7 @@ func (k *Kind[T]) newDelete(f *cli.Factory, run func(context.Context, *deleteOpt
 		Short:   k.replaceWords("Delete KINDS"),
 		Long: cli.FormatHelp(k.replaceWords(`
 			Delete KINDS. Deleting by label or with --all asks for confirmation. With -f,
-			every object in the files is deleted, whatever its kind; you are asked for
+			every object in the files is deleted, regardless of its kind; you are asked for
 			confirmation if one of them is a namespace, or a queue that still has jobs.`)) + newParagraph(k.DeleteNote),
 		Example: f.FormatExamples(k.replaceWords(`
 			# By name
@@ -47,7 +47,7 @@ func (k *Kind[T]) newDelete(f *cli.Factory, run func(context.Context, *deleteOpt
 			# The objects in a file
 			vcctl NOUN delete -f SAMPLE.yaml
 
-			# All with a label, without confirmation
+			# All KINDS with a label, without confirmation
 			vcctl NOUN delete -l team=nlp --yes`)),
 		ValidArgsFunction: k.completeNames(f),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -140,12 +140,12 @@ func addTopics(root *cobra.Command) {
 		and the exit code of an error is 1.`)
 	topic("exit-codes", "Meaning of the exit codes", `
 		0     success
-		1     an error, including wrong usage; diff: there are differences
-		2     you answered no at a prompt, nothing was changed; diff: an error
+		1     an error, including incorrect usage; diff: there are differences
+		2     you answered no at a prompt, so nothing was changed; diff: an error
 		3     a wait was aborted: the API server did not respond for 5 minutes
 		4     not authenticated, or forbidden
-		8     not yet: a wait timed out, the job still exists; explain: the job is
-		      waiting; plan: it would wait
+		8     not yet: a wait timed out, but the job still exists; explain: the job
+		      is waiting; plan: it would wait
 		9     plan: it can never start on this cluster with its current request
 		130   interrupted
 		255   job exec, job attach: the connection was lost while the command ran

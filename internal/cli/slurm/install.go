@@ -34,8 +34,8 @@ func newInstall(f *cli.Factory) *cobra.Command {
 		Long: cli.FormatHelp(`
 			Create links to this program with the names of Slurm's commands, so that scripts
 			and programs that call sbatch find it. Other programs are never overwritten. If
-			Slurm itself is installed on PATH, no links are created, because Slurm's commands
-			and the links would hide each other. Links to another vcctl are replaced after
+			Slurm itself is installed on PATH, no links are created, because the links would
+			conflict with Slurm's commands. Links to another vcctl are replaced after
 			confirmation.`),
 		Example: f.FormatExamples(`
 			# For your user

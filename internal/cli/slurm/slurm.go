@@ -23,11 +23,11 @@ import (
 // New returns the parent command of all Slurm commands.
 func New(f *cli.Factory) *cobra.Command {
 	cmd := cli.NewCommandGroup(f, "slurm", "Slurm's commands: sbatch, squeue and others", `
-		Slurm's commands, for users and programs that depend on them. This program also
-		runs under the name of each command: 'vcctl slurm install --dir DIR' creates links,
-		so that sbatch alone is enough. Options are read by Slurm's rules from the script,
-		the environment and the command line. Options that do not apply here are rejected
-		with a reason, or have no effect, which -v reports.
+		Slurm's commands, for users and programs that depend on them. To run a command by
+		its own name, for example sbatch, create links to this program with 'vcctl slurm
+		install --dir DIR'. As in Slurm, options are read from the script, the environment
+		and the command line. Options that do not apply here are either rejected with a
+		reason or ignored; -v reports ignored options.
 
 		Select the cluster before the word slurm, for example 'vcctl --context prod slurm
 		squeue', or with KUBECONFIG and the VCCTL_… variables.`)

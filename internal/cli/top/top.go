@@ -45,14 +45,14 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 		Use:   "top",
 		Short: "Show a live dashboard of nodes, queues and jobs",
 		Long: cli.FormatHelp(`
-			Show a live dashboard of the cluster in the whole terminal: free and used resources,
-			queues, and which jobs are waiting and why. You can open, follow and change jobs in
-			it. Press ? for the keys of a screen, q to quit.
+			Show a live full-screen dashboard of the cluster: free and used resources, queues,
+			and which jobs are waiting and why. In the dashboard, you can open, follow and
+			change jobs. Press ? for the keys of a screen, or q to quit.
 
 			With --once, print a summary, the allocatable and idle resources of the nodes, the
-			queues, and the pods and jobs of the namespace, and exit. Idle is a node's
-			allocatable amount minus the requests of its pods, as in the scheduler; it is not
-			based on actual usage.`),
+			queues, and the pods and jobs of the namespace, and exit. The idle
+			resources of a node are its allocatable resources minus the requests of its pods, as
+			in the scheduler, regardless of actual usage.`),
 		Example: f.FormatExamples(`
 			# The dashboard
 			vcctl top
@@ -60,7 +60,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 			# Read-only, without colours
 			NO_COLOR=1 vcctl top --readonly
 
-			# A summary, nodes, queues, pods and jobs, once
+			# Print the summary, nodes, queues, pods and jobs once
 			vcctl top --once
 
 			# For a script: the number of running jobs in all namespaces
@@ -81,7 +81,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 	o.value.AddFlag(cmd)
 	flags.Lookup("output").Usage = "With --once: json or yaml"
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Show pods and jobs of all namespaces (the dashboard does so by default, unless -n is given)")
-	flags.BoolVar(&o.dashboard.ReadOnly, "readonly", false, "Disable the keys that change something")
+	flags.BoolVar(&o.dashboard.ReadOnly, "readonly", false, "Disable the keys that make changes")
 	flags.BoolVar(&o.dashboard.ASCII, "ascii", false, "Draw with ASCII characters only (default if the locale is not UTF-8)")
 	flags.StringVar(&o.dashboard.Theme, "theme", "auto", "Colours: "+strings.Join(themes, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("theme", cli.CompleteValues(themes...))
@@ -109,7 +109,7 @@ func (o *options) showDashboard(cmd *cobra.Command) error {
 	}
 	if !streams.OutTTY || !streams.InTTY || streams.Env("TERM") == "dumb" {
 		return usererror.Errorf("to print once: "+cli.CommandPath(o.f, cmd)+" --once; to repeat it: watch "+cli.CommandPath(o.f, cmd)+" --once",
-			"top shows a dashboard, but standard output is not a suitable terminal")
+			"top shows a dashboard, which requires a suitable terminal for input and output")
 	}
 	if o.f.Dashboard == nil {
 		return usererror.Errorf("use vcctl, or "+cli.CommandPath(o.f, cmd)+" --once", "this program has no dashboard")

@@ -96,9 +96,9 @@ func (i *Info) readAPIs(c discovery.DiscoveryInterface) error {
 	}
 	switch missing := i.Server.Missing; {
 	case len(i.Server.APIs) == 0:
-		i.Warnings = append(i.Warnings, "the cluster serves none of vc's kinds; install vc with kubectl apply -f deploy/install.yaml")
+		i.Warnings = append(i.Warnings, "the cluster serves none of vc's APIs; install vc with kubectl apply -f deploy/install.yaml")
 	case len(missing) > 0:
-		i.Warnings = append(i.Warnings, fmt.Sprintf("the cluster does not serve %s: an older version of vc or Volcano's own CRDs are installed there", strings.Join(missing, ", ")))
+		i.Warnings = append(i.Warnings, fmt.Sprintf("the cluster does not serve %s because the CRDs of Volcano or of an older version of vc are installed", strings.Join(missing, ", ")))
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (i *Info) checkFields(c discovery.DiscoveryInterface) error {
 			continue
 		}
 		if _, there := status.Properties[ourField]; !there {
-			i.Warnings = append(i.Warnings, "PodGroups of this cluster have no status."+ourField+": Volcano's or outdated CRDs are installed; job explain shows less information")
+			i.Warnings = append(i.Warnings, "PodGroups in this cluster have no status."+ourField+" because Volcano's CRDs or outdated CRDs are installed; job explain shows less information")
 		}
 	}
 	return nil

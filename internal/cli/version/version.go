@@ -65,12 +65,12 @@ func newVersion(f *cli.Factory, run func(context.Context, *options) error) *cobr
 		Use:   "version",
 		Short: "Show the versions of this client and of the cluster",
 		Long: cli.FormatHelp(`
-			Show the versions of this client, of the cluster's Kubernetes, and of vc's components
+			Show the versions of this client, of Kubernetes in the cluster, and of vc's components
 			that run there, and which of vc's APIs the cluster serves.
 
-			Incompatibilities are shown as warnings: a scheduler with another version, missing
-			kinds or Volcano's own kinds, an unsupported Kubernetes version. An unreachable
-			cluster is also only a warning, not an error.`),
+			Incompatibilities are shown as warnings: a scheduler of a different version, missing
+			kinds, Volcano's own kinds, or an unsupported Kubernetes version. An unreachable
+			cluster also causes a warning, not an error.`),
 		Example: f.FormatExamples(`
 			# Client and cluster
 			vcctl version
@@ -93,7 +93,7 @@ func newVersion(f *cli.Factory, run func(context.Context, *options) error) *cobr
 	o.out.AddFlag(cmd)
 	cmd.Flags().BoolVar(&o.client, "client", false, "Do not contact the cluster")
 	cmd.Flags().StringVar(&o.namespace, "scheduler-namespace", "volcano-system", "Namespace in which vc runs")
-	cli.RejectTogether(cmd, "the cluster is not contacted", "client", "scheduler-namespace")
+	cli.RejectTogether(cmd, "--client does not contact the cluster", "client", "scheduler-namespace")
 	_ = cmd.RegisterFlagCompletionFunc("scheduler-namespace", f.CompleteNamespaces())
 	return cmd
 }

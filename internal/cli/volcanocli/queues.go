@@ -66,7 +66,7 @@ func explainMissingQueue(ctx context.Context, f *cli.Factory, name string, err e
 		return err
 	}
 	missing := cli.NotFoundError("queue", name, "", there)
-	missing.Hint = cmp.Or(missing.Hint, "vqueues alone lists the queues")
+	missing.Hint = cmp.Or(missing.Hint, "run vqueues without arguments to list the queues")
 	return missing
 }
 

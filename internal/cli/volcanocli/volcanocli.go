@@ -118,7 +118,7 @@ func newSub(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 			VOLCANO_DEFAULT_IMAGE, VOLCANO_DEFAULT_JOB_NAMESPACE and VOLCANO_SCHEDULER_NAME
 			set the defaults of --image, --namespace and --scheduler.
 
-			vcctl job run has more features: files, queues, GPUs, waiting for the end.`),
+			vcctl job run has more features: files, queues, GPUs, and waiting for the job to end.`),
 		Example: "  # Three pods that sleep\n  vsub -n nap -r 3 -c 'sleep 10'\n\n  # In another namespace\n  vsub -n nap -N nlp -i busybox -c 'sleep 10'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			args, err := l.translateSubmission(f)
@@ -165,7 +165,7 @@ func newJobs(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 		Use:   "vjobs [-n NAME] [flags]",
 		Short: "List jobs, or show one",
 		Long: cli.FormatHelp(`
-			List jobs in Volcano's table, or show one job with -n.
+			List jobs in Volcano's format, or show one job with -n.
 
 			vcctl job list shows why jobs are waiting, and accepts label selectors.`),
 		Example: "  # Jobs in a namespace\n  vjobs -N nlp\n\n  # One job\n  vjobs -N nlp -n train",
@@ -186,7 +186,7 @@ func newJobs(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 	set := cmd.Flags()
 	set.StringVarP(&l.scheduler, "scheduler", "S", "", "Only jobs that use this scheduler")
 	set.BoolVarP(&l.allNamespaces, "all-namespaces", "A", false, "List the jobs of all namespaces")
-	set.StringVar(&l.selector, "selector", "", "Only jobs with this text in their name; a text with an operator is a label selector")
+	set.StringVar(&l.selector, "selector", "", "Only jobs whose names contain this text; text with an operator is a label selector")
 	return cmd
 }
 

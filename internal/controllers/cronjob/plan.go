@@ -211,7 +211,7 @@ func (p *Plan) createDueJob(c *batchv1alpha1.CronJob, status *batchv1alpha1.Cron
 		}
 	}
 	if missed > manyMissed {
-		p.appendEvent(corev1.EventTypeWarning, tooManyMissed, "too many missed start times (more than %d); only the latest, %s, is started", manyMissed, due.Format(time.RFC3339))
+		p.appendEvent(corev1.EventTypeWarning, tooManyMissed, "too many missed start times (more than %d); only the job for the latest time, %s, is started", manyMissed, due.Format(time.RFC3339))
 	}
 	name := scheduledJobName(c, due)
 	if slices.ContainsFunc(jobs, func(j *batchv1alpha1.Job) bool { return j.Name == name }) {

@@ -138,7 +138,7 @@ func (r *Reconciler) createScheduledJob(ctx context.Context, name types.Namespac
 		}
 		if !metav1.IsControlledBy(there, cron) {
 			r.recordEvent(name, cron, Event{corev1.EventTypeWarning, foreignJob,
-				fmt.Sprintf("job %s exists and does not belong to this CronJob: no job is created for this time; delete it or rename the CronJob", job.Name)})
+				fmt.Sprintf("job %s exists but does not belong to this CronJob, so no job is created for this time; delete the job or rename the CronJob", job.Name)})
 			return nil, nil
 		}
 		if IsEndedPhase(there.Status.State.Phase) {

@@ -71,7 +71,7 @@ func parseConfig(text string) (settings, field.ErrorList) {
 	root := field.NewPath(ConfigKey)
 	if err := yaml.UnmarshalStrict([]byte(text), &f); err != nil {
 		return settings{}, field.ErrorList{field.Invalid(root, "", fmt.Sprintf("is not a valid configuration: %v; "+
-			"it must have a list networkTopologyDiscovery with source, enabled, interval, credentials and config", err))}
+			"it must contain a list networkTopologyDiscovery of entries with source, enabled, interval, credentials and config", err))}
 	}
 	var s settings
 	var errs field.ErrorList
@@ -87,7 +87,7 @@ func parseConfig(text string) (settings, field.ErrorList) {
 		}
 		seen[e.Source] = true
 		if e.Interval != nil && e.Interval.Duration <= 0 {
-			errs = append(errs, field.Invalid(path.Child("interval"), e.Interval.Duration.String(), "must be more than 0, such as 10m"))
+			errs = append(errs, field.Invalid(path.Child("interval"), e.Interval.Duration.String(), "must be greater than 0, for example 10m"))
 			continue
 		}
 		switch e.Source {
@@ -132,7 +132,7 @@ func parseLabel(config json.RawMessage, path *field.Path) ([]topology, field.Err
 		}
 		wrong := checkNetworkType(name, t.name, labels, path.Key(name))
 		if other, ok := used[t.name]; ok && len(wrong) == 0 {
-			wrong = append(wrong, field.Invalid(path.Key(name), name, fmt.Sprintf("becomes %q in names of HyperNodes, like %q; rename one of them", t.name, other)))
+			wrong = append(wrong, field.Invalid(path.Key(name), name, fmt.Sprintf("becomes %q in the names of HyperNodes, as does %q; rename one of them", t.name, other)))
 		}
 		used[t.name] = name
 		errs = append(errs, wrong...)
@@ -164,7 +164,7 @@ func checkNetworkType(name, clean string, labels []string, path *field.Path) fie
 		}
 	}
 	if n := len(labels); n == 0 || labels[n-1] != corev1.LabelHostname {
-		errs = append(errs, field.Required(path, "the last level must be nodes: nodeLabel: "+corev1.LabelHostname))
+		errs = append(errs, field.Required(path, "the last level must be the nodes, with nodeLabel: "+corev1.LabelHostname))
 	} else if n == 1 {
 		errs = append(errs, field.Required(path, "specify at least one level above "+corev1.LabelHostname))
 	}
@@ -200,7 +200,7 @@ func parseUFM(e *entry, path *field.Path) (*ufmSource, field.ErrorList) {
 // decodeSource parses the source-specific part of the configuration.
 func decodeSource(config json.RawMessage, into any, path *field.Path) field.ErrorList {
 	if len(config) == 0 {
-		return field.ErrorList{field.Required(path, "this source requires the field")}
+		return field.ErrorList{field.Required(path, "this source requires this field")}
 	}
 	if err := yaml.UnmarshalStrict(config, into); err != nil {
 		return field.ErrorList{field.Invalid(path, "", strings.TrimPrefix(err.Error(), "error unmarshaling JSON: "))}

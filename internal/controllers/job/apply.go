@@ -292,14 +292,14 @@ func (a *application) adoptExistingPod(ctx context.Context, wanted *corev1.Pod) 
 		a.known.recordCreatedPod(&there, a.now())
 		return nil
 	case there.DeletionTimestamp != nil:
-		return soon{fmt.Errorf("pod %s: an older pod of this name is still terminating", wanted.Name)}
+		return soon{fmt.Errorf("pod %s: an older pod with this name is still terminating", wanted.Name)}
 	case a.isLeftBehind(&there):
 		if err := a.deleteObject(ctx, &there); err != nil {
 			return err
 		}
 		return soon{fmt.Errorf("pod %s: the pod of an older job with this name is being deleted", wanted.Name)}
 	}
-	return fmt.Errorf("pod %s: another pod that does not belong to this job has this name; delete that pod or rename the job", wanted.Name)
+	return fmt.Errorf("pod %s: a pod that does not belong to this job already has this name; delete that pod or rename the job", wanted.Name)
 }
 
 // soon is an error that resolves itself shortly.

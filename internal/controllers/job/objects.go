@@ -40,7 +40,7 @@ func (a *application) ensureObject(ctx context.Context, o pluginapi.Object) erro
 		if err := a.deleteObject(ctx, there); err != nil {
 			return err
 		}
-		return soon{fmt.Errorf("%T %s: the pod of an older job with this name is being deleted", o.Wanted, o.Wanted.GetName())}
+		return soon{fmt.Errorf("%T %s: the object of an older job with this name is being deleted", o.Wanted, o.Wanted.GetName())}
 	}
 	if there != nil && !metav1.IsControlledBy(there, a.job) {
 		return a.handleForeign(o, there)
@@ -65,7 +65,7 @@ func (a *application) ensureObject(ctx context.Context, o pluginapi.Object) erro
 func (a *application) handleForeign(o pluginapi.Object, there client.Object) error {
 	what := fmt.Sprintf("%s %s exists but was not created for this job", kindOfObject(there), there.GetName())
 	if o.Foreign == nil {
-		return fmt.Errorf("%s, so vc does not change it: delete it, or give the job another name", what)
+		return fmt.Errorf("%s, so vc does not change it; delete it, or give the job another name", what)
 	}
 	if warning := o.Foreign(there); warning != "" {
 		a.recordEvent(plan.Event{Type: corev1.EventTypeWarning, Reason: string(batchv1alpha1.PluginError), Message: what + ": " + warning + "; delete it, or give the job another name"})

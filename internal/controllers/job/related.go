@@ -116,7 +116,7 @@ func (c *collector) addFoundJob(job *batchv1alpha1.Job) {
 func (c *collector) listIndexedJobs(name, value string) ([]*batchv1alpha1.Job, error) {
 	var list batchv1alpha1.JobList
 	if err := c.r.cache.List(c.ctx, &list, client.MatchingFields{name: value}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("jobs that are waited for: %w", err)
+		return nil, fmt.Errorf("jobs on which other jobs depend: %w", err)
 	}
 	jobs := make([]*batchv1alpha1.Job, len(list.Items))
 	for i := range list.Items {

@@ -224,7 +224,7 @@ func (p *planner) startStepIfReady(step *flowv1alpha1.Flow) {
 	}
 	job, err := flowv1alpha1.StepJob(p.in.Flow, step, template)
 	if err != nil {
-		p.appendEvent(corev1.EventTypeWarning, badPatch, "step %s: its patch does not apply to JobTemplate %s: %v", step.Name, step.Name, err)
+		p.appendEvent(corev1.EventTypeWarning, badPatch, "step %s: its patch cannot be applied to JobTemplate %s: %v", step.Name, step.Name, err)
 		return
 	}
 	p.Create = append(p.Create, job)
@@ -279,7 +279,7 @@ func (p *planner) isProbeValid(step *flowv1alpha1.Flow) bool {
 			}
 		}
 		if !known {
-			p.appendEvent(corev1.EventTypeWarning, noSuchTask, "step %s waits: no target has the task %s of its probe", step.Name, task)
+			p.appendEvent(corev1.EventTypeWarning, noSuchTask, "step %s waits because no target has the task %s, which its probe specifies", step.Name, task)
 			return false
 		}
 	}
@@ -329,7 +329,7 @@ func (p *planner) requestProbe(probe Probe) bool {
 
 // explainSilence returns a message about possible reasons why a probe gets no response.
 func (p *planner) explainSilence(probe Probe) string {
-	text := fmt.Sprintf("a step waits: the pods of task %s of job %s are running, but not all of them answer vcd on port %d (%s)", probe.Task, probe.Job, probe.Port, probe.Network)
+	text := fmt.Sprintf("a step waits: the pods of task %s of job %s are running, but not all of them respond to vcd on port %d (%s)", probe.Task, probe.Job, probe.Port, probe.Network)
 	arguments, names := p.in.Jobs[probe.Job].Spec.Plugins["svc"]
 	if names && !slices.Contains(arguments, "--disable-network-policy") && !slices.Contains(arguments, "--disable-network-policy=true") {
 		return text + "; if the cluster enforces NetworkPolicies, the policy of the job's plugin svc admits only the job's own pods: set the argument --disable-network-policy of svc, " +

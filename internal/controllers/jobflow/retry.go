@@ -21,7 +21,7 @@ func (p *planner) retryFailed(status *flowv1alpha1.JobFlowStatus) {
 	}
 	until, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		p.appendEvent(corev1.EventTypeWarning, badRetry, "annotation %s is ignored: %q is not a time such as 2026-11-21T22:18:00Z; `vcctl jobflow retry %s` writes it", keys.RetryFailed, text, p.in.Flow.Name)
+		p.appendEvent(corev1.EventTypeWarning, badRetry, "annotation %s is ignored: %q is not a time such as 2026-11-21T22:18:00Z; use `vcctl jobflow retry %s` to set it", keys.RetryFailed, text, p.in.Flow.Name)
 		return
 	}
 	p.retried = until

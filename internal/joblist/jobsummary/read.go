@@ -55,7 +55,7 @@ func (r *Reader) Next() (*Entry, error) {
 		return nil, truncatedError(err)
 	}
 	if size > longest {
-		return nil, fmt.Errorf("list of jobs: a message has %d bytes, which is too large", size)
+		return nil, fmt.Errorf("list of jobs: a message of %d bytes is too large", size)
 	}
 	if uint64(cap(r.buffer)) < size {
 		r.buffer = make([]byte, size, 2*size)

@@ -91,7 +91,7 @@ func checkBooleans(data []byte) error {
 	for i, entry := range entries {
 		for _, name := range slices.Sorted(maps.Keys(entry)) {
 			if value, ok := entry[name].(bool); ok {
-				return fmt.Errorf("%s: YAML reads this value as the boolean %t: put it in quotes", field.NewPath("nodes").Index(i).Child(name), value)
+				return fmt.Errorf("%s: YAML reads this value as the boolean %t; put it in quotes", field.NewPath("nodes").Index(i).Child(name), value)
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func ExpandSpecs(specs []Spec, taken map[string]bool) ([]Node, error) {
 			return nil, err
 		}
 		if reasons := validation.IsDNS1123Subdomain(spec.Name); spec.Name != "" && len(reasons) > 0 {
-			return nil, fmt.Errorf("%s: %q is not a valid node name: use lower case letters, digits, '-' and '.', at most 253 characters", at.Child("name"), spec.Name)
+			return nil, fmt.Errorf("%s: %q is not a valid node name: use lowercase letters, digits, '-' and '.', at most 253 characters", at.Child("name"), spec.Name)
 		}
 		names := spec.givenNames()
 		if names == nil {
@@ -135,7 +135,7 @@ func ExpandSpecs(specs []Spec, taken map[string]bool) ([]Node, error) {
 		}
 	}
 	if len(nodes) > mostNodes {
-		return nil, fmt.Errorf("%d nodes are too many; at most %d", len(nodes), mostNodes)
+		return nil, fmt.Errorf("%d nodes exceed the maximum of %d", len(nodes), mostNodes)
 	}
 	return nodes, nil
 }
@@ -182,7 +182,7 @@ func (s Spec) nodeTemplate(at *field.Path) (Node, error) {
 	node := Node{Kind: s.Kind, Labels: s.Labels, Capacity: corev1.ResourceList{}}
 	node.Kind = cmp.Or(node.Kind, KindProcess)
 	if node.Kind != KindProcess && node.Kind != KindSimulated {
-		return node, fmt.Errorf("%s: %q is neither process nor simulated", at.Child("kind"), s.Kind)
+		return node, fmt.Errorf("%s: %q is not valid; use process or simulated", at.Child("kind"), s.Kind)
 	}
 	if s.countOrOne() < 0 {
 		return node, fmt.Errorf("%s: %d is negative", at.Child("count"), s.countOrOne())
@@ -232,7 +232,7 @@ func (s Spec) readCapacity(at *field.Path, list corev1.ResourceList) error {
 func ParseQuantity(text string) (resource.Quantity, error) {
 	quantity, err := resource.ParseQuantity(text)
 	if err != nil {
-		return quantity, fmt.Errorf("%q is not a quantity such as 500m, 4 or 8Gi", text)
+		return quantity, fmt.Errorf("%q is not a valid quantity; use a value such as 500m, 4 or 8Gi", text)
 	}
 	if quantity.Sign() < 0 {
 		return quantity, fmt.Errorf("%s is negative", text)
@@ -247,7 +247,7 @@ func ParseTaint(text string) (corev1.Taint, error) {
 	taint := corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
 	isEffect := found && slices.Contains([]corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}, taint.Effect)
 	if !isEffect || len(validation.IsQualifiedName(key)) > 0 || len(validation.IsValidLabelValue(value)) > 0 {
-		return taint, fmt.Errorf("taint %q is not KEY[=VALUE]:NoSchedule, :PreferNoSchedule or :NoExecute", text)
+		return taint, fmt.Errorf("taint %q is not valid; use KEY[=VALUE]:EFFECT with the effect NoSchedule, PreferNoSchedule or NoExecute", text)
 	}
 	return taint, nil
 }

@@ -133,7 +133,7 @@ func (a *attempt) runLifecycleHook(ctx context.Context, handler *corev1.Lifecycl
 		sleepContext(ctx, time.Duration(handler.Sleep.Seconds)*time.Second)
 		return nil
 	}
-	return errors.New("the hook has none of exec, httpGet and sleep")
+	return errors.New("the hook must specify exec, httpGet or sleep")
 }
 
 // maxCheckOutput is the maximum number of bytes of a failed command's output that are included in an event.

@@ -88,8 +88,8 @@ func (a *attempt) failedToStart() string {
 func (a *attempt) handleStarted(c *lifecycle.Container) {
 	a.worker.node.recordPodEvent(a.pod, corev1.EventTypeNormal, "Started", "Started container "+a.spec.Name)
 	if len(a.process.Args) == 0 {
-		a.worker.node.recordPodEvent(a.pod, corev1.EventTypeWarning, "NoCommand", "Container "+a.spec.Name+" has no command: the image "+a.spec.Image+
-			" is not pulled on a process node, so its entrypoint is unknown. The container waits until it is stopped. Set command (or args) to run a program")
+		a.worker.node.recordPodEvent(a.pod, corev1.EventTypeWarning, "NoCommand", "Container "+a.spec.Name+" has no command: process nodes do not pull the image "+a.spec.Image+
+			", so its entrypoint is unknown. The container waits until it is stopped. Set command (or args) to run a program")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	a.probesMu.Lock()

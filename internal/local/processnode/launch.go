@@ -120,7 +120,7 @@ func setIdentity(process *shim.Process, pod *corev1.PodSecurityContext, containe
 	mustNotBeRoot := nonRoot != nil && *nonRoot
 	wouldBeRoot := process.UID == nil || *process.UID == 0
 	if mustNotBeRoot && wouldBeRoot {
-		return errors.New("container has runAsNonRoot and would run as root: set runAsUser")
+		return errors.New("container has runAsNonRoot but would run as root: set runAsUser")
 	}
 	return nil
 }

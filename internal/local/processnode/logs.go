@@ -88,7 +88,7 @@ func parseLogRequest(query url.Values, now time.Time) (logRequest, error) {
 		}
 		value, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || value < minimum {
-			return fmt.Errorf("%s: %q is not a number of at least %d", key, text, minimum)
+			return fmt.Errorf("%s: %q is not valid; use a whole number of at least %d", key, text, minimum)
 		}
 		set(value)
 		return nil
@@ -100,7 +100,7 @@ func parseLogRequest(query url.Values, now time.Time) (logRequest, error) {
 		}
 		value, err := strconv.ParseBool(text)
 		if err != nil {
-			return fmt.Errorf("%s: %q is neither true nor false", key, text)
+			return fmt.Errorf("%s: %q is not valid; use true or false", key, text)
 		}
 		*target = value
 		return nil

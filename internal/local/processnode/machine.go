@@ -69,7 +69,7 @@ func machineForNodes(directory string) (*machine, error) {
 	if m.permitted.Shared {
 		bridge, err := network.Open(directory)
 		if err != nil {
-			m.missing = append(m.missing, "a bridge is not permitted ("+err.Error()+"): pods share the machine's network and addresses")
+			m.missing = append(m.missing, "a bridge cannot be created ("+err.Error()+"): pods share the machine's network and addresses")
 		}
 		m.bridge = bridge
 	}

@@ -83,7 +83,7 @@ func (s *statusWriter) writeStatuses(ctx context.Context) {
 				return
 			}
 			if err != nil {
-				s.node.config.Log.V(1).Info("Could not write the status of a pod, trying again", "pod", s.namespace+"/"+s.name, "err", err.Error())
+				s.node.config.Log.V(1).Info("Could not write the status of a pod; trying again", "pod", s.namespace+"/"+s.name, "err", err.Error())
 				if !sleepContext(ctx, wait) {
 					return
 				}

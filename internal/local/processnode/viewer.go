@@ -22,7 +22,7 @@ const (
 )
 
 // errViewerStalled is the error of a viewer that was disconnected because it accepted no output.
-var errViewerStalled = errors.New("the client no longer reads the output and was disconnected, so that it does not block the container")
+var errViewerStalled = errors.New("the client stopped reading the output and was disconnected so that it does not block the container")
 
 // viewer sends the output of a process to a client at the client's pace. It has its own goroutine for writing, so
 // that no other goroutine waits for the client.

@@ -77,7 +77,7 @@ func parseScript(annotations map[string]string, startDelay time.Duration) (scrip
 		}
 		return err == nil
 	})
-	hasRate := read(AnnotationFailureRate, "a probability from 0 to 1 such as 0.05, or 5%", "no run fails at random", func(v string) bool {
+	hasRate := read(AnnotationFailureRate, "a probability from 0 to 1 such as 0.05, or a percentage such as 5%", "the pod does not fail at random", func(v string) bool {
 		rate, ok := parseShare(v)
 		if ok {
 			s.failRate = rate

@@ -75,7 +75,7 @@ func (a Arguments) Percent(key string, def float64, warn func(string)) float64 {
 func (a Arguments) WarnUnknown(where string, warn func(string), known ...string) {
 	for _, key := range keysWithout(a, known) {
 		if warn != nil {
-			warn(fmt.Sprintf("argument %s.%s has no effect: %s has only %s", where, key, where, strings.Join(known, ", ")))
+			warn(fmt.Sprintf("argument %s.%s has no effect: the valid keys of %s are %s", where, key, where, strings.Join(known, ", ")))
 		}
 	}
 }

@@ -113,7 +113,7 @@ func Parse(data []byte) (*Config, []string, error) {
 	}
 	var f file
 	if err := yaml.Unmarshal(data, &f); err != nil {
-		return nil, warnings, fmt.Errorf("scheduler configuration is not valid YAML of the expected form: %w", err)
+		return nil, warnings, fmt.Errorf("scheduler configuration does not have the expected format: %w", err)
 	}
 	warnUnknownKeys(data, warn)
 	cfg := &Config{Configurations: map[string]Arguments{}}
@@ -138,7 +138,7 @@ func Parse(data []byte) (*Config, []string, error) {
 		warn("plugins: policies belong under tiers[].plugins; policies at the top level are ignored")
 	}
 	if len(f.Tiers) == 0 {
-		warn("tiers: missing, so no policies are active: no gangs, no shares, and no filters other than free resources")
+		warn("tiers: missing, so no policies are active: the scheduler ignores gangs and shares, and filters nodes only by free resources")
 	}
 	for i, c := range f.Configurations {
 		cfg.readArguments(i, c, warn)
@@ -154,7 +154,7 @@ func (cfg *Config) readActions(text string, warn func(string, ...any)) error {
 		name = strings.TrimSpace(name)
 		switch {
 		case name == "" && strings.TrimSpace(text) == "":
-			return fmt.Errorf("actions: empty; name at least one of %s", joinSortedNames(knownActions))
+			return fmt.Errorf("actions: empty; specify at least one of %s", joinSortedNames(knownActions))
 		case !slices.Contains(knownActions, name):
 			return fmt.Errorf("actions: unknown action %q; valid actions are %s", name, joinSortedNames(knownActions))
 		case slices.Contains(cfg.Actions, name):
@@ -211,9 +211,9 @@ func (cfg *Config) readArguments(i int, c fileAction, warn func(string, ...any))
 	case !slices.Contains(knownActions, c.Name):
 		warn("configurations[%d].name: unknown action %q; ignored", i, c.Name)
 	case !slices.Contains(cfg.Actions, c.Name):
-		warn("configurations[%d].name: %s is not among the actions; its arguments have no effect", i, c.Name)
+		warn("configurations[%d].name: %s is not listed in actions; its arguments have no effect", i, c.Name)
 	case twice:
-		warn("configurations[%d].name: %s is listed before; this entry is ignored", i, c.Name)
+		warn("configurations[%d].name: %s is already listed; this entry is ignored", i, c.Name)
 	default:
 		cfg.Configurations[c.Name] = Arguments(c.Arguments)
 	}
@@ -223,7 +223,7 @@ func (cfg *Config) readArguments(i int, c fileAction, warn func(string, ...any))
 func (t *Tier) checkQueueOrders(i int) error {
 	tree := slices.ContainsFunc(t.Plugins, func(p Plugin) bool { return p.Name == "drf" && p.Enabled("enableHierarchy") })
 	if tree && slices.ContainsFunc(t.Plugins, func(p Plugin) bool { return p.Name == "proportion" }) {
-		return fmt.Errorf("tiers[%d]: drf with enableHierarchy and proportion order queues by different rules; put them into different tiers", i)
+		return fmt.Errorf("tiers[%d]: drf with enableHierarchy and proportion order queues by different rules; put them in different tiers", i)
 	}
 	return nil
 }

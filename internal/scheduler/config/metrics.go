@@ -31,7 +31,7 @@ type Elastic struct {
 
 // MetricsOptions documents the keys of the section.
 var MetricsOptions = []Option{
-	{Key: "type", Text: "`prometheus`, `prometheus_adaptor` (by the API server's custom metrics) or `elasticsearch`"},
+	{Key: "type", Text: "`prometheus`, `prometheus_adaptor` (through the API server's custom metrics API) or `elasticsearch`"},
 	{Key: "address", Text: "URL of the source: http://… or https://…"},
 	{Key: "interval", Default: "30s", Text: "time between two queries"},
 	{Key: "tls.insecureSkipVerify", Default: "false", Text: "true: accepts any certificate"},
@@ -64,7 +64,7 @@ func readMetrics(raw map[string]any, warn func(string, ...any)) (Metrics, error)
 		case "interval":
 			d, err := time.ParseDuration(text)
 			if err != nil || d <= 0 {
-				warn("metrics.interval: must be a time such as 30s, not %q; 30s is used", text)
+				warn("metrics.interval: must be a duration such as 30s, not %q; 30s is used", text)
 				continue
 			}
 			m.Interval = d

@@ -17,19 +17,19 @@ var vendor = map[string]string{
 	"cce-gpu-topology-priority":  "the policy supports only GPU nodes of its cloud; use deviceshare to share GPUs",
 	"cce-gpu":                    "the policy supports only the GPU add-on of its cloud; use deviceshare to share GPUs",
 	"xgpu":                       "the policy supports only the GPU add-on of its cloud; use deviceshare to share GPUs",
-	"nodelocalvolume":            "policy predicates checks volumes",
-	"nodeemptydirvolume":         "ephemeral storage is a resource: pods request ephemeral-storage",
-	"nodeCSIscheduling":          "policy predicates checks volumes and volume limits",
+	"nodelocalvolume":            "the predicates policy checks volumes",
+	"nodeemptydirvolume":         "ephemeral storage is a resource: request ephemeral-storage in the pods",
+	"nodeCSIscheduling":          "the predicates policy checks volumes and volume limits",
 	"networkresource":            "the policy supports only network interfaces of its cloud; extended resources count like any other resource",
 }
 
 // meaningless lists arguments and switches of Volcano or a vendor that have no effect here. Each is mapped to the
 // reason.
 var meaningless = map[string]string{
-	"predicateErrorCacheEnable": "pods that schedule alike are always evaluated once",
+	"predicateErrorCacheEnable": "pods with the same requirements are always evaluated only once",
 	"enableJobPipelined":        "resources are reserved for a gang as a whole, or not at all",
 	"enabledSubJobPipelined":    "resources are reserved for sub-groups together with their gang, or not at all",
-	"selectorspread.weight":     "Kubernetes has replaced it with topology spread: podtopologyspread.weight",
+	"selectorspread.weight":     "Kubernetes replaced it with topology spread; use podtopologyspread.weight",
 }
 
 // VendorReplacement reports whether a policy belongs to a cloud vendor's edition of Volcano, and returns its
@@ -95,5 +95,5 @@ func extractFromConfigMap(data map[string]string, warn func(string, ...any)) ([]
 			return []byte(data[key]), nil
 		}
 	}
-	return nil, fmt.Errorf("ConfigMap: no key %s in data", strings.Join(confKeys, " or "))
+	return nil, fmt.Errorf("the ConfigMap has no key %s in data", strings.Join(confKeys, " or "))
 }

@@ -60,9 +60,9 @@ func (p *plan) newEviction(u *unit, t *model.Task, why string) decision.Evict {
 	case p.isBetweenQueues():
 		e.Message = fmt.Sprintf("queue %s reclaims resources for %s: %s", j.In.Name, j.Title(), cmp.Or(why, "queue "+u.from.Name+" uses more than its deserved share"))
 	case p.c.Own:
-		e.Message = fmt.Sprintf("%s needs its resources for %s: %s", j.Title(), p.attack.Tasks[0].Key(), cmp.Or(why, "the other pod has precedence"))
+		e.Message = fmt.Sprintf("%s needs the resources for %s: %s", j.Title(), p.attack.Tasks[0].Key(), cmp.Or(why, "the other pod has precedence"))
 	default:
-		e.Message = fmt.Sprintf("%s of the same queue %s takes its resources: %s", j.Title(), u.from.Name, cmp.Or(why, "it has precedence"))
+		e.Message = fmt.Sprintf("%s in the same queue %s takes the resources: %s", j.Title(), u.from.Name, cmp.Or(why, "it has precedence"))
 	}
 	return e
 }

@@ -62,7 +62,7 @@ func describeCycle(q *Queue, up map[*Queue]*Queue) string {
 	for p := up[q]; p != nil; p = up[p] {
 		names = append(names, p.Name)
 		if p == q {
-			return fmt.Sprintf("its parents form a cycle: %s", strings.Join(names, " → "))
+			return fmt.Sprintf("its ancestors form a cycle: %s", strings.Join(names, " → "))
 		}
 		if len(names) > len(up) { // the cycle is further up and does not contain q
 			break

@@ -194,7 +194,7 @@ func (s *Session) whyNoDomain(limit int) explain.Verdict {
 		}
 	}
 	if lowest, ok := s.Tree.Topology.LowestTier(); ok {
-		return explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("no HyperNode with nodes has tier %d or lower; the lowest has tier %d", limit, lowest)}
+		return explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("no HyperNode with nodes has tier %d or lower; the lowest tier is %d", limit, lowest)}
 	}
 	return explain.Verdict{Code: reason.NoHyperNode, Topology: "no HyperNode is usable"}
 }

@@ -65,7 +65,7 @@ func expandName(part string) ([]string, error) {
 	open := strings.IndexByte(part, '[')
 	if open < 0 {
 		if strings.ContainsAny(part, "] \t\n") {
-			return nil, fmt.Errorf("%q is not a name", part)
+			return nil, fmt.Errorf("%q is not a valid name", part)
 		}
 		return []string{part}, nil
 	}
@@ -88,7 +88,7 @@ func expandName(part string) ([]string, error) {
 	}
 	head := part[:open]
 	if strings.ContainsAny(head, "] \t\n") {
-		return nil, fmt.Errorf("%q is not a name", part)
+		return nil, fmt.Errorf("%q is not a valid name", part)
 	}
 	names := make([]string, 0, len(numbers)*len(tails))
 	for _, number := range numbers {

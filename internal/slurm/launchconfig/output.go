@@ -100,7 +100,7 @@ func (n Names) expandLetter(c byte) (string, error) {
 	case 'x':
 		return n.JobName, nil
 	}
-	return "", fmt.Errorf("%%%c is unknown; the patterns are %%%% %%A %%a %%b %%J %%j %%N %%n %%r %%S %%s %%t %%u %%x", c)
+	return "", fmt.Errorf("%%%c is unknown; valid patterns are %%%% %%A %%a %%b %%J %%j %%N %%n %%r %%S %%s %%t %%u %%x", c)
 }
 
 // PatternScope reports whether a pattern results in a different file for each task, and whether it results in a

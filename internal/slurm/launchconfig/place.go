@@ -117,7 +117,7 @@ func (p Place) OwnHost() string { return p.Hosts[p.NodeID] }
 func (p *Pod) setElement(a *Array, n int) error {
 	index, ok := a.ElementIndex(n)
 	if !ok {
-		return fmt.Errorf("pod %q is element %d of the array %s", p.Name, n, a.Elements)
+		return fmt.Errorf("pod %q is at position %d, but the array %s has fewer tasks", p.Name, n, a.Elements)
 	}
 	p.ArrayIndex = index
 	if p.ElementID == "" {
@@ -157,7 +157,7 @@ func FindPlace(s *Spec, p *Pod) (Place, error) {
 		place.NodeID = index + 1
 	}
 	if place.NodeID >= nodes {
-		return Place{}, fmt.Errorf("pod %q is node %d of %d", p.Name, place.NodeID, nodes)
+		return Place{}, fmt.Errorf("pod %q has node number %d, but the number of nodes is %d", p.Name, place.NodeID, nodes)
 	}
 	return place, nil
 }

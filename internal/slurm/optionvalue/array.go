@@ -28,7 +28,7 @@ func (a Array) String() string {
 
 // ParseArray parses a list of indices such as 0-15, 1,3,5-7 or 0-15:4, which may be followed by %n and be in brackets.
 func ParseArray(text string) (Array, error) {
-	const hint = "separate indices and ranges with commas, for example 0-15, 1,3,5-7 or 0-15:4; append %4 to run at most four at the same time"
+	const hint = "separate indices and ranges with commas, for example 0-15, 1,3,5-7 or 0-15:4; append %4 to run at most four tasks at the same time"
 	if inner, opened := strings.CutPrefix(text, "["); opened {
 		var closed bool
 		if text, closed = strings.CutSuffix(inner, "]"); !closed {
@@ -40,7 +40,7 @@ func ParseArray(text string) (Array, error) {
 	if limited {
 		n, ok := parseDigitsOnly(limit)
 		if !ok || n > 1<<30 {
-			return Array{}, newError("after %, specify how many elements may run at the same time, for example 0-99%10")
+			return Array{}, newError("after %, specify how many tasks can run at the same time, for example 0-99%10")
 		}
 		a.Limit = int32(n)
 	}

@@ -192,7 +192,7 @@ func (d *dateParts) toTime(now time.Time, tense Tense) (time.Time, error) {
 	}
 	moment := at(year, time.Month(d.month), d.day)
 	if moment.Day() != d.day && moment.Add(-d.clock).Day() != d.day {
-		return time.Time{}, newError("the month does not have this day")
+		return time.Time{}, newError("the date does not exist")
 	}
 	return moment, nil
 }

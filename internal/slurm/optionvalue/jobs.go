@@ -41,7 +41,7 @@ func (j Job) String() string {
 
 // ParseJob parses a reference such as 42, 42_7, 42_[1-3,9], 42.0 or 42_7.batch. A name may replace the number.
 func ParseJob(text string) (Job, error) {
-	const hint = "specify a job number such as 42; for elements of an array append _7 or _[1-3,9]"
+	const hint = "specify a job number such as 42; for tasks of an array, append _7 or _[1-3,9]"
 	var j Job
 	rest := text
 	if first := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' }); first != 0 && text != "" {

@@ -57,7 +57,7 @@ func (p *Profile) findProblems() []string {
 	}
 	for i, name := range p.Ignore {
 		if !slices.Contains(request.RejectedNames(), name) {
-			c.addProblem(fmt.Sprintf("ignore[%d]", i), "%q is not one of the unsupported options that sbatch --help lists", name)
+			c.addProblem(fmt.Sprintf("ignore[%d]", i), "sbatch --help does not list %q as an unsupported option", name)
 		}
 	}
 	return c.problems

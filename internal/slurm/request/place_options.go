@@ -8,7 +8,7 @@ import (
 )
 
 var placeOptions = setGroup("Placement",
-	Option{Option: newRequired("nodelist", 'w', "NODES", "Use only these nodes: n[1-3],n7, or a file (contains /)"), Env: "NODELIST", set: setNodelist},
+	Option{Option: newRequired("nodelist", 'w', "NODES", "Use only these nodes: n[1-3],n7, or a file path with /"), Env: "NODELIST", set: setNodelist},
 	Option{Option: newRequired("nodefile", 'F', "FILE", "Use only the nodes listed in this file"), Env: "NODEFILE", set: setNodefile},
 	Option{Option: newRequired("exclude", 'x', "NODES", "Do not use these nodes"), Env: "EXCLUDE", set: storeHosts("exclude", func(r *Request) *[]string { return &r.Exclude })},
 	Option{Option: newRequired("constraint", 'C', "FEATURES", "Required features of nodes: a&b, a|b"), Env: "CONSTRAINT", set: storeFeatures("constraint", func(r *Request) *optionvalue.Features { return &r.Constraint })},

@@ -65,7 +65,7 @@ func ParseTable(text, user string) ([]Entry, error) {
 		}
 	}
 	if len(p.options) > 0 {
-		p.problems = append(p.problems, usererror.Errorf("add a line with a time and a command after the options", "line %d: the options are not followed by an entry", p.options[0].Line))
+		p.problems = append(p.problems, usererror.Errorf("add a line with a time and a command after the options", "line %d: no entry follows the options", p.options[0].Line))
 	}
 	return p.entries, errors.Join(p.problems...)
 }
@@ -124,7 +124,7 @@ func splitLine(line string) (schedule, command string, err error) {
 		schedule = longhand
 	}
 	if schedule == "@reboot" {
-		return "", "", errors.New("@reboot is not supported: jobs run on nodes of the cluster")
+		return "", "", errors.New("@reboot is not supported because jobs run on cluster nodes")
 	}
 	if _, err := batchv1alpha1.ParseSchedule(schedule); err != nil || batchv1alpha1.NamesZone(schedule) {
 		return "", "", fmt.Errorf("%q is not a valid schedule", schedule)

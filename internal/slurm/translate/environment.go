@@ -63,7 +63,7 @@ func (b *topic) setEnvironment() {
 		size += len(entry) + 1
 	}
 	if size > maxEnvironment {
-		b.addError(usererror.Errorf("export only the needed variables: --export=NAME,NAME", "the exported environment has %d bytes, more than %d", size, maxEnvironment))
+		b.addError(usererror.Errorf("export only the variables that the job needs: --export=NAME,NAME", "the exported environment has %d bytes, but the limit is %d", size, maxEnvironment))
 	}
 }
 

@@ -34,7 +34,7 @@ func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated option
 		labels := b.labelRequirements(old[0])
 		rest := len(all) - len(labels)
 		if len(b.errs) > 0 || rest < 0 || !apiequality.Semantic.DeepEqual(all[rest:], labels) {
-			return usererror.Errorf("cancel the job and submit it again with --constraint", "the features of the job were translated with an earlier version of the site's profile")
+			return usererror.Errorf("cancel the job and submit it again with --constraint", "the job's features come from an earlier version of the site's profile")
 		}
 		all = all[:rest]
 	}

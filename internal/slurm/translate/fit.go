@@ -51,7 +51,7 @@ func (b *sizing) fewestPods(most int64) int {
 		if len(b.Facts.Nodes) > 0 {
 			why = "no known node of queue " + b.target.queue + " can run the job"
 		}
-		b.addNote(why + ": all tasks run in one pod; use --nodes to specify the number of pods")
+		b.addNote(why + ", so all tasks run in one pod; use --nodes to specify the number of pods")
 		return 1
 	}
 	if len(b.r.Nodelist) > 0 {
@@ -67,7 +67,7 @@ func (b *sizing) fewestPods(most int64) int {
 		n = b.smallestFit(have, limit)
 	}
 	if n == 0 {
-		b.addError(usererror.Errorf(fmt.Sprintf("the nodes of queue %s do not have enough resources for the job in up to %d pods; if nodes will be added, use --nodes to specify the number of pods", b.target.queue, limit),
+		b.addError(usererror.Errorf(fmt.Sprintf("the nodes of queue %s do not have enough resources for the job in up to %d pods; if the cluster will grow, use --nodes to specify the number of pods", b.target.queue, limit),
 			"Batch job submission failed: Requested node configuration is not available"))
 		return 1
 	}

@@ -62,7 +62,7 @@ func (b *topic) choosePartition(list string) string {
 		chosen = names[i]
 	}
 	if b.r.Verbose > 0 {
-		b.addNote(fmt.Sprintf("of the partitions %s, the job uses %s", list, chosen))
+		b.addNote(fmt.Sprintf("the job requested partitions %s and uses %s", list, chosen))
 	}
 	return chosen
 }

@@ -153,9 +153,9 @@ func (b *topic) setTopology() {
 	switch {
 	case n == 0:
 	case b.size.nodes%n != 0:
-		b.addError(usererror.Errorf("set --nodes to a multiple of --segment", "--segment=%d: --nodes=%d is not a multiple of it", n, b.size.nodes))
+		b.addError(usererror.Errorf("set --nodes to a multiple of --segment", "--segment=%d does not divide --nodes=%d evenly", n, b.size.nodes))
 	case b.r.Array != nil:
-		b.addError(usererror.Errorf("remove --segment: each element is already a group", "--segment is not supported here together with --array"))
+		b.addError(usererror.Errorf("remove --segment: each array task is already a group", "--segment is not supported here together with --array"))
 	case n == b.size.nodes:
 		b.job.NetworkTopology = &batchv1alpha1.NetworkTopologySpec{Mode: batchv1alpha1.HardNetworkTopologyMode, HighestTierAllowed: new(1)}
 		b.recordFields("segment", "spec.networkTopology")

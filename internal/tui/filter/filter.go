@@ -213,7 +213,7 @@ func (n *Number[R]) parseBound(value string) (float64, error) {
 	if !n.Time {
 		bound, err := strconv.ParseFloat(value, 64)
 		if err != nil || bound != bound {
-			return 0, fmt.Errorf("%s: %q is not a number; use for example %s>=8", n.Key, value, n.Key)
+			return 0, fmt.Errorf("%s: %q is not a number; use a number, for example %s>=8", n.Key, value, n.Key)
 		}
 		return bound, nil
 	}
@@ -224,7 +224,7 @@ func (n *Number[R]) parseBound(value string) (float64, error) {
 	}
 	length, err := time.ParseDuration(value)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %q is not a duration; use for example %s>=2h, 90s, 5m or 3d", n.Key, value, n.Key)
+		return 0, fmt.Errorf("%s: %q is not a duration; use a duration, for example %s>=2h, 90s, 5m or 3d", n.Key, value, n.Key)
 	}
 	return length.Seconds(), nil
 }

@@ -37,14 +37,14 @@ func TextKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
 func RowKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
 	do := rowsOf(of).do
 	return append(TextKeys(name, of),
-		screenapi.Binding{Screen: name, Key: "S", Name: "sort", Help: "choose the column to sort by; the same column again reverses the order", Footer: 40, Do: do(Rows.SortMenu)},
+		screenapi.Binding{Screen: name, Key: "S", Name: "sort", Help: "choose the column to sort by; choose it again to reverse the order", Footer: 40, Do: do(Rows.SortMenu)},
 		screenapi.Binding{Screen: name, Key: "c", Name: "columns", Help: "choose the visible columns", Footer: 41, Do: do(Rows.Chooser)},
 	)
 }
 
 // FirstRowKey returns the key "g" for tables that cannot be grouped.
 func FirstRowKey(name string, of func(screenapi.Screen) Rows) screenapi.Binding {
-	return screenapi.Binding{Screen: name, Key: "g", Name: "top", Help: "the first row (on screens with grouping: group)", Do: rowsOf(of).change(Rows.Home)}
+	return screenapi.Binding{Screen: name, Key: "g", Name: "top", Help: "the first row; on some screens, g groups rows", Do: rowsOf(of).change(Rows.Home)}
 }
 
 // MarkKeys returns the keys for tables whose rows can be marked.

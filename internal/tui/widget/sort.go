@@ -122,7 +122,7 @@ func SortKeys[R any](name string, of func(screenapi.Screen) Rows, columns []Colu
 		}
 		title := strings.ToLower(cmp.Or(column.Title, column.Key))
 		keys = append(keys, screenapi.Binding{
-			Screen: name, Key: column.Letter, Name: "sort " + strings.ToLower(column.Key), Help: "sort by " + title + ", then by the previous order; again reverses it",
+			Screen: name, Key: column.Letter, Name: "sort " + strings.ToLower(column.Key), Help: "sort by " + title + ", then by the previous order; repeat to reverse",
 			Do: rowsOf(of).change(func(r Rows) { r.SortBy(column.Key) }),
 		})
 	}

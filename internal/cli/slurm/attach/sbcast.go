@@ -18,10 +18,10 @@ import (
 var Sbcast = program.Program{Table: &podcommands.SbcastTable, Run: runSbcast,
 	Short: "Copy a file to all nodes of a job",
 	Long: `
-		Copy a file from this machine to each node of a running job and keep its mode.
+		Copy a file, with its mode, from this machine to each node of a running job.
 		Inside a job, sbcast copies a file from the node where it runs. A DESTINATION
-		that ends in / is a directory. Use a local disk of the nodes: on a shared file
-		system, one copy is enough.`,
+		that ends in / is a directory. Copy to a local disk of the nodes: on a shared
+		file system, one copy is enough.`,
 	Example: `
 		# Copy a file to all nodes of a job
 		vcctl slurm sbcast --jobid=42 run.sh /tmp/run.sh
@@ -90,7 +90,7 @@ var Sgather = program.Program{Table: &podcommands.SgatherTable, Run: runSgather,
 		Copy a file from each node of the job to the node where sgather runs, as
 		DESTINATION.NODE, and remove the original unless you specify --keep. It works only
 		inside jobs: in batch scripts and in programs started by srun or salloc. With
-		-r, SOURCE may be a directory.`,
+		-r, SOURCE can be a directory.`,
 	Example: `
 		# In a batch script: copy the results of all nodes
 		vcctl slurm sgather -k /tmp/result.csv result.csv

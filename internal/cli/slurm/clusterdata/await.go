@@ -33,7 +33,7 @@ func WarnOnce(c *program.Call, job *batchv1alpha1.Job) func(error) {
 	return func(err error) {
 		if !told {
 			told = true
-			c.PrintNotef("warning", "job %s cannot be read at the moment; still waiting: %v", listrow.NumberOrName(job), err)
+			c.PrintNotef("warning", "job %s cannot currently be read; still waiting: %v", listrow.NumberOrName(job), err)
 		}
 	}
 }

@@ -248,7 +248,7 @@ func (v *View) readAdditional(ctx context.Context, w Wants) error {
 
 // podsToRead describes the pods of a namespace as additional data. read is the function that reads them.
 func podsToRead(namespace string, read func(context.Context) error) beside {
-	return beside{"pods", namespaceText(namespace), "the nodes of jobs or how they ended", read}
+	return beside{"pods", namespaceText(namespace), "the nodes of jobs or how jobs ended", read}
 }
 
 // namespaceText describes a namespace for use in a sentence. The empty namespace means all namespaces.

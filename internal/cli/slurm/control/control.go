@@ -134,7 +134,7 @@ func suspendJobs(ctx context.Context, c *program.Call, words []string) error {
 	if err := applyVerb(ctx, c, words, clusterops.Suspend, nil); err != nil {
 		return err
 	}
-	c.PrintNotef("warning", "the job's pods were stopped; a resumed job starts again from the beginning")
+	c.PrintNotef("warning", "the job's pods are stopped; if you resume the job, it starts from the beginning")
 	return nil
 }
 

@@ -52,7 +52,7 @@ func readJobChange(c *program.Call, list []scontrol.Word) (*jobChange, error) {
 			change.annotations[keys.Dependency] = textOrNil(word.Value)
 		case word.HasName("ArrayTaskThrottle"):
 			if n, err := strconv.Atoi(word.Value); err != nil || n < 0 {
-				return nil, usererror.Errorf("specify how many elements may run at the same time; 0 means no limit", "Invalid ArrayTaskThrottle: %s", word.Value)
+				return nil, usererror.Errorf("specify how many tasks can run at the same time; 0 means no limit", "Invalid ArrayTaskThrottle: %s", word.Value)
 			} else if n == 0 {
 				change.annotations[keys.ArrayLimit] = nil
 				continue

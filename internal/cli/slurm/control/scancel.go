@@ -28,7 +28,7 @@ import (
 
 const how = "Actions"
 
-var scancelTable = getopt.Table{Program: "scancel", Operands: "[JOB[_ELEMENT][.STEP]...]", Options: []getopt.Option{
+var scancelTable = getopt.Table{Program: "scancel", Operands: "[JOB[_TASK][.STEP]...]", Options: []getopt.Option{
 	{Long: "account", Short: 'A', Arg: getopt.Required, Value: "NAME", Help: "Only jobs of this account", Group: program.FilterGroup},
 	{Long: "me", Help: "Only your jobs", Group: program.FilterGroup},
 	{Long: "jobname", Short: 'n', Arg: getopt.Required, Value: "NAME", Help: "Only jobs with this name", Group: program.FilterGroup},
@@ -58,12 +58,12 @@ var scancelTable = getopt.Table{Program: "scancel", Operands: "[JOB[_ELEMENT][.S
 
 // Scancel cancels and signals jobs.
 var Scancel = program.Program{Table: &scancelTable, Run: runScancel,
-	Short: "Cancel or signal jobs, array elements and steps",
+	Short: "Cancel or signal jobs, array tasks and steps",
 	Long: `
 		Cancel jobs: their pods are stopped, but their records remain available to sacct.
 		If several filters are given, only jobs that match all of them are cancelled.`,
 	Example: `
-		# A job and two elements of an array
+		# A job and two tasks of an array
 		vcctl slurm scancel 41 42_[3,7]
 
 		# All your pending jobs
@@ -223,7 +223,7 @@ func (s *scancel) cancelTarget(ctx context.Context, t target) error {
 	case s.signal != "" || t.step != "":
 		return s.sendSignal(ctx, t)
 	case s.Parsed.Has("purge") && t.elements != nil:
-		return usererror.Errorf("omit --purge to cancel them", "--purge deletes whole jobs, not single elements: %s", t.ref)
+		return usererror.Errorf("omit --purge to cancel the tasks", "--purge deletes whole jobs, not single tasks: %s", t.ref)
 	case s.Parsed.Has("purge"):
 		return s.view.Client.Delete(ctx, t.row.Job, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &t.row.Job.UID})
 	case t.elements != nil:

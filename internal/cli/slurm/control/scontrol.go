@@ -58,7 +58,7 @@ var Scontrol = program.Program{Table: &scontrolTable, Run: runScontrol,
 		  suspend|resume JOB...                      stop the pods of jobs; start them again
 		  update JobId=42 TimeLimit=2:00:00          change a job: TimeLimit and Partition
 		                                             of held jobs, a shorter TimeLimit of
-		                                             running ones, QOS of pending ones,
+		                                             running jobs, QOS of pending jobs,
 		                                             JobName, Comment, Account, WCKey,
 		                                             Dependency, StartTime,
 		                                             ArrayTaskThrottle

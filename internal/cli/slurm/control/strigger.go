@@ -63,5 +63,5 @@ func triggerHint(c *program.Call) string {
 	case c.Parsed.Has("fini"), hasJob:
 		return "sbatch --dependency=afterany:" + job + " SCRIPT runs a script after the job has ended"
 	}
-	return "run a program that reads the output of vcctl node list --watch, which prints each change of a node"
+	return "run a program that reads the output of vcctl node list --watch, which prints each change to a node"
 }

@@ -106,9 +106,9 @@ func updatePartition(ctx context.Context, c *program.Call, name string, change [
 	}
 	switch strings.ToUpper(change[0].Value) { // a queue is either open or closed
 	case "DOWN":
-		c.PrintNotef("warning", "State=DOWN is the same as INACTIVE here: new jobs are also rejected")
+		c.PrintNotef("warning", "State=DOWN has the same effect as INACTIVE: new jobs are also rejected")
 	case "DRAIN":
-		c.PrintNotef("warning", "State=DRAIN is the same as INACTIVE here: pending jobs also do not start")
+		c.PrintNotef("warning", "State=DRAIN has the same effect as INACTIVE: pending jobs do not start either")
 	}
 	cl, err := c.Factory.Client()
 	if err != nil {

@@ -36,9 +36,9 @@ func checkShorterLimit(job *batchv1alpha1.Job, limit int64) error {
 	switch {
 	case isLonger:
 		return usererror.Errorf("the time limit of running pods can only be shortened; to extend it, first stop the job with scontrol requeuehold "+id,
-			"Access/permission denied for job %s: the time limit of a running job cannot be made longer", id)
+			"Access/permission denied for job %s: the time limit of a running job cannot be extended", id)
 	case job.Annotations[keys.Array] != "":
-		return usererror.Errorf("use scancel to end elements; TimeLimit can be changed only while the array is held", "TimeLimit of a running array cannot be changed: job %s is an array", id)
+		return usererror.Errorf("use scancel to end tasks; TimeLimit can be changed only while the array is held", "TimeLimit of a running array cannot be changed: job %s is an array", id)
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func shortenPods(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, l
 			continue
 		}
 		if err := attach.ExecInPod(ctx, c, pod, []string{launchconfig.Program, "limit", strconv.FormatInt(limit, 10)}); err != nil {
-			c.PrintNotef("warning", "the script of job %s did not receive the new time limit, so the --signal signal is still sent according to the old limit: %v", id, err)
+			c.PrintNotef("warning", "the script of job %s did not receive the new time limit, so --signal still uses the old limit: %v", id, err)
 		}
 	}
 	if !canLimitTemplates(job) {

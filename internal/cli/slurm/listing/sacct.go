@@ -56,7 +56,7 @@ var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{
 	{Long: "flags", Short: 'F', Arg: getopt.Required, Value: "LIST", Help: "Not supported: jobs do not have these flags", Group: program.FilterGroup},
 	{Long: "duplicates", Short: 'D', NoEffect: true, Help: "No effect: each job is printed once", Group: program.FilterGroup},
 	{Long: "allocations", Short: 'X', Help: "Print only jobs, not their batch scripts and steps", Group: program.OutputGroup},
-	{Long: "array", Help: "Print one line for each pending element of an array", Group: program.OutputGroup},
+	{Long: "array", Help: "Print one line for each pending task of an array", Group: program.OutputGroup},
 	{Long: "brief", Short: 'b', Help: "Print fewer columns", Group: program.OutputGroup},
 	{Long: "long", Short: 'l', Help: "Print more columns", Group: program.OutputGroup},
 	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FIELDS", Help: "Columns to print: jobid,state%20", Group: program.OutputGroup},
@@ -294,7 +294,7 @@ func noteRetention(ctx context.Context, c *program.Call, v *sacctView) error {
 		keep = time.Duration(p.KeepSeconds) * time.Second
 	}
 	if oldest := c.Factory.Now().Add(-keep); v.window.From.Before(oldest) {
-		c.PrintNoteOnce("jobs are deleted %s after they end: jobs that ended before %s are no longer listed", state.LongClock(keep), oldest.Format(timeformat.Standard))
+		c.PrintNoteOnce("jobs are deleted %s after they end, so jobs that ended before %s are no longer listed", state.LongClock(keep), oldest.Format(timeformat.Standard))
 	}
 	return nil
 }

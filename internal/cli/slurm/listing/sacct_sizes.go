@@ -79,7 +79,7 @@ func printSacctTexts(ctx context.Context, c *program.Call) error {
 	named := c.Parsed.AllValues("jobs")
 	switch {
 	case c.Parsed.Has("env-vars") && c.Parsed.Has("batch-script"):
-		return usererror.Errorf("run sacct separately with each option", "--batch-script and --env-vars are mutually exclusive")
+		return usererror.Errorf("run sacct once for each option", "--batch-script and --env-vars are mutually exclusive")
 	case len(named) == 0 && c.Parsed.Has("env-vars"):
 		return usererror.Errorf("sacct --env-vars -j JOB", "--env-vars requires jobs to be specified with -j")
 	case len(named) == 0:

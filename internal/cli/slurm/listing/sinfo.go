@@ -49,13 +49,13 @@ var sinfoTable = getopt.Table{Program: "sinfo", Options: []getopt.Option{
 var Sinfo = program.Program{Table: &sinfoTable, Run: runSinfo,
 	Short: "Show partitions and nodes",
 	Long: `
-		Show queues as partitions, with the nodes that their jobs may use and the states
+		Show queues as partitions, with the nodes that their jobs can use and the states
 		of these nodes. An asterisk (*) marks the default partition.`,
 	Example: `
 		# Partitions with their nodes, grouped by state
 		vcctl slurm sinfo
 
-		# Numbers of allocated, idle, other and all nodes
+		# Node counts: allocated, idle, other and total
 		vcctl slurm sinfo -s
 
 		# Each node with its resources and the reason why it is drained
@@ -93,7 +93,7 @@ func newSinfoView(c *program.Call) (*sinfoView, error) {
 	}
 	f.Dead, f.Responding, f.Reasoned = has("dead"), has("responding"), v.reasoned
 	if err := sinfo.CheckStates(f.States); err != nil {
-		return nil, usererror.Errorf("states are idle, planned, mix, alloc, drain, drng, maint, down and unknown", "%s", err)
+		return nil, usererror.Errorf("use idle, planned, mix, alloc, drain, drng, maint, down or unknown", "%s", err)
 	}
 	var err error
 	if f.Nodes, err = c.ReadHostNames("nodes"); err != nil {
@@ -151,7 +151,7 @@ func readSinfoColumns(c *program.Call, v *sinfoView) error {
 		order = text
 	}
 	if v.order, err = sinfo.ParseOrder(order); err != nil {
-		return usererror.Errorf("use the letters of columns, for example P,-t", "%s", err)
+		return usererror.Errorf("use column letters, for example P,-t", "%s", err)
 	}
 	return nil
 }

@@ -44,9 +44,9 @@ var sprioTable = getopt.Table{Program: "sprio", Options: []getopt.Option{
 var Sprio = program.Program{Table: &sprioTable, Run: runSprio,
 	Short: "Show what determines the order of pending jobs",
 	Long: `
-		Show for each pending job its priority, its position in the queue, and its queue's
-		share: the part of the deserved resources that are in use. The queue with the
-		lowest share is served next.`,
+		For each pending job, show its priority, its position in the queue, and its queue's
+		share: the fraction of the queue's deserved resources that is in use. The queue
+		with the lowest share is served next.`,
 	Example: `
 		# All pending jobs
 		vcctl slurm sprio
@@ -96,7 +96,7 @@ func runSprio(ctx context.Context, c *program.Call) error {
 	}
 	if text, ok := c.Parsed.LastValue("sort"); ok {
 		if order, err = (squeue.Style{}).ParseOrder(text); err != nil {
-			return usererror.Errorf("use the letters of columns, for example i or -p", "%s", err)
+			return usererror.Errorf("use column letters, for example i or -p", "%s", err)
 		}
 	}
 	return c.InClustersParallel("\n", func(one *program.Call, _ bool) error {
@@ -132,10 +132,10 @@ var sshareTable = getopt.Table{Program: "sshare", Options: []getopt.Option{
 
 // Sshare lists the shares of queues.
 var Sshare = program.Program{Table: &sshareTable, Run: runSshare,
-	Short: "Show the shares of queues and what they use",
+	Short: "Show the shares and usage of queues",
 	Long: `
-		Show the hierarchy of queues as Slurm's hierarchy of accounts: each queue's weight,
-		its share of the cluster, the CPUs that it uses and its share of all CPUs in use.`,
+		Show the hierarchy of queues in the format of Slurm's accounts: each queue's weight,
+		its share of the cluster, the CPUs that it uses, and its share of all CPUs in use.`,
 	Example: `
 		# The whole hierarchy
 		vcctl slurm sshare

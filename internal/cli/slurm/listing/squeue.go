@@ -45,7 +45,7 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 	{Long: "local", NoEffect: true, Help: "No effect: only one cluster is shown unless --clusters is given", Group: program.FilterGroup},
 	{Long: "federation", Help: "Not supported: clusters are not federated", Group: program.FilterGroup},
 	{Long: "sibling", Help: "Not supported: clusters are not federated", Group: program.FilterGroup},
-	{Long: "array", Short: 'r', Help: "Print one row for each element of an array", Group: program.OutputGroup},
+	{Long: "array", Short: 'r', Help: "Print one row for each task of an array", Group: program.OutputGroup},
 	{Long: "array-unique", Help: "Same as --array", Group: program.OutputGroup},
 	{Long: "expand-patterns", NoEffect: true, Help: "No effect: patterns in file names are always expanded", Group: program.OutputGroup},
 	{Long: "noheader", Short: 'h', Help: "Do not print the header", Group: program.OutputGroup},
@@ -56,7 +56,7 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 	{Long: "sort", Short: 'S', Arg: getopt.Required, Value: "LETTERS", Help: "Sort order: P,t,-p", Group: program.OutputGroup},
 	{Long: "start", Help: "Show the estimated start of pending jobs", Group: program.OutputGroup},
 	{Long: "steps", Short: 's', Arg: getopt.Optional, Value: "LIST", Help: "List steps instead of jobs", Group: program.OutputGroup},
-	{Long: "only-job-state", Help: "Read only job states; the default columns are JOBID and STATE", Group: program.OutputGroup},
+	{Long: "only-job-state", Help: "Read only the job states; default columns: JOBID and STATE", Group: program.OutputGroup},
 	{Long: "noconvert", NoEffect: true, Help: "No effect: memory is printed in a suitable unit", Group: program.OutputGroup},
 	{Long: "priority", Short: 'P', NoEffect: true, Help: "No effect: each job is in one partition", Group: program.OutputGroup},
 	{Long: "notme", Help: "Only jobs of other users", Group: program.FilterGroup},
@@ -70,8 +70,9 @@ var Squeue = program.Program{Table: &squeueTable, Run: runSqueue,
 	Short: "List pending and running jobs",
 	Long: `
 		List jobs in Slurm's format. A partition is a queue. Node counts are numbers of
-		pods, and node names are Kubernetes nodes. Jobs in all namespaces are listed if
-		you are allowed to list them, otherwise only jobs in your namespace.`,
+		pods, and node names are names of Kubernetes nodes. The list contains the jobs in
+		all namespaces if you are allowed to list them, and otherwise only the jobs in
+		your namespace.`,
 	Example: `
 		# All pending and running jobs
 		vcctl slurm squeue
@@ -227,7 +228,7 @@ func readSqueueColumns(c *program.Call, v *squeueView) error {
 		v.sorted = order
 	}
 	if v.order, err = v.style.ParseOrder(order); err != nil {
-		return usererror.Errorf("use the letters of columns, for example P,t,-p", "%s", err)
+		return usererror.Errorf("use column letters, for example P,t,-p", "%s", err)
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func ParseJobWords(words []string) ([]optionvalue.Job, error) {
 	for _, word := range words {
 		list, err := optionvalue.ParseJobs(word)
 		if err != nil {
-			return nil, usererror.Errorf("specify a job number such as 42; for elements of an array append _7 or _[1-3,9]", "Invalid job id: %s", word)
+			return nil, usererror.Errorf("specify a job number such as 42; for tasks of an array, append _7 or _[1-3,9]", "Invalid job id: %s", word)
 		}
 		all = append(all, list...)
 	}

@@ -75,8 +75,8 @@ func commonOptions(t *getopt.Table) []getopt.Option {
 	add(getopt.Option{Long: "usage", Help: "Print a brief list of all options", Group: help})
 	add(getopt.Option{Long: "version", Short: 'V', Help: "Print the version", Group: help})
 	add(getopt.Option{Long: "kubeconfig", Arg: getopt.Required, Value: "FILE", Exact: true, Help: "Kubeconfig to use", Group: where})
-	add(getopt.Option{Long: "context", Arg: getopt.Required, Value: "NAME", Exact: true, Help: "Context of the kubeconfig", Group: where})
-	add(getopt.Option{Long: "namespace", Arg: getopt.Required, Value: "NAME", Exact: true, Help: "Namespace to work in", Group: where})
+	add(getopt.Option{Long: "context", Arg: getopt.Required, Value: "NAME", Exact: true, Help: "Kubeconfig context to use", Group: where})
+	add(getopt.Option{Long: "namespace", Arg: getopt.Required, Value: "NAME", Exact: true, Help: "Namespace to use", Group: where})
 	return all
 }
 

@@ -103,7 +103,7 @@ func waitForHead(ctx context.Context, a *attach.Allocation, patience time.Durati
 			switch {
 			case ctx.Err() != nil: // reported by the case of ctx.Done
 			case ended.unseen:
-				a.PrintNotef("warning", "job %s cannot be watched, so its cancellation would not be noticed here: %v", a.ID, ended.err)
+				a.PrintNotef("warning", "cannot watch job %s, so this command cannot detect its cancellation: %v", a.ID, ended.err)
 			case ended.err != nil:
 				return usererror.Errorf("sacct -j "+a.ID+" shows its record; run the command again to retry", "Job allocation %s has been revoked: %v", a.ID, ended.err)
 			default:

@@ -55,7 +55,7 @@ func readDirectives(c *program.Call, s *jobInput, operands []string) (directive.
 const nextComponent = ":"
 
 func heterogeneousError() error {
-	return usererror.Errorf("submit the components as separate jobs, or create a Volcano Job with one task for each", "heterogeneous jobs are not supported here")
+	return usererror.Errorf("submit the components as separate jobs, or create a Volcano Job with one task for each component", "heterogeneous jobs are not supported here")
 }
 
 // startsMPI matches a line that uses srun as the process manager of an MPI library.
@@ -171,7 +171,7 @@ func missingPaths(needs []translate.Need) []string {
 		there := filepath.Dir(need.Path)
 		for ; len(there) > 1; there = filepath.Dir(there) {
 			if _, err := os.Stat(there); err == nil {
-				all = append(all, fmt.Sprintf("%s: %s does not exist; without it, the job fails at its start", need.Option, need.Path))
+				all = append(all, fmt.Sprintf("%s: %s does not exist; without it, the job fails at startup", need.Option, need.Path))
 				break
 			}
 		}

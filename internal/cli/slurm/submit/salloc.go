@@ -18,8 +18,9 @@ var Salloc = program.Program{Table: sallocTable, Run: runSalloc,
 	Short: "Allocate nodes and run a shell or command on them",
 	Long: `
 		Request an allocation, wait for it, and open a shell or run a command on its first
-		node. There, srun starts tasks on all nodes. The allocation ends with the shell.
-		Each Slurm node is a pod: the shell runs in the pod, in its container image.`,
+		node. There, srun starts tasks on all nodes. The allocation ends when the shell or
+		command exits. Each Slurm node is a pod, and the shell runs in the container image
+		of the pod.`,
 	Example: `
 		# A shell with two processors for at most an hour
 		vcctl slurm salloc -c2 -t 60

@@ -33,7 +33,7 @@ var Sbatch = program.Program{Table: sbatchTable, Run: runSbatch,
 		# Four nodes with eight tasks each, for at most two hours
 		vcctl slurm sbatch -N4 --ntasks-per-node=8 -t 2:00:00 run.sh
 
-		# An array of 100, at most ten at a time; then a job that depends on its success
+		# An array of 100 tasks, ten at a time; then a job that depends on its success
 		vcctl slurm sbatch --array=0-99%10 run.sh
 		vcctl slurm sbatch -d afterok:1 run.sh
 

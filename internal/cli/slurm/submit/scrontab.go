@@ -21,7 +21,7 @@ import (
 
 var scrontabTable = getopt.Table{Program: "scrontab", Operands: "[FILE]", Options: []getopt.Option{
 	{Long: "list", Short: 'l', Help: "Print the table"},
-	{Long: "edit", Short: 'e', Help: "Edit the table in VCCTL_EDITOR or EDITOR"},
+	{Long: "edit", Short: 'e', Help: "Edit the table with the editor in VCCTL_EDITOR or EDITOR"},
 	{Long: "remove", Short: 'r', Help: "Remove the table; running jobs continue"},
 	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "USER", Help: "Use the table of another user in this namespace"},
 	{Long: "verbose", Short: 'v', Help: "Report changes"},
@@ -34,11 +34,12 @@ var Scrontab = program.Program{Table: &scrontabTable, Run: runScrontab,
 		Manage a table of commands that run as batch jobs on a schedule. An entry has five
 		time fields as in cron (or @daily, @noon and so on) and a command. Lines that begin
 		with #SCRON before it set its sbatch options, for example '#SCRON -t 10 --mem=1G'.
-		A line NAME=value sets a variable for the commands below it.
+		A NAME=value line sets a variable for the commands below it.
 
-		FILE replaces the table; - is standard input. Each entry is a CronJob, which
-		'vcctl cronjob' also shows. An entry does not start while its last job is running.
-		Unchanged entries are not touched. Times are in the job controller's time zone.`,
+		FILE replaces the table; - means standard input. Each entry is a CronJob, which
+		'vcctl cronjob' also shows. An entry does not start while its previous job is
+		running. Entries that did not change are not updated. Times are in the job
+		controller's time zone.`,
 	Example: `
 		# Replace the table with a file
 		cat my.cron | vcctl slurm scrontab -

@@ -97,7 +97,7 @@ func waitForController(ctx context.Context, c *program.Call, cl client.WithWatch
 	case !ok:
 		return nil, usererror.Errorf("the job was deleted before any pod ran; submit it again when vc's job controller is running", notSubmitted+"no job controller accepted the job within %s", idPatience+awayPatience)
 	case !isOurs(now):
-		return nil, usererror.Errorf("the controller accepted the job but did not assign a number as vc's job controller does", notSubmitted+"this cluster's job controller cannot %s; remove %s", what, option)
+		return nil, usererror.Errorf("the controller accepted the job but did not assign a number; vc's job controller assigns one", notSubmitted+"this cluster's job controller cannot %s; remove %s", what, option)
 	}
 	return now, nil
 }
@@ -115,7 +115,7 @@ func noteUnprocessed(ctx context.Context, c *program.Call, cl client.Client, job
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case apierrors.IsForbidden(err):
-		return usererror.Errorf("the job was deleted: you are not allowed to read jobs in namespace "+job.Namespace, notSubmitted+"cannot determine whether this cluster's job controller can %s", what)
+		return usererror.Errorf("the job was deleted because you are not allowed to read jobs in namespace "+job.Namespace, notSubmitted+"cannot determine whether this cluster's job controller can %s", what)
 	case err != nil || !hasPhase(now):
 		c.PrintNotef("note", "no job controller accepted the job within %s; waiting another %s", idPatience, awayPatience)
 	}
@@ -134,7 +134,7 @@ func hasControllerStatus(job *batchv1alpha1.Job) bool {
 func requiredFeature(r *translate.Result) (what, option string) {
 	annotations := r.Job.Annotations
 	if limit := annotations[keys.ArrayLimit]; limit != "" {
-		return "limit running elements of arrays", "%" + limit
+		return "limit the number of running array tasks", "%" + limit
 	}
 	for _, gate := range []struct{ key, option string }{{keys.Hold, "hold"}, {keys.Begin, "begin"}, {keys.Dependency, "dependency"}} {
 		if annotations[gate.key] != "" {

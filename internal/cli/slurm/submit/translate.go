@@ -31,7 +31,7 @@ const siteOption = "site"
 
 var translateTable = func() *getopt.Table {
 	t := *request.OptionTable(request.Sbatch, "SCRIPT [ARGS...]").WithOptions(
-		getopt.Option{Long: siteOption, Arg: getopt.Required, Value: "FILE", Exact: true, Group: "Translating", Help: "Read the site's profile from a file; no cluster is used"})
+		getopt.Option{Long: siteOption, Arg: getopt.Required, Value: "FILE", Exact: true, Group: "Translating", Help: "Read the site's profile from a file, not from a cluster"})
 	return &t
 }()
 
@@ -41,11 +41,11 @@ var Translate = program.Program{Name: "translate", Table: translateTable, Run: t
 	Long: `
 		Show what sbatch would submit, without submitting it: the Job, its ConfigMap and,
 		if needed, its Secret, as YAML for kubectl apply. A comment after each field names
-		the option that set it, with its line in the script or its variable. Objects that
-		are applied this way have no owner: the ConfigMap and the Secret remain when the
-		Job is deleted.
+		the option that set it, and the script line or variable that contains the option.
+		Objects that are applied this way have no owner, so the ConfigMap and the Secret
+		remain when the Job is deleted.
 
-		The options are those of sbatch, but -o json and -o yaml select the format.`,
+		All options are sbatch options, except that -o json and -o yaml select the format.`,
 	Example: `
 		# Translate a script
 		vcctl slurm translate run.sh

@@ -117,7 +117,7 @@ func disruptionText(pod *corev1.Pod) string {
 		case evictionByAPI:
 			text = "the eviction was requested through the API, as kubectl drain does"
 		case byTaintManager:
-			text = "its node has a taint that the pods do not tolerate, or is not ready: " + text
+			text = "the node has a taint that the pod does not tolerate, or the node is not ready: " + text
 		}
 		if letters := []rune(text); len(letters) > mostOfReason {
 			text = string(letters[:mostOfReason-1]) + "…"

@@ -184,21 +184,21 @@ func evaluateJobTerm(job *batchv1alpha1.Job, term batchv1alpha1.DependencyTerm, 
 // happen before a term of the kind is met.
 var whenMet = map[batchv1alpha1.DependencyKind]string{
 	batchv1alpha1.After: "has started", batchv1alpha1.AfterAny: "has ended", batchv1alpha1.AfterOK: "has completed", batchv1alpha1.AfterNotOK: "ended without completing",
-	batchv1alpha1.AfterCorr: "has completed the same index",
+	batchv1alpha1.AfterCorr: "has completed a corresponding task",
 }
 
 // hadEnded maps each kind of dependency to the end of a sentence about another job. The sentence describes why a term
 // of the kind can never be met.
 var hadEnded = map[batchv1alpha1.DependencyKind]string{
 	batchv1alpha1.After: "has ended", batchv1alpha1.AfterAny: "has ended", batchv1alpha1.AfterOK: "ended without completing", batchv1alpha1.AfterNotOK: "has completed",
-	batchv1alpha1.AfterCorr: "has completed none of the same indices",
+	batchv1alpha1.AfterCorr: "has completed none of the corresponding tasks",
 }
 
 // evaluateSingleton evaluates a singleton dependency. The job must wait for jobs with the same user and title that have
 // started or are older.
 func evaluateSingleton(job *batchv1alpha1.Job, others []*batchv1alpha1.Job) verdict {
 	if other := SingletonJobAhead(job, others); other != nil {
-		return verdict{text: fmt.Sprintf("job %s, of the same user and title, has ended", describeJob(other))}
+		return verdict{text: fmt.Sprintf("job %s, with the same user and title, has ended", describeJob(other))}
 	}
 	return verdict{met: true}
 }
@@ -265,7 +265,7 @@ func evaluateEnd(term batchv1alpha1.DependencyTerm, o outcome) verdict {
 	case !o.ended:
 		return verdict{text: fmt.Sprintf("job %s %s", o.name, whenMet[term.Kind])}
 	case term.Kind == batchv1alpha1.AfterOK && o.partly:
-		return verdict{never: true, text: fmt.Sprintf("job %s has ended, and not all of its elements have succeeded", o.name)}
+		return verdict{never: true, text: fmt.Sprintf("job %s has ended, but not all of its tasks succeeded", o.name)}
 	case term.Kind == batchv1alpha1.AfterOK && !o.ok:
 		return verdict{never: true, text: fmt.Sprintf("job %s ended without completing", o.name)}
 	case term.Kind == batchv1alpha1.AfterNotOK && o.ok:
@@ -289,7 +289,7 @@ func evaluateCorresponding(job *batchv1alpha1.Job, term batchv1alpha1.Dependency
 		return verdict{met: true}
 	}
 	if whole.never {
-		return verdict{never: true, text: fmt.Sprintf("job %s has completed none of the same indices", describeJob(target))}
+		return verdict{never: true, text: fmt.Sprintf("job %s has completed none of the corresponding tasks", describeJob(target))}
 	}
 	return verdict{text: fmt.Sprintf("job %s %s", describeJob(target), whenMet[batchv1alpha1.AfterCorr])}
 }

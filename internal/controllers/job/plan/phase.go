@@ -120,7 +120,7 @@ var phaseAfter = map[batchv1alpha1.JobPhase]batchv1alpha1.JobPhase{
 }
 
 // allCancelled is the message for an array that ends before any element has run.
-const allCancelled = "all elements of the array were cancelled"
+const allCancelled = "all tasks of the array were cancelled"
 
 // hasNothingLeft reports whether all remaining work of the job was cancelled.
 func (n *counters) hasNothingLeft(job *batchv1alpha1.Job) bool {
@@ -159,7 +159,7 @@ func settleEnded(job *batchv1alpha1.Job, n *counters) (batchv1alpha1.JobPhase, s
 		for i := range job.Spec.Tasks {
 			t := &job.Spec.Tasks[i]
 			if t.MinAvailable != nil && n.tasks[t.Name].Phase["Succeeded"] < *t.MinAvailable {
-				return batchv1alpha1.Failed, "of task " + t.Name + " fewer than its minAvailable pods succeeded"
+				return batchv1alpha1.Failed, "in task " + t.Name + ", fewer pods than its minAvailable succeeded"
 			}
 		}
 	}
@@ -174,7 +174,7 @@ func settleEnded(job *batchv1alpha1.Job, n *counters) (batchv1alpha1.JobPhase, s
 
 func settleRestarting(job *batchv1alpha1.Job, n *counters) (batchv1alpha1.JobPhase, string) {
 	if exceedsMaxRetry(job) {
-		return batchv1alpha1.Failed, fmt.Sprintf("the job ran %d times, which is its maxRetry of %d", job.Status.RetryCount, job.Spec.MaxRetry)
+		return batchv1alpha1.Failed, fmt.Sprintf("the job ran %d times; its maxRetry is %d", job.Status.RetryCount, job.Spec.MaxRetry)
 	}
 	if countReplicas(job)-n.terminating >= job.Spec.MinAvailable {
 		return batchv1alpha1.Pending, "the pods are being started again"

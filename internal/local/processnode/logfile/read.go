@@ -20,7 +20,7 @@ type Options struct {
 }
 
 // errLimit stops reading after LimitBytes have been written.
-var errLimit = errors.New("limit of bytes reached")
+var errLimit = errors.New("byte limit reached")
 
 // Read copies a log to out. It copies the rotated file first, and then the current one. If live is not nil, it follows
 // the log until the log is closed or ctx is done.

@@ -91,7 +91,7 @@ func RunSingleProbe(ctx context.Context, handler corev1.ProbeHandler, timeout ti
 		service := ptr.Deref(handler.GRPC.Service, "")
 		return outcomeError(grpcProber.Probe(target.Address, service, int(handler.GRPC.Port), timeout))
 	}
-	return errors.New("the probe has none of exec, httpGet, tcpSocket and grpc")
+	return errors.New("the probe must specify exec, httpGet, tcpSocket or grpc")
 }
 
 // GetForHook sends the request of a lifecycle hook. Any status from 200 to 399 is a success.

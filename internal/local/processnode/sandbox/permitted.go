@@ -86,11 +86,11 @@ func missingFeatures(p Permitted) []string {
 	switch p.Level {
 	case LevelUser:
 		lines = append(lines, "not running as root: pods share the machine's network (each has its own loopback address, so two pods can listen on the same port only if "+
-			"they bind to their address), /tmp is empty and private to each pod, resource limits are not enforced, and root's files cannot be changed")
+			"they bind to their own addresses), /tmp is empty and private to each pod, resource limits are not enforced, and pods cannot change files that belong to root")
 	case LevelPlain:
 		lines = append(lines, "namespaces are not permitted: pods are plain processes; they see the machine's files and network, volumes are not mounted "+
-			"(VC_VOLUMES names their directory), names of other pods do not resolve, and sbatch, sacct and sinfo fail in jobs, because they do not find "+
-			"their account's token")
+			"(VC_VOLUMES names their directory), names of other pods do not resolve, and sbatch, sacct and sinfo fail in jobs, because they cannot find "+
+			"the token of their service account")
 	case LevelFull:
 		if !p.Shared {
 			lines = append(lines, "network namespaces are not permitted: pods share the machine's network and addresses")

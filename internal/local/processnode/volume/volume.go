@@ -138,7 +138,7 @@ func claimedVolume(name string, readOnly bool, sources Sources) (Volume, error) 
 	case pv.Spec.Local != nil:
 		made, err = newHostPath(&corev1.HostPathVolumeSource{Path: pv.Spec.Local.Path})
 	default:
-		err = fmt.Errorf("process nodes cannot attach persistent volume %s, because it is neither hostPath nor local", pv.Name)
+		err = fmt.Errorf("process nodes cannot attach persistent volume %s, because its type is neither hostPath nor local", pv.Name)
 	}
 	made.ReadOnly = made.ReadOnly || readOnly
 	return made, err

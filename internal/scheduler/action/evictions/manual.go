@@ -5,9 +5,9 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 // The documentation of the actions' settings.
 var (
 	preemptManual = config.Manual{
-		Text: "Evicts pods of the same queue so that a gang can start. Policies (priority, drf, tdm) decide which gangs may lose pods. It evicts as few as possible, and none unless the gang then starts.",
+		Text: "Evicts pods of the same queue so that a gang can start. Policies (priority, drf, tdm) decide which gangs can lose pods. The action evicts as few pods as possible, and only if the gang can then start.",
 		Arguments: []config.Option{
-			{Key: "predicateErrorCacheEnable", Default: "true", Text: "pods that schedule alike are always evaluated once", Idle: true},
+			{Key: "predicateErrorCacheEnable", Default: "true", Text: "pods with the same requirements are always evaluated only once", Idle: true},
 			{Key: "enableTopologyAwarePreemption", Default: "false", Text: "affinity and spread are always evaluated without the victims", Idle: true},
 			{Key: "topologyAwarePreemptWorkerNum", Default: "16", Text: "eviction decisions are computed on a single core", Idle: true},
 			{Key: "minCandidateNodesPercentage", Default: "10", Text: "every node is evaluated", Idle: true},
@@ -27,7 +27,7 @@ var (
 		Arguments: byGangArguments,
 	}
 	shuffleManual = config.Manual{
-		Text: "Evicts pods without a waiting gang, where policies request it (tdm, rescheduling, gang).",
+		Text: "Evicts pods that policies (tdm, rescheduling, gang) select, even if no gang is waiting for their resources.",
 	}
 	byGangArguments = []config.Option{
 		{Key: "maxDomains", Default: "8", Text: "maximum number of HyperNodes in which evictions are tried"},

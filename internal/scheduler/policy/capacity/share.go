@@ -169,7 +169,7 @@ func (w warner) compareWithParent(i int) {
 	q, name := w.q, w.resources.Name(i)
 	hasOwnLimit := slices.Contains(q.HasCapability, int32(i))
 	if p := q.Parent; p != nil && hasOwnLimit && q.Capability[i] > p.Capability[i]+queue.Epsilon {
-		w.addWarning("capability %s %s exceeds the capability of its parent %s, %s, which applies", name, w.formatAmount(i, q.Capability[i]), p.Name, w.formatAmount(i, p.Capability[i]))
+		w.addWarning("capability %s %s exceeds the capability of its parent %s; the parent's capability %s applies", name, w.formatAmount(i, q.Capability[i]), p.Name, w.formatAmount(i, p.Capability[i]))
 	}
 	if q.IsLeaf() {
 		return
@@ -186,6 +186,6 @@ func (w warner) compareWithParent(i int) {
 		w.addWarning("the guarantees of its children add up to %s %s, but its own guarantee is %s; the larger value counts", name, w.formatAmount(i, guarantee), w.formatAmount(i, own))
 	}
 	if guarantee > q.Capability[i]+queue.Epsilon {
-		w.addWarning("the guarantees of its children add up to %s %s, but its capability is %s, which applies", name, w.formatAmount(i, guarantee), w.formatAmount(i, q.Capability[i]))
+		w.addWarning("the guarantees of its children add up to %s %s, but its capability is %s; the capability applies", name, w.formatAmount(i, guarantee), w.formatAmount(i, q.Capability[i]))
 	}
 }

@@ -61,7 +61,7 @@ func (p *Policy) parseShapeRequest(s *model.Shape) *ask {
 		}
 		if c.Init || c.Sidecar {
 			if v.cards+g.cards > 0 {
-				a.recordProblem("init container %s requests a shared device: device plugins support only other containers", c.Name)
+				a.recordProblem("init container %s requests a shared device, but device plugins support only regular containers", c.Name)
 			}
 			continue
 		}
@@ -71,7 +71,7 @@ func (p *Policy) parseShapeRequest(s *model.Shape) *ask {
 	}
 	switch {
 	case a.vgpu && share.cards > 0:
-		a.recordProblem("the pod requests both %s and %s or %s", keys.VGPUNumber, keys.GPUMemory, keys.GPUNumber)
+		a.recordProblem("the pod cannot request %s together with %s or %s", keys.VGPUNumber, keys.GPUMemory, keys.GPUNumber)
 	case share.cards > 0:
 		a.parts = []part{share}
 	case !a.vgpu && a.problem == "":

@@ -4,13 +4,13 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the policy's settings.
 var manual = config.Manual{
-	Text: "Allocates parts of GPUs: by memory, whole cards, or vGPUs. Each kind of device must be enabled.",
+	Text: "Allocates GPUs by memory, as whole cards, or as vGPUs. Each kind of device must be enabled.",
 	Switches: []config.Option{
 		{Key: "enablePredicate", Default: "true", Text: "off: devices are plain resources"},
 		{Key: "enableNodeOrder", Default: "true", Text: "off: does not score nodes by their devices"},
 	},
 	Arguments: []config.Option{
-		{Key: "deviceshare.GPUSharingEnable", Default: "false", Text: "enables cards by memory: `volcano.sh/gpu-memory`"},
+		{Key: "deviceshare.GPUSharingEnable", Default: "false", Text: "enables GPU sharing by memory: `volcano.sh/gpu-memory`"},
 		{Key: "deviceshare.GPUNumberEnable", Default: "false", Text: "enables whole cards: `volcano.sh/gpu-number`"},
 		{Key: "deviceshare.VGPUEnable", Default: "false", Text: "enables vGPUs: `volcano.sh/vgpu-number`, `-memory`, `-memory-percentage`, `-cores`"},
 		{Key: "deviceshare.NodeLockEnable", Default: "false", Text: "true: a node assigns vGPUs to one pod at a time"},

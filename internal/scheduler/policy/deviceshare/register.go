@@ -172,7 +172,7 @@ func parseIDs(text string) ([]int, error) {
 		}
 		n, err := strconv.Atoi(part)
 		if err != nil || n < 0 || n >= maxCards {
-			return nil, fmt.Errorf("must be numbers of cards such as 0,2, not %q", text)
+			return nil, fmt.Errorf("must be card numbers such as 0,2, not %q", text)
 		}
 		if !slices.Contains(ids, n) {
 			ids = append(ids, n)

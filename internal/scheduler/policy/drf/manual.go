@@ -4,7 +4,7 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the policy's settings.
 var manual = config.Manual{
-	Text: "Gives gangs, and with enableHierarchy groups of queues, equal dominant shares. A dominant share is the largest fraction of any cluster resource that a gang uses.",
+	Text: "Gives equal dominant shares to gangs and, with enableHierarchy, to groups of queues. A dominant share is the largest fraction of any cluster resource that a gang uses.",
 	Switches: []config.Option{
 		{Key: "enableJobOrder", Default: "true", Text: "off: gangs are not ordered by share"},
 		{Key: "enablePreemptable", Default: "true", Text: "off: gangs with a smaller share do not preempt gangs with a larger share in their queue"},

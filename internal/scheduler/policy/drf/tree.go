@@ -266,7 +266,7 @@ func (t *tree) grantEviction(a *framework.Attack) framework.Guard {
 			t.changeAllAmounts(lost, 1)
 			t.changeAmounts(a.Taker.Gang, asked, -1)
 			if !ok {
-				return false, fmt.Sprintf("queue %s does not use a larger share than queue %s would", g.Queue.Name, a.Taker.In.Name)
+				return false, fmt.Sprintf("the share of queue %s is not larger than the share of queue %s would be", g.Queue.Name, a.Taker.In.Name)
 			}
 			return true, ""
 		},

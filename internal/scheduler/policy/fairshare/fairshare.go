@@ -86,13 +86,13 @@ func parseQueueNames(a config.Arguments, warn func(string)) []string {
 		for _, one := range v {
 			name, ok := one.(string)
 			if !ok {
-				warn(fmt.Sprintf("argument %s: must be names of queues, not %v; it is ignored", targetQueues, one))
+				warn(fmt.Sprintf("argument %s: must be queue names, not %v; it is ignored", targetQueues, one))
 				continue
 			}
 			out = append(out, name)
 		}
 	default:
-		warn(fmt.Sprintf("argument %s: must be names of queues, not %v; all queues are used", targetQueues, v))
+		warn(fmt.Sprintf("argument %s: must be queue names, not %v; all queues are used", targetQueues, v))
 	}
 	for i := range out {
 		out[i] = strings.TrimSpace(out[i])
@@ -107,7 +107,7 @@ func parseDuration(a config.Arguments, key string, usual time.Duration, warn fun
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < time.Second {
-		warn(fmt.Sprintf("argument %s: must be a duration of a second or more, such as 4h, not %q; %s is used", key, text, usual))
+		warn(fmt.Sprintf("argument %s: must be a duration of at least 1s, such as 4h, not %q; %s is used", key, text, usual))
 		return usual
 	}
 	return d

@@ -156,7 +156,7 @@ func findShortGroups(s *session.Session, j *framework.Job, more []*model.Task) e
 	if !short {
 		return explain.Verdict{}
 	}
-	text := fmt.Sprintf("%d of %d required sub-groups of %s have their %d pods", have, policy.Min, policy.Name, policy.Size)
+	text := fmt.Sprintf("%d of %d required sub-groups of %s have all %d pods", have, policy.Min, policy.Name, policy.Size)
 	if group != nil {
 		text += fmt.Sprintf("; %s has %d", group.Name, j.CountGroupPods(group))
 	}

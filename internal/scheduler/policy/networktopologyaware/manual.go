@@ -4,7 +4,7 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the policy's settings.
 var manual = config.Manual{
-	Text: "Scores HyperNodes: the fullest one that can hold a gang is best, and pods without a topology are packed onto full ones. Hard topologies are enforced with and without this policy.",
+	Text: "Scores HyperNodes: prefers the fullest HyperNode that can hold a gang, and packs pods without a topology onto nearly full HyperNodes. Hard topologies are enforced with and without this policy.",
 	Switches: []config.Option{
 		{Key: "enableNodeOrder", Default: "true", Text: "off: pods without a topology are not packed by HyperNode"},
 		{Key: "enabledHyperNodeOrder", Default: "true", Text: "off: HyperNodes are not ordered by utilization"},
@@ -17,7 +17,7 @@ var manual = config.Manual{
 		{Key: "hypernode.binpack.resources", Default: "", Text: "comma-separated names of additional resources"},
 		{Key: "hypernode.binpack.resources.<name>", Default: "1", Text: "weight of an additional resource"},
 		{Key: "hypernode.binpack.normal-pod.enable", Default: "true", Text: "false: pods without a topology are not packed by HyperNode"},
-		{Key: "hypernode.binpack.normal-pod.fading", Default: "0.8", Text: "factor for each higher tier, for pods without a topology, 0 to 10"},
+		{Key: "hypernode.binpack.normal-pod.fading", Default: "0.8", Text: "factor from 0 to 10 for each higher tier, for pods without a topology"},
 		{Key: "hypernode.gradient.evict.max-hypernodes", Default: "0", Text: "maximum number of HyperNodes in which evictions are tried; 0: the action's maxDomains"},
 	},
 }

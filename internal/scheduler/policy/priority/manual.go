@@ -4,7 +4,7 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the policy's settings.
 var manual = config.Manual{
-	Text: "Gangs with a higher priority go first, and may preempt gangs with a lower priority in their queue.",
+	Text: "Gangs with a higher priority go first, and can preempt gangs with a lower priority in their queue.",
 	Switches: []config.Option{
 		{Key: "enableJobOrder", Default: "true", Text: "off: gangs are not ordered by priority"},
 		{Key: "enableTaskOrder", Default: "true", Text: "off: the pods of a gang are not ordered by priority"},

@@ -10,14 +10,14 @@ var manual = config.Manual{
 	},
 	Arguments: []config.Option{
 		{Key: "interval", Default: "5m", Text: "time between two checks"},
-		{Key: "metricsPeriod", Default: "", Text: "loads are always averages of 10m", Idle: true},
+		{Key: "metricsPeriod", Default: "", Text: "loads are always 10-minute averages", Idle: true},
 		{Key: "strategies", Default: "", Text: "a list of `{name: lowNodeUtilization, params: {…}}`; empty: disables the policy"},
-		{Key: "cpu", Default: "100", Text: "a node is underutilized if its cpu load is below this percentage and", In: "strategies[].params.thresholds"},
-		{Key: "memory", Default: "100", Text: "its memory load is below this percentage", In: "strategies[].params.thresholds"},
-		{Key: "cpu", Default: "100", Text: "a node is overutilized if its cpu load is above this percentage or", In: "strategies[].params.targetThresholds"},
-		{Key: "memory", Default: "100", Text: "its memory load is above this percentage", In: "strategies[].params.targetThresholds"},
+		{Key: "cpu", Default: "100", Text: "a node is underutilized only if its cpu load is below this percentage", In: "strategies[].params.thresholds"},
+		{Key: "memory", Default: "100", Text: "a node is underutilized only if its memory load is below this percentage", In: "strategies[].params.thresholds"},
+		{Key: "cpu", Default: "100", Text: "a node is overutilized if its cpu load is above this percentage", In: "strategies[].params.targetThresholds"},
+		{Key: "memory", Default: "100", Text: "a node is overutilized if its memory load is above this percentage", In: "strategies[].params.targetThresholds"},
 		{Key: "thresholdPriorityClassName", Default: "", Text: "system pods are never evicted", In: "strategies[].params", Idle: true},
-		{Key: "nodeFit", Default: "", Text: "the free capacity of idle nodes is summed", In: "strategies[].params", Idle: true},
+		{Key: "nodeFit", Default: "", Text: "pods are checked against the total spare capacity of all underutilized nodes", In: "strategies[].params", Idle: true},
 	},
 }
 

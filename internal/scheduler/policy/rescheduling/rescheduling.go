@@ -56,7 +56,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 		}
 	}
 	if _, given := conf.Arguments["metricsPeriod"]; given {
-		say("argument metricsPeriod has no effect: loads are always averages of 10m")
+		say("argument metricsPeriod has no effect: loads are always 10-minute averages")
 	}
 	list, isList := conf.Arguments["strategies"].([]any)
 	if given := conf.Arguments["strategies"]; given != nil && !isList {
@@ -84,7 +84,7 @@ func parseStrategy(item any, i int, warn func(string)) (parsed strategy, ok bool
 	config.Arguments(fields).WarnUnknown(fmt.Sprintf("strategies[%d]", i), warn, "name", "params")
 	params, isMap := fields["params"].(map[string]any)
 	if given := fields["params"]; given != nil && !isMap {
-		say("argument strategies[%d].params: must be keys and values, not %v; ignored", i, given)
+		say("argument strategies[%d].params: must be a map, not %v; ignored", i, given)
 	}
 	config.Arguments(params).WarnUnknown(fmt.Sprintf("strategies[%d].params", i), warn, "thresholds", "targetThresholds", "thresholdPriorityClassName", "nodeFit")
 	for _, key := range []string{"thresholdPriorityClassName", "nodeFit"} {
@@ -111,7 +111,7 @@ func formatWarnings(warn func(string)) func(format string, args ...any) {
 func parsePercentages(value any, where string, warn func(string)) load {
 	fields, ok := value.(map[string]any)
 	if value != nil && !ok && warn != nil {
-		warn(fmt.Sprintf("argument %s: must be keys and values, not %v; ignored", where, value))
+		warn(fmt.Sprintf("argument %s: must be a map, not %v; ignored", where, value))
 	}
 	of := config.Arguments(fields)
 	of.WarnUnknown(where, warn, "cpu", "memory")

@@ -101,7 +101,7 @@ func (r reader) parseSection(name string, raw any) config.Arguments {
 	}
 	section, ok := raw.(map[string]any)
 	if !ok {
-		r.warnFormatted("argument %s: must be keys and values, not %v; ignored", name, raw)
+		r.warnFormatted("argument %s: must be a map, not %v; ignored", name, raw)
 	}
 	return section
 }

@@ -7,7 +7,7 @@ var manual = config.Manual{
 	Text: "Gangs that have waited too long go first, are admitted regardless of other policies, and reserve resources as they become free.",
 	Switches: []config.Option{
 		{Key: "enableJobOrder", Default: "true", Text: "off: these gangs do not go first"},
-		{Key: "enableJobEnqueued", Default: "true", Text: "off: other policies may delay the admission of these gangs"},
+		{Key: "enableJobEnqueued", Default: "true", Text: "off: other policies can delay the admission of these gangs"},
 		{Key: "enableJobPipelined", Default: "true", Text: "off: no resources are reserved for these gangs"},
 	},
 	Arguments: []config.Option{

@@ -4,13 +4,13 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the policy's settings.
 var manual = config.Manual{
-	Text: "Time-shared nodes (label `volcano.sh/revocable-zone`) accept pods that may be evicted, during the hours of their zone.",
+	Text: "Time-shared nodes (label `volcano.sh/revocable-zone`) accept pods that can be evicted, but only during the hours of their zone.",
 	Switches: []config.Option{
 		{Key: "enablePredicate", Default: "true", Text: "off: rejects no node"},
 		{Key: "enableNodeOrder", Default: "true", Text: "off: does not score time-shared nodes"},
-		{Key: "enableJobOrder", Default: "true", Text: "off: gangs that may not be preempted do not go first"},
-		{Key: "enableJobStarving", Default: "true", Text: "off: does not decide for which gangs others are evicted"},
-		{Key: "enablePreemptable", Default: "true", Text: "off: gangs that may not be preempted do not evict pods that may"},
+		{Key: "enableJobOrder", Default: "true", Text: "off: non-preemptable gangs do not go first"},
+		{Key: "enableJobStarving", Default: "true", Text: "off: does not decide which gangs can cause evictions"},
+		{Key: "enablePreemptable", Default: "true", Text: "off: non-preemptable gangs do not evict preemptable pods"},
 		{Key: "enabledVictim", Default: "true", Text: "off: action shuffle does not evict pods when a zone closes"},
 		{Key: "enableJobPipelined", Default: "true", Text: "a gang is never placed with less than its minimum", Idle: true},
 	},

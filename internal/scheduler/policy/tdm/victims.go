@@ -82,7 +82,7 @@ func annotationWarnings(j *framework.Job) (texts []string) {
 		}
 		last = t.Shape
 		if zone, given := last.Notes[keys.RevocableZone]; given && zone != "*" {
-			texts = append(texts, fmt.Sprintf("%s: must be *, for any zone, not %q; the pod may not use time-shared nodes", keys.RevocableZone, zone))
+			texts = append(texts, fmt.Sprintf("%s: must be *, for any zone, not %q; the pod cannot use time-shared nodes", keys.RevocableZone, zone))
 		}
 	}
 	return texts
@@ -136,7 +136,7 @@ func (p *Policy) grantGuestEviction(a *framework.Attack) framework.Guard {
 			}
 		},
 		Because: func([]*model.Task) string {
-			return "its pods may run on time-shared nodes, but the pods of the other gang may not"
+			return "its pods can run on time-shared nodes, but the pods of the other gang cannot"
 		},
 	}
 }

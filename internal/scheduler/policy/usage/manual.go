@@ -4,7 +4,7 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the policy's settings.
 var manual = config.Manual{
-	Text: "Evaluates nodes by their actual load, from a source of load metrics (`metrics`): nodes above a threshold accept no pods, and among the others the least loaded score highest.",
+	Text: "Evaluates nodes by their actual load, from a source of load metrics (`metrics`): nodes above a threshold accept no pods, and the least loaded of the other nodes score highest.",
 	Switches: []config.Option{
 		{Key: "enablePredicate", Default: "true", Text: "off: ignores thresholds"},
 		{Key: "enableNodeOrder", Default: "true", Text: "off: does not score nodes"},

@@ -78,7 +78,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 func parseSection(raw any, name string, warn func(string)) config.Arguments {
 	out, ok := raw.(map[string]any)
 	if raw != nil && !ok && warn != nil {
-		warn(fmt.Sprintf("argument %s: must be keys and values, not %v; the default is used", name, raw))
+		warn(fmt.Sprintf("argument %s: must be a map, not %v; the default is used", name, raw))
 	}
 	return out
 }

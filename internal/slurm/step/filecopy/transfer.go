@@ -87,7 +87,7 @@ func Fetch(conn *protocol.Conn, r *protocol.FileRequest) error {
 	case err != nil:
 		return err
 	case f.Kind != protocol.StdinEndFrame:
-		return fmt.Errorf("the end of a file is followed by a message of kind %d", f.Kind)
+		return fmt.Errorf("unexpected message of kind %d after the end of a file", f.Kind)
 	case r.Remove:
 		remove := os.Remove
 		if isTree {
@@ -183,7 +183,7 @@ func (c *content) Read(to []byte) (int, error) {
 				c.err = io.EOF
 			}
 		default:
-			c.err = fmt.Errorf("a file is sent with a message of kind %d", f.Kind)
+			c.err = fmt.Errorf("unexpected message of kind %d while receiving a file", f.Kind)
 		}
 	}
 	n := copy(to, c.rest)

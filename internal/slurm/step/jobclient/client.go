@@ -122,7 +122,7 @@ func (c *Client) ConnectToHost(ctx context.Context, host string) (net.Conn, erro
 		return nil, err
 	}
 	if identity == nil {
-		return nil, usererror.Errorf("submit the job again with sbatch, srun or salloc, which create a key", "the job has no key with which its pods authenticate to each other")
+		return nil, usererror.Errorf("submit the job again with sbatch, srun or salloc, which create a key", "the job has no key for authentication between its pods")
 	}
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		connection, err := dialHost(ctx, host, c.Pod.Job, identity)

@@ -127,7 +127,7 @@ func (l *launcher) waitForHead(ctx context.Context, conn *protocol.Conn) error {
 	var answer protocol.AttendAnswer
 	err := conn.ReceiveAnswer(&answer, nil)
 	if err == nil && answer.Late {
-		fmt.Fprintln(os.Stderr, "slurmstepd: the script runs without this node, which was ready too late")
+		fmt.Fprintln(os.Stderr, "slurmstepd: the script runs without this node, which became ready too late")
 	}
 	return err
 }

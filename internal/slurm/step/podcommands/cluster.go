@@ -40,7 +40,7 @@ func RunClusterCommand(_ context.Context, name string, args []string) int {
 // becomeClusterCommand replaces this process with a vcctl command. It returns only if this fails.
 func becomeClusterCommand(client *jobclient.Client, name string, args []string) error {
 	if client.Spec.ServiceAccount == "" {
-		return usererror.Errorf("run it where the job was submitted; an administrator can permit it inside jobs with serviceAccount in ConfigMap slurm-profile", "the pods of this job have no permissions in the cluster")
+		return usererror.Errorf("run it where the job was submitted, or ask an administrator to set serviceAccount in ConfigMap slurm-profile", "the pods of this job have no permissions in the cluster")
 	}
 	env := os.Environ()
 	program := client.Spec.Program

@@ -24,7 +24,7 @@ var SattachTable = getopt.Table{Program: "sattach", Operands: "JOB.STEP", Option
 	{Long: "output-filter", Arg: getopt.Required, Value: "TASK", Help: "Print only the output of this task"},
 	{Long: "error-filter", Arg: getopt.Required, Value: "TASK", Help: "Print only the standard error of this task"},
 	{Long: "unbuffered", Short: 'u', Help: "Do not buffer lines"},
-	{Long: "input-filter", Arg: getopt.Required, Value: "TASK", Help: "Not supported: tasks read the input of their srun"},
+	{Long: "input-filter", Arg: getopt.Required, Value: "TASK", Help: "Not supported: tasks read input from their srun"},
 	{Long: "pty", Help: "Not supported: use srun --jobid=JOB --overlap --pty bash"},
 	{Long: "quiet", Short: 'Q', Help: "Print only errors"},
 	{Long: "verbose", Short: 'v', NoEffect: true, Help: "No effect: no further details are available"},
@@ -75,7 +75,7 @@ func attachToStep(ctx context.Context, p getopt.Parsed) (int, error) {
 // AttachTarget returns the job and the step to which sattach's operand refers. The step is empty if the operand
 // contains no dot.
 func AttachTarget(p getopt.Parsed) (job, step string, err error) {
-	for option, hint := range map[string]string{"pty": "use srun --jobid=JOB --overlap --pty bash to open a terminal in a job", "input-filter": "tasks read the input of their srun"} {
+	for option, hint := range map[string]string{"pty": "use srun --jobid=JOB --overlap --pty bash to open a terminal in a job", "input-filter": "tasks read input only from the srun command that started them"} {
 		if p.Has(option) {
 			return "", "", usererror.Errorf(hint, "--%s is not supported here", option)
 		}

@@ -23,7 +23,7 @@ import (
 // copyOptions lists the options that sbcast and sgather have in common.
 var copyOptions = []getopt.Option{
 	{Long: "force", Short: 'f', Help: "Replace existing files"},
-	{Long: "preserve", Short: 'p', Help: "Preserve the file's times; its mode is always preserved"},
+	{Long: "preserve", Short: 'p', Help: "Preserve timestamps; the mode is always preserved"},
 	{Long: "compress", Short: 'C', Arg: getopt.Optional, Value: "LIB", NoEffect: true, Help: "No effect: files are sent uncompressed"},
 	{Long: "fanout", Short: 'F', Arg: getopt.Required, Value: "N", NoEffect: true, Help: "No effect: all nodes are contacted at the same time"},
 	{Long: "size", Short: 's', Arg: getopt.Required, Value: "BYTES", NoEffect: true, Help: "No effect: the block size is always 32 KiB"},
@@ -43,7 +43,7 @@ const (
 
 // SbcastTable lists the options of sbcast.
 var SbcastTable = *(&getopt.Table{Program: "sbcast", Operands: "SOURCE DESTINATION", Options: []getopt.Option{
-	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "Job, or step whose nodes to use (default inside a job: this job)"},
+	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "Job or step whose nodes to use (default inside a job: this job)"},
 	{Long: "exclude", Arg: getopt.Required, Value: "PATHS", NoEffect: true, Help: "No effect: shared libraries are not sent"},
 	{Long: "send-libs", Arg: getopt.Optional, Value: "yes|no", NoEffect: true, Help: "No effect: shared libraries are not sent"},
 	{Long: "treewidth", Arg: getopt.Required, Value: "N", NoEffect: true, Help: "No effect: all nodes are contacted at the same time"},

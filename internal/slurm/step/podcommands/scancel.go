@@ -20,7 +20,7 @@ var scancelTable = getopt.Table{Program: "scancel", Operands: "[job_id[.step_id]
 	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "name", Help: "send this signal instead of ending the job"},
 	{Long: "batch", Short: 'b', Help: "send the signal only to the script"},
 	{Long: "full", Short: 'f', Help: "send the signal to the script and the steps"},
-	{Long: "quiet", Short: 'Q', Help: "no effect: the job of this script is still running"},
+	{Long: "quiet", Short: 'Q', Help: "no effect: this script's job is still running"},
 	{Long: "verbose", Short: 'v', Help: "report each action"},
 	{Long: "version", Short: 'V', Help: "print the version"},
 	{Long: "help", Short: 'h', Help: "print this help"},

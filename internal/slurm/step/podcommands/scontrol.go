@@ -22,7 +22,7 @@ import (
 
 // scontrolTable lists the options of scontrol that are supported inside a job.
 var scontrolTable = getopt.Table{Program: "scontrol", Operands: "command", Stop: false, Options: []getopt.Option{
-	{Long: "oneliner", Short: 'o', Help: "print each object in one line"},
+	{Long: "oneliner", Short: 'o', Help: "print each object on one line"},
 	{Long: "quiet", Short: 'Q', Help: "no effect: only errors are printed"},
 	{Long: "details", Short: 'd', Help: "no effect: no further details are available"},
 	{Long: "version", Short: 'V', Help: "print the version"},
@@ -154,8 +154,8 @@ func boolDigit(yes bool) int {
 }
 
 func foreignJobError(id string, own *launchconfig.Pod) error {
-	return usererror.Errorf("run the same command where the job was submitted to reach all jobs",
-		"job %s is not this job, %s: inside a job, only the job itself can be reached, because its pods have no permissions in the cluster", id, own.SlurmJobID())
+	return usererror.Errorf("to reach other jobs, run the same command where the job was submitted",
+		"job %s is not this job (%s): a job can reach only itself because its pods have no permissions in the cluster", id, own.SlurmJobID())
 }
 
 func expandPattern(j *protocol.JobAnswer, client *jobclient.Client, pattern string) string {

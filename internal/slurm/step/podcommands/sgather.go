@@ -17,7 +17,7 @@ import (
 
 // SgatherTable lists the options of sgather.
 var SgatherTable = *(&getopt.Table{Program: "sgather", Operands: "SOURCE DESTINATION", Options: []getopt.Option{
-	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "Gather only from the nodes of this step of the job"},
+	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "Gather only from the nodes of this job or step"},
 	{Long: "keep", Short: 'k', Help: "Keep the files on the nodes instead of removing them after the copy"},
 	{Long: "recursive", Short: 'r', Help: "Copy a directory with its contents"},
 }}).WithOptions(copyOptions...)

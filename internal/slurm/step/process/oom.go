@@ -39,7 +39,7 @@ func OOMText(kills int, step string) string {
 	if kills == 1 {
 		events = "event"
 	}
-	return fmt.Sprintf("error: Detected %d oom_kill %s in StepId=%s. The job's memory was exceeded; request more with --mem.", kills, events, step)
+	return fmt.Sprintf("error: Detected %d oom_kill %s in StepId=%s. The job ran out of memory; request more with --mem.", kills, events, step)
 }
 
 // FindOOMFiles is a variable so that tests can replace it, because they cannot exhaust the memory of a control group.

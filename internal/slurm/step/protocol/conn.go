@@ -131,7 +131,7 @@ func (c *Conn) CloseAfterPeer() {
 // SendFrame sends a frame.
 func (c *Conn) SendFrame(k Kind, task uint32, data []byte) error {
 	if len(data) > maxFrame {
-		return fmt.Errorf("%d bytes exceed the message limit of %d bytes", len(data), maxFrame)
+		return fmt.Errorf("a message of %d bytes exceeds the limit of %d bytes", len(data), maxFrame)
 	}
 	message := make([]byte, headerBytes, headerBytes+len(data))
 	message[0] = byte(k)

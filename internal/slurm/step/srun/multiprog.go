@@ -93,7 +93,7 @@ func splitWords(line string) ([]string, error) {
 		}
 	}
 	if quote != 0 {
-		return nil, fmt.Errorf("a quote %c is not closed", quote)
+		return nil, fmt.Errorf("the quote %c is not closed", quote)
 	}
 	if inWord {
 		words = append(words, word.String())

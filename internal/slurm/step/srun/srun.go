@@ -52,7 +52,7 @@ func Run(ctx context.Context, args []string) int {
 		return 0
 	}
 	if slices.Contains(parsed.Operands, ":") {
-		return cmdutil.ReportError("srun", errors.New("heterogeneous jobs are not supported here: a step is one program; srun --multi-prog runs several"))
+		return cmdutil.ReportError("srun", errors.New("heterogeneous jobs are not supported here; use srun --multi-prog to run several programs in a step"))
 	}
 	code, err := runStepCommand(ctx, parsed)
 	if err != nil {
@@ -75,7 +75,7 @@ func runStepCommand(ctx context.Context, parsed getopt.Parsed) (int, error) {
 		return 1, err
 	}
 	if id := options.JobID; id != "" && id != r.job.Pod.SlurmJobID() && id != r.job.Pod.JobID {
-		return 1, usererror.Errorf("remove --jobid", "--jobid=%s is not this job, %s: inside a pod, only its own job can be reached", id, r.job.Pod.SlurmJobID())
+		return 1, usererror.Errorf("remove --jobid", "--jobid=%s is not this job (%s): a pod can reach only its own job", id, r.job.Pod.SlurmJobID())
 	}
 	options.InheritGPUs(&r.job.Spec)
 	idle := srunoptions.IneffectiveVariables(parsed, os.LookupEnv, r.job.Script)

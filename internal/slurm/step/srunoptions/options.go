@@ -94,7 +94,7 @@ func (r *optionReader) readCount(name string, to *int, least int) bool {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least {
-		r.setErrorWithHint(fmt.Sprintf("specify a number of at least %d, for example --%s=%d", least, name, max(least, 2)), "Invalid numeric value %q for --%s.", text, name)
+		r.setErrorWithHint(fmt.Sprintf("specify %d or more, for example --%s=%d", least, name, max(least, 2)), "Invalid numeric value %q for --%s.", text, name)
 	}
 	*to = n
 	return true
@@ -158,7 +158,7 @@ func (r *optionReader) readStreams() {
 	}
 	if mode, given := r.parsed.LastValue("open-mode"); given {
 		if !slices.Contains([]string{"a", "append", "t", "truncate"}, mode) {
-			r.setError("Invalid --open-mode specification %q: append or truncate", mode)
+			r.setError("Invalid --open-mode specification %q: use append or truncate", mode)
 		}
 		o.Append = mode[0] == 'a'
 	}

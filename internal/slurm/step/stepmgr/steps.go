@@ -36,7 +36,7 @@ func (m *Manager) AnswerRequest(conn *protocol.Conn, r *protocol.Request) error 
 	case r.Session:
 		return m.holdSession(conn)
 	default:
-		return usererror.Errorf("submit the job again, so that all of its pods run the same version", "the request is unknown; the pods of the job may run different versions of vc-step")
+		return usererror.Errorf("submit the job again, so that all of its pods run the same version", "unknown request: the job's pods might run different versions of vc-step")
 	}
 	return conn.SendFrame(protocol.AnswerFrame, 0, []byte("{}"))
 }

@@ -19,7 +19,7 @@ type viewer struct {
 func (v *viewer) queueFrame(f protocol.Frame) {
 	if v.lost {
 		select {
-		case v.queue <- protocol.Frame{Kind: protocol.NoticeFrame, Data: []byte("warning: output was lost because it arrives faster than it can be shown")}:
+		case v.queue <- protocol.Frame{Kind: protocol.NoticeFrame, Data: []byte("warning: output was lost because it arrived faster than it could be shown")}:
 			v.lost = false
 		default:
 			return

@@ -149,7 +149,7 @@ func (e *Explain) drawInBoxes(ctx *screenapi.Context, c canvas.Canvas, steps []j
 	helps := e.listSuggestions(ctx)
 	below := min(max(len(helps), 1)+2, max(c.H/2, 3))
 	tally, c := c.Cut(min(max(len(e.nodes.Rows()), 1)+3, c.H-below))
-	e.nodes.Draw(ctx, widget.DrawTitledBox(tally, ctx.Theme, "Nodes, by the first reason why each is excluded", strings.TrimSpace(describeCount(e.told.Explanation())+"  enter: show nodes")), e.noNodesReason())
+	e.nodes.Draw(ctx, widget.DrawTitledBox(tally, ctx.Theme, "Nodes, by the first reason for exclusion", strings.TrimSpace(describeCount(e.told.Explanation())+"  enter: show nodes")), e.noNodesReason())
 	part, _ = c.Cut(len(wrapSuggestions(helps, c.W-6)) + 2)
 	inside = widget.DrawTitledBox(part, ctx.Theme, "Each of these changes would start it", "simulated by the scheduler; no guarantee")
 	drawSuggestions(inside, helps)
@@ -169,7 +169,7 @@ func (e *Explain) noNodesReason() string {
 	if e.told.Explanation() == nil {
 		return "the scheduler provided no explanation"
 	}
-	return "no node was checked: it is blocked earlier"
+	return "no nodes checked: the job is blocked earlier"
 }
 
 // wrapSuggestions wraps lines. Continuation lines are indented.

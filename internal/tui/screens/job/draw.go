@@ -23,7 +23,7 @@ const (
 // Draw draws the open page.
 func (j *Job) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	if j.job == nil {
-		c.Fit(2, 1, c.W-2, ctx.EmptyTableText("this job does not exist (any more); esc goes back"), theme.Dim)
+		c.Fit(2, 1, c.W-2, ctx.EmptyTableText("this job does not exist; esc goes back"), theme.Dim)
 		return
 	}
 	j.log.selectLines(ctx.Logs, j.podSelector())
@@ -93,7 +93,7 @@ func (j *Job) noPodsReason() string {
 func (j *Job) noLogReason(ctx *screenapi.Context) string {
 	switch {
 	case len(j.followed) == 0:
-		return "no pod has started: there are no logs yet"
+		return "no pod has started, so there are no logs yet"
 	case j.failed:
 		return "no logs of failed pods (f shows all)"
 	}

@@ -48,9 +48,9 @@ func keyBindings() []screenapi.Binding {
 	}
 	keys := []screenapi.Binding{
 		{Screen: name, Key: "s", Name: "summary", Help: "the job's state, timeline, pods, logs and events", Do: open(summary)},
-		{Screen: name, Key: "P", Also: []string{"t"}, Name: "pods", Help: "the pods on the whole screen", Do: open(podList)},
-		{Screen: name, Key: "e", Name: "events", Help: "the events about the job, its pod group and its pods", Do: open(events)},
-		{Screen: name, Key: "l", Name: "logs", Help: "the logs of all pods on the whole screen", Footer: 12, Do: open(logs)},
+		{Screen: name, Key: "P", Also: []string{"t"}, Name: "pods", Help: "the pods in full screen", Do: open(podList)},
+		{Screen: name, Key: "e", Name: "events", Help: "the events of the job, its pod group and its pods", Do: open(events)},
+		{Screen: name, Key: "l", Name: "logs", Help: "the logs of all pods in full screen", Footer: 12, Do: open(logs)},
 		{Screen: name, Key: "Y", Name: "yaml", Help: "the job as stored in the cluster", Footer: 26, Do: open(manifest)},
 		{Screen: name, Key: "w", Name: "why", Help: "why the job is waiting, its estimated start, and what would start it", Footer: 11, Do: screenapi.DoForScreen(func(j *Job, _ *screenapi.Context) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Explain, Target: string(j.uid) + explain.Below}}

@@ -17,7 +17,7 @@ func keyBindings() []screenapi.Binding {
 	name := screenapi.Jobs
 	rows := func(s screenapi.Screen) widget.Rows { return &s.(*Jobs).table }
 	keys := []screenapi.Binding{
-		{Screen: name, Key: "-", Name: "unfold", Help: "show or hide the elements of an array", Footer: 44, Guard: screenapi.GuardForScreen(func(j *Jobs, _ *screenapi.Context) string {
+		{Screen: name, Key: "-", Name: "unfold", Help: "show or hide the tasks of an array", Footer: 44, Guard: screenapi.GuardForScreen(func(j *Jobs, _ *screenapi.Context) string {
 			if row, ok := j.table.Selected(); !ok || !jobrow.IsArray(row.Job) {
 				return "this job is not an array"
 			}

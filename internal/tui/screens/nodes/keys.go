@@ -43,7 +43,7 @@ func keyBindings() []screenapi.Binding {
 		{Screen: name, Key: "enter", Name: "pods", Help: "go to the pods on the node; on a pod, open its job", Footer: 10, Do: screenapi.DoForScreen((*Nodes).openSelected)},
 		{Screen: name, Key: "C", Name: "cordon", Help: "keep new pods off the node, or allow them again; asks first", Footer: 20, Writes: true,
 			Guard: screenapi.GuardForScreen((*Nodes).cordonRefusal), Do: screenapi.DoForScreen((*Nodes).toggleCordon)},
-		{Screen: name, Key: "D", Name: "drain", Help: "cordon the node and evict the pods on it; asks for its name", Footer: 21, Writes: true,
+		{Screen: name, Key: "D", Name: "drain", Help: "cordon the node and evict its pods; asks for the node's name", Footer: 21, Writes: true,
 			Guard: screenapi.GuardForScreen((*Nodes).drainRefusal), Do: screenapi.DoForScreen((*Nodes).askToDrain)},
 		{Screen: name, Key: "H", Name: "heat map", Help: "a full-screen map with one cell per node; press again for the list", Footer: 22, Do: screenapi.DoForScreen((*Nodes).enterHeat)},
 		{Screen: name, Key: "g", Name: "group", Help: "group nodes by HyperNode, rack or pool, or do not group", Footer: 23, Do: screenapi.DoForScreen((*Nodes).nextGroup)},
@@ -81,7 +81,7 @@ func (n *Nodes) shellRefusal(*screenapi.Context) string {
 	pod, ok := n.pods.Selected()
 	switch {
 	case !n.inPods || n.heat != nil || !ok:
-		return "a shell runs in a pod: enter goes to the pods on the node"
+		return "a shell needs a pod: press enter to go to the node's pods"
 	case pod.Exited:
 		return pod.Name + " has ended"
 	case pod.Started.IsZero():
@@ -283,7 +283,7 @@ func (n *Nodes) describeRemaining(targets []*node) string {
 	pods, jobs := countJobPods(targets)
 	switch {
 	case slices.ContainsFunc(targets, hasUnknownPods):
-		return "running pods stay; you cannot see them (yet)."
+		return "running pods stay; they are hidden or not loaded yet."
 	case pods == 0:
 		return "the nodes have no pods of jobs."
 	case pods == 1:
@@ -332,7 +332,7 @@ func (n *Nodes) askToDrain(ctx *screenapi.Context) []screenapi.Effect {
 	}
 	lines = append(lines, describeOtherPods(row)...)
 	if hasUnknownPods(row) {
-		lines = []string{"No new pods are placed, and all pods except those of DaemonSets are evicted.", "You cannot see these pods (yet)."}
+		lines = []string{"No new pods are placed, and all pods except DaemonSet pods are evicted.", "These pods are hidden or not loaded yet."}
 	}
 	return []screenapi.Effect{screenapi.Ask{Question: "Drain node " + row.Name + "?", Lines: lines, Expect: row.Name, Then: []screenapi.Effect{screenapi.Run{
 		Name: "drain " + row.Name, Do: func(ctx context.Context) (string, error) { return actions.Node(ctx, screenapi.Drain, row.Name) },
@@ -357,15 +357,15 @@ func describeOtherPods(row *node) (lines []string) {
 	if going > 0 {
 		line := countWithNoun(going, "other pod") + " evicted, too"
 		if alone > 0 {
-			line += fmt.Sprintf("; no controller re-creates %d of them", alone)
+			line += fmt.Sprintf("; no controller recreates %d of them", alone)
 		}
 		lines = append(lines, line+".")
 	}
 	if data := countDataLoss(row); data > 0 {
-		lines = append(lines, countWithNoun(data, "pod")+" with emptyDir volumes evicted: the data in them is lost.")
+		lines = append(lines, countWithNoun(data, "pod")+" with emptyDir volumes evicted: the data in these volumes is lost.")
 	}
 	if staying > 0 {
-		lines = append(lines, countWithNoun(staying, "pod")+" of DaemonSets and of the node itself stay.")
+		lines = append(lines, countWithNoun(staying, "pod")+" of DaemonSets or of the node itself not evicted.")
 	}
 	return lines
 }

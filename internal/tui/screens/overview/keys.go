@@ -28,7 +28,7 @@ func KeyBindings() []screenapi.Binding {
 			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 				return []screenapi.Effect{screenapi.SetResource{Resource: ctx.NextResource()}}
 			}},
-		screenapi.Binding{Screen: name, Key: "e", Name: "events", Help: "open the screen of all events", Footer: 61, Do: screenapi.DoForScreen(func(*Overview, *screenapi.Context) []screenapi.Effect {
+		screenapi.Binding{Screen: name, Key: "e", Name: "events", Help: "show all events", Footer: 61, Do: screenapi.DoForScreen(func(*Overview, *screenapi.Context) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Events}}
 		})},
 	)

@@ -69,7 +69,7 @@ func (q *Queues) emptyReason(ctx *screenapi.Context) string {
 	if len(q.all) > 0 {
 		return "no queue matches " + q.text + "   (esc clears)"
 	}
-	return ctx.EmptyTableText("no queues: " + ctx.Program + " queue create creates one")
+	return ctx.EmptyTableText("no queues; create one with: " + ctx.Program + " queue create")
 }
 
 func (q *Queues) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {

@@ -136,7 +136,7 @@ func (q *Queues) confirmClose(ctx *screenapi.Context) []screenapi.Effect {
 	if who := describeJobs(r); who != "" {
 		fate = who + ": they stay. New jobs are rejected."
 	}
-	return q.confirmSwitch(ctx, r, screenapi.CloseIt, question, []string{fate, "The queue is Closing until the last of its jobs has ended."})
+	return q.confirmSwitch(ctx, r, screenapi.CloseIt, question, []string{fate, "The queue stays in state Closing until its last job ends."})
 }
 
 // describeJobs describes the jobs in a queue, for example "31 running jobs and 1 waiting job". It returns "" if there
