@@ -124,17 +124,17 @@ type Remedies uint8
 
 // The remedies.
 const (
-	// ShorterRun is a shorter run time.
+	// ShorterRun shortens the run time of the gang.
 	ShorterRun Remedies = 1 << iota
-	// HigherPriority is a higher priority.
+	// HigherPriority raises the priority of the gang.
 	HigherPriority
-	// SmallerGang is a lower minimum, or smaller requests of the gang's pods.
+	// SmallerGang lowers the gang's minimum or the requests of its pods.
 	SmallerGang
 	// FewerObstacles removes an obstacle that prevents the gang from being admitted or from using nodes: a missing
 	// volume claim, a minimum or a request that is too large to be admitted, a node selector, a taint, or a queue's
 	// capability.
 	FewerObstacles
-	// OtherQueue is another queue.
+	// OtherQueue moves the gang to another queue.
 	OtherQueue
 	// CreateQueue creates the gang's queue, and OpenQueue opens it.
 	CreateQueue

@@ -108,7 +108,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"an argument too many":          {"down now", "error: unknown argument \"now\"\nhint:  see vc-local down --help\n"},
 		"a port out of range":           {"up --port 99999", "error: port 99999 is not between 1 and 65535\nhint:  omit --port"},
 		"a negative number of nodes":    {"up --process-nodes -1", "error: --process-nodes -1 is negative\nhint:"},
-		"a cpu that is none":            {"up --node-cpu many", "error: --node-cpu: \"many\" is not a quantity such as 500m, 4 or 8Gi\nhint:"},
+		"a cpu that is none":            {"up --node-cpu many", "error: --node-cpu: \"many\" is not a valid quantity; use a value such as 500m, 4 or 8Gi\nhint:"},
 		"a label that is none":          {"up --node-label zone", "error: --node-label: \"zone\" is not NAME=VALUE\nhint:"},
 		"components that do not exist":  {"up --components some", "error: --components \"some\" is neither all nor api\nhint:"},
 		"a start that is no time":       {"up --simulated-start soon", "error: --simulated-start \"soon\" is neither a duration nor never\nhint:"},

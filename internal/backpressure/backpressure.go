@@ -48,7 +48,7 @@ type Governor struct {
 	gap     time.Duration // average time between two writes
 	last    time.Time
 	next    time.Time // when the next remark may be written under pressure
-	booked  time.Time // when the next reserved remark may be written
+	booked  time.Time // earliest time of the next rate-limited log message
 }
 
 // RecordWrite records a write and its response time.

@@ -53,7 +53,7 @@ func ParseSelection(list []string) (Selection, error) {
 		}
 		switch {
 		case slices.Contains(elsewhere, name) && on:
-			return s, fmt.Errorf("--controllers: %s is a Volcano controller that vcd does not have; remove it", name)
+			return s, fmt.Errorf("--controllers: %s is a Volcano controller that vcd does not include; remove it", name)
 		case !slices.Contains(known, name) && !slices.Contains(elsewhere, name):
 			return s, fmt.Errorf("--controllers: unknown controller %q; controllers: %s; * selects all of them", name, strings.Join(known, ", "))
 		}

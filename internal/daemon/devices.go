@@ -12,7 +12,7 @@ var (
 	cardMemory    = newCardGauge("allocated_memory", "Allocated memory of a card, in MiB")
 	cardCores     = newCardGauge("allocated_cores", "Allocated cores of a card, in percent")
 	cardLimit     = newCardGauge("memory_limit", "Memory of a card, in MiB")
-	cardPodMemory = newCardGauge("memory_allocation_for_a_certain_pod", "Memory of a card that is allocated to a pod, in MiB", "podName")
+	cardPodMemory = newCardGauge("memory_allocation_for_a_certain_pod", "Device memory allocated to a pod, in MiB", "podName")
 	cardPodCores  = newCardGauge("core_allocation_for_a_certain_pod", "Cores of a card that are allocated to a pod, in percent", "podName")
 )
 

@@ -15,7 +15,7 @@ func TestCardsAreShownUnderVolcanosNames(t *testing.T) {
 		Card: "GPU-0", Shared: 2, MemoryMiB: 3000, Cores: 30, MemoryLimitMiB: 16000,
 		Pods: []decision.PodOnCard{{Pod: pod, MemoryMiB: 1000, Cores: 10}, {Pod: pod, MemoryMiB: 2000, Cores: 20}},
 	}}}})
-	want := `# HELP volcano_vgpu_device_memory_allocation_for_a_certain_pod Memory of a card that is allocated to a pod, in MiB.
+	want := `# HELP volcano_vgpu_device_memory_allocation_for_a_certain_pod Device memory allocated to a pod, in MiB.
 # TYPE volcano_vgpu_device_memory_allocation_for_a_certain_pod gauge
 volcano_vgpu_device_memory_allocation_for_a_certain_pod{NodeName="a",devID="GPU-0",podName="default/train-0"} 3000
 `

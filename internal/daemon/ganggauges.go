@@ -26,7 +26,7 @@ var (
 	}, []string{"job_ns", "job_id"})
 	gangLatency = registry.NewHistogram(prometheus.HistogramOpts{
 		Name: "volcano_e2e_job_scheduling_latency_milliseconds", Buckets: prometheus.ExponentialBuckets(1, 4, 14), // 1 ms to 18 h
-		Help: "Time from a gang's creation to the decision that places its minimum.",
+		Help: "Time from gang creation until its minimum number of pods is scheduled.",
 	})
 	gangDuration = newGangTimeGauge("duration", "Time from a gang's creation to the decision that placed its minimum, in milliseconds")
 	gangCreated  = newGangTimeGauge("start_time", "Time of a gang's creation, in seconds since 1970")

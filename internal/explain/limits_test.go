@@ -58,8 +58,8 @@ func TestFailedPodsThatDoNotCountAreNamed(t *testing.T) {
 	if got, want := Sentence(&v), "fewer pods exist than the gang needs: 3 of 4, 1 failed"; got != want {
 		t.Errorf("sentence %q, want %q", got, want)
 	}
-	if got := describeHint(&v); !strings.HasPrefix(got, "delete the failed pods and create them again") {
-		t.Errorf("hint %q does not say that failed pods must be created again", got)
+	if got := describeHint(&v); !strings.HasPrefix(got, "delete and re-create the failed pods") {
+		t.Errorf("hint %q does not say that failed pods must be re-created", got)
 	}
 }
 

@@ -6,13 +6,13 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 var manual = config.Manual{
 	Text: "Sends HTTP requests to a scheduler extender. A verb without a value is not sent.",
 	Switches: []config.Option{
-		{Key: "enablePredicate", Default: "true", Text: "off: does not send predicateVerb"},
-		{Key: "enableNodeOrder", Default: "true", Text: "off: does not send prioritizeVerb"},
-		{Key: "enablePreemptable", Default: "true", Text: "off: does not send preemptableVerb"},
-		{Key: "enableReclaimable", Default: "true", Text: "off: does not send reclaimableVerb"},
-		{Key: "enabledOverused", Default: "true", Text: "off: does not send queueOverusedVerb"},
-		{Key: "enableJobEnqueued", Default: "true", Text: "off: does not send jobEnqueueableVerb and jobEnqueuedVerb"},
-		{Key: "enableJobReady", Default: "true", Text: "off: does not send jobReadyVerb"},
+		{Key: "enablePredicate", Default: "true", Text: "off: predicate requests are not sent to the extender"},
+		{Key: "enableNodeOrder", Default: "true", Text: "off: prioritize requests are not sent to the extender"},
+		{Key: "enablePreemptable", Default: "true", Text: "off: preemptable requests are not sent to the extender"},
+		{Key: "enableReclaimable", Default: "true", Text: "off: reclaimable requests are not sent to the extender"},
+		{Key: "enabledOverused", Default: "true", Text: "off: queueOverused requests are not sent to the extender"},
+		{Key: "enableJobEnqueued", Default: "true", Text: "off: jobEnqueueable and jobEnqueued requests are not sent to the extender"},
+		{Key: "enableJobReady", Default: "true", Text: "off: jobReady requests are not sent to the extender"},
 	},
 	Arguments: []config.Option{
 		{Key: "extender.urlPrefix", Default: "", Text: "URL of the server: http://… or https://…"},
@@ -30,7 +30,7 @@ var manual = config.Manual{
 		{Key: "extender.jobEnqueuedVerb", Default: "", Text: "path that receives a gang that was admitted"},
 		{Key: "extender.jobReadyVerb", Default: "", Text: "path that decides whether a gang that fits may start"},
 		{Key: "extender.allocateFuncVerb", Default: "", Text: "path that is called for each pod that gets a node"},
-		{Key: "extender.deallocateFuncVerb", Default: "", Text: "path that receives a pod that loses its node"},
+		{Key: "extender.deallocateFuncVerb", Default: "", Text: "path called when a pod is deallocated from its node"},
 	},
 }
 

@@ -95,9 +95,9 @@ func (s *Source) ServeFromCache(ctx context.Context, from cache.Cache, api clien
 	return nil
 }
 
-// list writes the response to a query, with the state at the time of the request or later. While it is writing, it
-// checks with the API server whether the cache is recent enough, and appends the jobs that arrive later. After an
-// error, the caller must cut off the stream.
+// list writes the response to a query. The response reflects the state at the time of the request or later: while it
+// writes, list asks the API server whether the cache is recent enough, and appends the jobs that have arrived in the
+// meantime. If list returns an error, the caller must abort the stream.
 func (s *Source) list(ctx context.Context, q jobsummary.Query, to io.Writer) error {
 	s.mu.Lock()
 	c := s.caches

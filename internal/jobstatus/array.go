@@ -63,7 +63,7 @@ func exitCodes(states *batchv1alpha1.ArrayStatus) string {
 	return " (" + strings.Join(texts, "; ") + ")"
 }
 
-// truncateElements truncates a list of elements between two elements.
+// truncateElements truncates a list of array tasks at the end of a task.
 func truncateElements(set string) string {
 	if len(set) <= longestSet {
 		return set

@@ -12,10 +12,10 @@ import (
 func TestACompletedArraySaysWhichElementsFailed(t *testing.T) {
 	t.Parallel()
 	for want, states := range map[string]*batchv1alpha1.ArrayStatus{
-		"":                            {Succeeded: "0-11"},
-		"PodFailed: element 5 failed": {Succeeded: "0-4,6-11", Failed: "5", ExitCodes: map[string]string{"-1": "5"}},
-		"PodFailed: elements 5,7 failed (exit code 7)":                    {Succeeded: "0-4", Failed: "5,7", ExitCodes: map[string]string{"7": "5,7"}},
-		"PodFailed: elements 5,7 failed (exit code 1: 5; exit code 9: 7)": {Failed: "5,7", ExitCodes: map[string]string{"1": "5", "9": "7"}},
+		"":                               {Succeeded: "0-11"},
+		"PodFailed: array task 5 failed": {Succeeded: "0-4,6-11", Failed: "5", ExitCodes: map[string]string{"-1": "5"}},
+		"PodFailed: array tasks 5,7 failed (exit code 7)":                    {Succeeded: "0-4", Failed: "5,7", ExitCodes: map[string]string{"7": "5,7"}},
+		"PodFailed: array tasks 5,7 failed (exit code 1: 5; exit code 9: 7)": {Failed: "5,7", ExitCodes: map[string]string{"1": "5", "9": "7"}},
 	} {
 		job := &batchv1alpha1.Job{Status: batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: batchv1alpha1.Completed}, Array: states}}
 		if got := ExplainJob(job, nil).CodeAndMessage(); got != want {

@@ -86,9 +86,9 @@ func failedElements(job *batchv1alpha1.Job) Why {
 	if states == nil || states.Failed == "" {
 		return Why{}
 	}
-	elements := "task"
+	elements := "array task"
 	if set, err := batchv1alpha1.ParseIndices(states.Failed); err == nil && set.Count() > 1 {
-		elements = "tasks"
+		elements = "array tasks"
 	}
 	return newReason(reason.PodFailed, job, fmt.Sprintf("%s %s failed%s", elements, truncateElements(states.Failed), exitCodes(states)))
 }

@@ -65,7 +65,7 @@ func TestADirectoryOfAnotherUserIsRejected(t *testing.T) {
 	if err := os.Chown(string(d), 65534, 65534); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Create(); err == nil || !strings.Contains(err.Error(), "belongs to user 65534, and you are user 0") {
+	if err := d.Create(); err == nil || !strings.Contains(err.Error(), "belongs to user 65534, but you are user 0") {
 		t.Errorf("root takes an empty directory of another user: %v", err)
 	}
 }

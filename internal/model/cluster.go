@@ -93,7 +93,7 @@ type Cluster struct {
 	timed     int            // number of tasks and gangs with a known run time
 	// queueGates counts the tasks that have or had the scheduling gate of their queue.
 	queueGates int
-	// undescribed counts the pending gangs whose pods neither exist nor are described.
+	// undescribed is the number of pending gangs that have no pods yet, and whose pods no job describes.
 	undescribed int
 }
 

@@ -87,21 +87,21 @@ func TestTopology(t *testing.T) {
 		"who claims another's member is not used, the member and the rest are": {
 			deltas: []Delta{hyper("s0", 1, "a0"), hyper("s1", 1, "b0"), hyper("p", 2, "^s0"), hyper("q", 2, "^s0", "^s1"), hyper("r", 2, "c0")},
 			want: []string{
-				"p@2 in -: a0 | TwoParents: hyperNode s0 is already a member of p and q; it can have only one parent",
-				"q@2 in -: a0 b0 | TwoParents: hyperNode s0 is already a member of p and q; it can have only one parent",
+				"p@2 in -: a0 | TwoParents: hyperNode s0 is a member of p and q, but it can have only one parent",
+				"q@2 in -: a0 b0 | TwoParents: hyperNode s0 is a member of p and q, but it can have only one parent",
 				"r@2 in cluster: c0", "s0@1 in cluster: a0", "s1@1 in cluster: b0", "cluster@3 in -: a0 a1 b0 b1 c0",
 			},
 		},
 		"a circle is not used, what hangs on it is": {
 			deltas: []Delta{hyper("x", 2, "^y", "^s0"), hyper("y", 3, "^x", "b0"), hyper("s0", 1, "a0")},
 			want: []string{
-				"s0@1 in cluster: a0", "x@2 in -: a0 | Cycle: hyperNode x is both above and below hyperNode y",
-				"y@3 in -: a0 b0 | Cycle: hyperNode y is both above and below hyperNode x", "cluster@4 in -: a0 a1 b0 b1 c0",
+				"s0@1 in cluster: a0", "x@2 in -: a0 | Cycle: hyperNode x is both an ancestor and a descendant of hyperNode y",
+				"y@3 in -: a0 b0 | Cycle: hyperNode y is both an ancestor and a descendant of hyperNode x", "cluster@4 in -: a0 a1 b0 b1 c0",
 			},
 		},
 		"a member that is not there is told, and the others count": {
 			deltas: []Delta{hyper("s0", 1, "a0", "z0", "^none")},
-			want:   []string{"s0@1 in cluster: a0 | lacks: hyperNode none does not exist; there is no node z0", "cluster@2 in -: a0 a1 b0 b1 c0"},
+			want:   []string{"s0@1 in cluster: a0 | lacks: hyperNode none does not exist; missing nodes: z0", "cluster@2 in -: a0 a1 b0 b1 c0"},
 		},
 		"a node that two name is in the lower one": {
 			deltas: []Delta{hyper("s0", 1, "a0", "a1"), hyper("s1", 1, "a1", "b0"), hyper("top", 2, "^s0", "^s1", "a0", "c0")},

@@ -11,7 +11,7 @@ import (
 )
 
 // ChangedCopy returns a copy of the shape with a changed spec or request. It is used to find out which change would
-// help. The copy is not stored in the cluster, and no task has it. ChangedCopy returns false for shapes that cannot
+// help. The copy is not stored in the cluster, and no task refers to it. ChangedCopy returns false for shapes that cannot
 // be placed anywhere, that attach volumes or devices, or that have rules about other pods.
 func (s *Shape) ChangedCopy(change func(spec *podshape.Spec, request resource.Request) resource.Request) (*Shape, bool) {
 	isUnusable := s.Impossible || s.MalformedAffinity != ""

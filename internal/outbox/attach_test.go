@@ -220,7 +220,7 @@ func TestPodsAreBoundAfterWhatTheyAttach(t *testing.T) {
 				})
 			},
 			want:   []string{"select node for made", "get p", "get claim made"},
-			report: "no volume could be provisioned for claim made near n1",
+			report: "no volume could be provisioned for claim made on node n1",
 		},
 		"volumes that are never bound": {
 			attach: decision.Attach{Provision: []decision.Provision{makesVolume}},

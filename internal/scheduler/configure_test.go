@@ -38,9 +38,9 @@ configurations:
 tiers:
 - plugins: [{name: gang}]
 `, want: []string{
-			"configurations: allocate: enablePredicateErrorCache has no effect: the action reads no arguments",
-			"configurations: enqueue: overcommit-factor has no effect: the action reads no arguments",
-			"configurations: enqueue: xyz has no effect: the action reads no arguments",
+			"configurations: allocate: enablePredicateErrorCache has no effect: the action has no arguments",
+			"configurations: enqueue: overcommit-factor has no effect: the action has no arguments",
+			"configurations: enqueue: xyz has no effect: the action has no arguments",
 		}},
 		"switches and arguments of policies": {yaml: `
 actions: allocate
@@ -63,22 +63,22 @@ tiers: [{plugins: [{name: nodeorder, arguments: {leastrequested.weight: many}}]}
 actions: "allocate, preempt, gangpreempt, reclaim, gangreclaim"
 tiers: [{plugins: [{name: priority, enablePreemptable: false}, {name: drf}, {name: gang}]}, {plugins: [{name: proportion, enableReclaimable: false}]}]
 `, want: []string{
-			"actions: gangpreempt evicts no pods: none of the policies that decide about evictions is configured (priority)",
-			"actions: reclaim evicts no pods: none of the policies that decide about evictions is configured (proportion, capacity, drf with enableHierarchy)",
-			"actions: gangreclaim evicts no pods: none of the policies that decide about evictions is configured (proportion, capacity)",
+			"actions: gangpreempt evicts no pods, because no policy that decides about its evictions is configured (priority)",
+			"actions: reclaim evicts no pods, because no policy that decides about its evictions is configured (proportion, capacity, drf with enableHierarchy)",
+			"actions: gangreclaim evicts no pods, because no policy that decides about its evictions is configured (proportion, capacity)",
 		}},
 		"action shuffle without a policy that names victims": {yaml: `
 actions: "allocate, shuffle"
 tiers: [{plugins: [{name: priority}, {name: gang}, {name: tdm, enabledVictim: false}]}]
 `, want: []string{
-			"actions: shuffle evicts no pods: none of the policies that decide about evictions is configured (tdm, rescheduling, gang with gang.release-broken)",
+			"actions: shuffle evicts no pods, because no policy that decides about its evictions is configured (tdm, rescheduling, gang with gang.release-broken)",
 		}},
 		"evictions that nobody grants, beside a policy that is none": {yaml: `
 actions: "allocate, reclaim"
 tiers: [{plugins: [{name: gang}, {name: lifecycle}]}]
 `, want: []string{
 			"tiers[0].plugins[1]: lifecycle is specific to a vendor's cloud and has no effect: nodes are not labeled by the run time of their pods; binpack keeps lightly used nodes free for the autoscaler",
-			"actions: reclaim evicts no pods: none of the policies that decide about evictions is configured (proportion, capacity, drf with enableHierarchy)",
+			"actions: reclaim evicts no pods, because no policy that decides about its evictions is configured (proportion, capacity, drf with enableHierarchy)",
 		}},
 		"action shuffle with gangs that give back": {yaml: `
 actions: "allocate, shuffle"
@@ -87,7 +87,7 @@ tiers: [{plugins: [{name: gang, arguments: {gang.release-broken: 1m}}]}]
 		"lent nodes that nobody leaves": {yaml: `
 actions: allocate
 tiers: [{plugins: [{name: tdm, arguments: {"tdm.revocable-zone.a": "00:00-12:00"}}]}]
-`, want: []string{"tdm: without action shuffle, pods stay on time-shared nodes when the hours end"}},
+`, want: []string{"tdm: without action shuffle, pods stay on time-shared nodes after the hours of the zone end"}},
 		"strategies with keys that mean nothing": {yaml: `
 actions: "allocate, shuffle"
 metrics: {type: prometheus, address: "http://prometheus:9090"}
@@ -95,9 +95,9 @@ tiers:
 - plugins:
   - {name: rescheduling, arguments: {strategies: [{name: lowNodeUtilization, parms: 1, params: {treshholds: {cpu: 20}}}, {name: lowNodeUtilization, params: [cpu]}]}}
 `, want: []string{
-			"rescheduling: argument strategies[0].parms has no effect: strategies[0] has only name, params",
-			"rescheduling: argument strategies[0].params.treshholds has no effect: strategies[0].params has only thresholds, targetThresholds, thresholdPriorityClassName, nodeFit",
-			"rescheduling: argument strategies[1].params: must be keys and values, not [cpu]; ignored",
+			"rescheduling: argument strategies[0].parms has no effect: the valid keys of strategies[0] are name, params",
+			"rescheduling: argument strategies[0].params.treshholds has no effect: the valid keys of strategies[0].params are thresholds, targetThresholds, thresholdPriorityClassName, nodeFit",
+			"rescheduling: argument strategies[1].params: must be a map, not [cpu]; ignored",
 		}},
 		"policies whose action is not there": {yaml: `
 actions: allocate
@@ -108,10 +108,10 @@ tiers:
   - {name: resourcequota}
   - {name: rescheduling, arguments: {strategies: [{name: lowNodeUtilization, params: {thresholds: {cpu: 20, pods: 20}, targetThresholds: {memory: 180}}}]}}
 `, want: []string{
-			"rescheduling: argument strategies[0].params.thresholds.pods has no effect: strategies[0].params.thresholds has only cpu, memory",
+			"rescheduling: argument strategies[0].params.thresholds.pods has no effect: the valid keys of strategies[0].params.thresholds are cpu, memory",
 			"rescheduling: argument strategies[0].params.targetThresholds.memory: must be 0 to 100, not 180; the default is used",
 			"overcommit: has no effect without action enqueue, which calls it",
-			"rescheduling: has no effect without action shuffle, which evicts for it",
+			"rescheduling: has no effect without action shuffle, which performs the evictions",
 		}},
 		"load without a source, devices of no kind, the order of orders": {yaml: `
 actions: "allocate, shuffle"
@@ -119,9 +119,9 @@ tiers: [{plugins: [{name: drf}, {name: fairshare}, {name: usage}, {name: devices
 `, want: []string{
 			"rescheduling: argument strategies: must be a list, not low; ignored",
 			"rescheduling: the policy has no effect, because no strategies are configured; use lowNodeUtilization",
-			"usage: has no effect without a source of load metrics: configure one under metrics (type, address)",
-			"rescheduling: has no effect without a source of load metrics: configure one under metrics (type, address)",
-			"deviceshare: no kind of device is enabled (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable), so it does nothing",
+			"usage: has no effect without a source of load metrics; configure one under metrics (type, address)",
+			"rescheduling: has no effect without a source of load metrics; configure one under metrics (type, address)",
+			"deviceshare: no kind of device is enabled (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable), so the policy has no effect",
 			"fairshare: drf is listed before it and already orders the jobs; list fairshare first",
 		}},
 		"arguments inside arguments": {yaml: `
@@ -132,15 +132,15 @@ tiers:
   - {name: usage, arguments: {thresholds: {cpu: -5, memory: 70}, estimator: {requestRatio: 1, burst_ratio: -1}}}
   - {name: resource-strategy-fit, arguments: {resources: {cpu: {type: MostAllocated, wieght: 2}}, sra: {enable: true, resources: x, weigth: 3, resourceWeight: {other: 2}}, proportional: {enabled: true, enable: true, resources: g, resourceProportion: {g.cpu: 1, g: 1}}}}
 `, want: []string{
-			"usage: argument thresholds.memory has no effect: thresholds has only cpu, mem",
+			"usage: argument thresholds.memory has no effect: the valid keys of thresholds are cpu, mem",
 			"usage: argument thresholds.cpu: must be 0 to 100, not -5; the default is used",
-			"usage: argument estimator.requestRatio has no effect: estimator has only request_ratio, burst_ratio, risk_threshold, risk_factor, be_cpu, be_mem",
+			"usage: argument estimator.requestRatio has no effect: the valid keys of estimator are request_ratio, burst_ratio, risk_threshold, risk_factor, be_cpu, be_mem",
 			"usage: argument estimator.burst_ratio: must be 0 or more, not -1; the default is used",
-			"resource-strategy-fit: argument resources.cpu.wieght has no effect: resources.cpu has only type, weight",
-			"resource-strategy-fit: argument sra.weigth has no effect: sra has only enable, resources, weight, resourceWeight",
-			"resource-strategy-fit: argument sra.resourceWeight.other has no effect: sra.resourceWeight has only x",
-			"resource-strategy-fit: argument proportional.enabled has no effect: proportional has only enable, resources, resourceProportion",
-			"resource-strategy-fit: argument proportional.resourceProportion.g has no effect: proportional.resourceProportion has only g.cpu, g.memory",
+			"resource-strategy-fit: argument resources.cpu.wieght has no effect: the valid keys of resources.cpu are type, weight",
+			"resource-strategy-fit: argument sra.weigth has no effect: the valid keys of sra are enable, resources, weight, resourceWeight",
+			"resource-strategy-fit: argument sra.resourceWeight.other has no effect: the valid keys of sra.resourceWeight are x",
+			"resource-strategy-fit: argument proportional.enabled has no effect: the valid keys of proportional are enable, resources, resourceProportion",
+			"resource-strategy-fit: argument proportional.resourceProportion.g has no effect: the valid keys of proportional.resourceProportion are g.cpu, g.memory",
 		}},
 	}
 	for name, c := range cases {

@@ -229,7 +229,7 @@ func (w *elastic) minimumWaits(j *elasticJob, running, need int) string {
 		text, fits := w.byNode(j, free)
 		if !fits {
 			if j.min == 1 && len(j.pods) == 1 {
-				return "its pod fits no node: " + strings.Replace(text, "one more pod", "it", 1)
+				return "its pod does not fit on any node: " + strings.Replace(text, "one more pod", "it", 1)
 			}
 			small := ""
 			if all := w.allCPU(); need*j.each > all {

@@ -50,7 +50,7 @@ type Engine struct {
 	endings  reservation.EndingLog
 	empty    cycle.EmptyNodes
 	advised  int // number of gangs that got new advice in this cycle
-	looked   int // number of tasks placed in forecasts before the advice
+	looked   int // value of session.Looked before the advice was computed
 	// positions and similar are used for the explanations of the current cycle.
 	positions positions
 	similar   similarLabels

@@ -96,13 +96,13 @@ func (w *fight) countTold(e *decision.Evict) int {
 // checkReason compares the names and priorities in the message to the gang that loses a pod with the gangs.
 func (w *fight) checkReason(e *decision.Evict) {
 	taker, loser := w.queueOf[e.Preemptor.Name], w.queueOf[e.Gang.Name]
-	start := fmt.Sprintf("%s of the same queue %s takes its resources: ", w.title(e.Preemptor.Name), taker)
+	start := fmt.Sprintf("%s in the same queue %s takes the resources: ", w.title(e.Preemptor.Name), taker)
 	between := strings.HasSuffix(e.Reason, "reclaim")
 	switch {
 	case between:
 		start = fmt.Sprintf("queue %s reclaims resources for %s: ", taker, w.title(e.Preemptor.Name))
 	case e.Gang.Name == e.Preemptor.Name:
-		start = fmt.Sprintf("%s needs its resources for default/%s-", w.title(e.Preemptor.Name), e.Preemptor.Name)
+		start = fmt.Sprintf("%s needs the resources for default/%s-", w.title(e.Preemptor.Name), e.Preemptor.Name)
 	}
 	if !strings.HasPrefix(e.Message, start) || between == (taker == loser) {
 		w.t.Fatalf("%s of queue %s loses a pod to %s of queue %s (%s), told %s", e.Gang.Name, loser, e.Preemptor.Name, taker, e.Reason, e.Message)

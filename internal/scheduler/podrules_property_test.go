@@ -247,7 +247,7 @@ func (w *ruledWorld) sentence(placed int) string {
 		nodes = fmt.Sprintf("no node has the label zone=%s (%d of %d nodes)", w.waiter.zone, len(w.nodes), len(w.nodes))
 	}
 	if w.members == 1 {
-		return "its pod fits no node: " + strings.Replace(nodes, "one more pod", "it", 1)
+		return "its pod does not fit on any node: " + strings.Replace(nodes, "one more pod", "it", 1)
 	}
 	small := ""
 	if all := w.allCPU(); w.members > all {

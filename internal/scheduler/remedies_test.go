@@ -81,7 +81,7 @@ func TestFewerMembersOutsideAQueueNeedFewerMinResources(t *testing.T) {
 		want   string
 	}{
 		"of a PodGroup": {false, "with minAvailable 1 instead of 2, and minResources to match, it would start now"},
-		"of a job":      {true, "with minAvailable 1 instead of 2 it would start now"},
+		"of a job":      {true, "with minAvailable 1 instead of 2, it would start now"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			gang := queuedGang("default", 2).MinResource("cpu", "2").Obj()

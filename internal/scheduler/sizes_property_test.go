@@ -155,7 +155,7 @@ func TestSizesAndQuotasAreToldAsTheyAre(t *testing.T) {
 			}
 		default:
 			if w.hard > 0 && w.request["cpu"]*w.pods > w.hard-w.used {
-				t.Fatalf("%+v: %q although the quota has too little free", w, code)
+				t.Fatalf("%+v: %q although the quota has insufficient free resources", w, code)
 			}
 		}
 	})

@@ -154,10 +154,10 @@ func TestWhatIsLetInIsSaidByQueue(t *testing.T) {
 		admitted map[string]int
 		want     string
 	}{
-		"one, into one":      {0, 0, map[string]int{"b": 1}, "weight 2 -> 1: 1 waiting job would be admitted to queue b, and start when resources are free"},
-		"several, into some": {0, 0, map[string]int{"c": 1, "b": 2}, "weight 2 -> 1: 2 waiting jobs would be admitted to queue b, 1 to queue c, and start when resources are free"},
+		"one, into one":      {0, 0, map[string]int{"b": 1}, "weight 2 -> 1: 1 waiting job would be admitted to queue b, and would start when resources are free"},
+		"several, into some": {0, 0, map[string]int{"c": 1, "b": 2}, "weight 2 -> 1: 2 waiting jobs would be admitted to queue b, 1 to queue c, and would start when resources are free"},
 		"and others move at once": {1, 3, map[string]int{"b": 2},
-			"weight 2 -> 1: 1 waiting job would start and 3 pods would be evicted immediately; 2 waiting jobs would be admitted to queue b, and start when resources are free"},
+			"weight 2 -> 1: 1 waiting job would start and 3 pods would be evicted immediately; 2 waiting jobs would be admitted to queue b, and would start when resources are free"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

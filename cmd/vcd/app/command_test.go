@@ -252,7 +252,7 @@ func TestMistakesOnTheCommandLineHaveAHint(t *testing.T) {
 			[]string{"all", "--kubeconfig=/nowhere/config"}, "/nowhere/config", "specify --kubeconfig FILE, or set KUBECONFIG"},
 		"an impossible component configuration": {
 			[]string{"scheduler", "--kubeconfig=KUBECONFIG", "--enable-metrics=false", "--enable-healthz=false", "--healthz-address=x", "--enable-healthz", "--leader-elect=false"},
-			"health on x", `choose another address with --healthz-address, or "" to disable it`},
+			"health on x", `choose another address with --healthz-address, or use "" to disable it`},
 	}
 	path := filepath.Join(t.TempDir(), "config")
 	if err := os.WriteFile(path, []byte(kubeconfig), 0o600); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// Kind describes a kind of objects for the shared verbs.
+// Kind describes a kind of object to the shared verbs.
 type Kind[T client.Object] struct {
 	// Noun is the name of the command ("jobflow"); Called is the name in messages ("job flow").
 	Noun, Called string

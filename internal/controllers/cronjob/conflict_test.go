@@ -48,9 +48,9 @@ func TestWhatTheAPIServerAnswers(t *testing.T) {
 	}{
 		"it is made": {events: []string{"Normal SuccessfulCreate Created job " + due}, active: []string{due}, scheduled: true},
 		"a job of others has the name": {unseen: of("", batchv1alpha1.Running), scheduled: true,
-			events: []string{"Warning ForeignJob job " + due + " exists and does not belong to this CronJob: no job is created for this time; delete it or rename the CronJob"}},
+			events: []string{"Warning ForeignJob job " + due + " exists but does not belong to this CronJob, so no job is created for this time; delete the job or rename the CronJob"}},
 		"the job of a CronJob of the same name, which is gone, has the name": {unseen: of("another", batchv1alpha1.Running), scheduled: true,
-			events: []string{"Warning ForeignJob job " + due + " exists and does not belong to this CronJob: no job is created for this time; delete it or rename the CronJob"}},
+			events: []string{"Warning ForeignJob job " + due + " exists but does not belong to this CronJob, so no job is created for this time; delete the job or rename the CronJob"}},
 		"it was made before, and runs":    {unseen: of("cron", batchv1alpha1.Running), active: []string{due}, scheduled: true},
 		"it was made before, and is over": {unseen: of("cron", batchv1alpha1.Completed), scheduled: true},
 		"the namespace is being deleted":  {create: ending, scheduled: true, events: []string{"Warning NamespaceTerminating job not created: the namespace is being deleted"}},

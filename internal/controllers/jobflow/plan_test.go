@@ -185,7 +185,7 @@ func TestAProbeOfATaskOfNobodyIsTold(t *testing.T) {
 	w := newWorld(t, flowv1alpha1.Flow{Name: "a"}, b)
 	w.look()
 	w.look()
-	w.want("make f-a", "TaskNotFound: step b waits: no target has the task typo of its probe")
+	w.want("make f-a", "TaskNotFound: step b waits because no target has the task typo, which its probe specifies")
 }
 
 func TestAFlowFailsWithOneOfItsJobs(t *testing.T) {
@@ -287,7 +287,7 @@ func TestStepsMayBeAddedLater(t *testing.T) {
 func TestAPatchThatDoesNotFitIsTold(t *testing.T) {
 	w := newWorld(t, flowv1alpha1.Flow{Name: "a", Patch: &flowv1alpha1.Patch{JobSpec: batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Replicas: 3}}}}})
 	w.look()
-	w.want("PatchFailed: step a: its patch does not apply to JobTemplate a: cannot merge: map: map[replicas:3] does not contain declared merge key: name")
+	w.want("PatchFailed: step a: its patch cannot be applied to JobTemplate a: cannot merge: map: map[replicas:3] does not contain declared merge key: name")
 	w.in.Flow.Spec.Flows[0].Patch.JobSpec.Tasks[0].Name = "server"
 	w.look()
 	w.want("make f-a")

@@ -89,5 +89,5 @@ func TestARetryAtNoTimeIsIgnoredWithAReason(t *testing.T) {
 	w.in.Flow.Annotations = map[string]string{keys.RetryFailed: "now"}
 	w.look()
 	w.phase(flowv1alpha1.Failed)
-	w.want("make f-a", `InvalidRetry: annotation vc-batch.dev/retry-failed is ignored: "now" is not a time such as 2026-11-21T22:18:00Z; `+"`vcctl jobflow retry f` writes it")
+	w.want("make f-a", `InvalidRetry: annotation vc-batch.dev/retry-failed is ignored: "now" is not a time such as 2026-11-21T22:18:00Z; `+"use `vcctl jobflow retry f` to set it")
 }

@@ -286,7 +286,7 @@ func TestAListThatWasCutOffIsAnErrorAndNoShorterList(t *testing.T) {
 
 func TestAMessageThatIsTooLongIsNotReadAtAll(t *testing.T) {
 	t.Parallel()
-	if _, err := readAll([]byte{0x80, 0x80, 0x80, 0x80, 0x10}); err == nil || !strings.Contains(err.Error(), "a message has 4294967296 bytes") {
+	if _, err := readAll([]byte{0x80, 0x80, 0x80, 0x80, 0x10}); err == nil || !strings.Contains(err.Error(), "a message of 4294967296 bytes") {
 		t.Errorf("%v", err)
 	}
 }

@@ -61,13 +61,13 @@ tiers:
 		},
 		"an interval of metrics that is no time": {
 			yaml:    "actions: allocate\nmetrics: {type: prometheus, address: 'http://p:9090', interval: often}\ntiers: [{plugins: [{name: gang}]}]",
-			actions: []string{"allocate"}, plugins: []string{"gang"}, warnings: []string{"metrics.interval: must be a time"},
+			actions: []string{"allocate"}, plugins: []string{"gang"}, warnings: []string{"metrics.interval: must be a duration"},
 		},
 		"an unknown action is refused with the known ones": {
 			yaml: `actions: "enqueue, alocate"`, err: `unknown action "alocate"; valid actions are allocate`,
 		},
 		"no action at all is refused":  {yaml: `tiers: []`, err: "actions: empty"},
-		"text that is no YAML":         {yaml: "actions: [", err: "not valid YAML"},
+		"text that is no YAML":         {yaml: "actions: [", err: "does not have the expected format"},
 		"a plugin without a name":      {yaml: "actions: allocate\ntiers: [{plugins: [{nam: gang}]}]", err: "tiers[0].plugins[0].name: missing"},
 		"a switch that is not boolean": {yaml: "actions: allocate\ntiers: [{plugins: [{name: gang, enableJobOrder: maybe}]}]", err: "tiers[0].plugins[0].enableJobOrder: must be true or false"},
 		"drf with hierarchy beside proportion": {
@@ -89,7 +89,7 @@ tiers:
 			yaml: "actions: allocate, backfill\ntiers: [{plugins: [{name: gang}]}]\n" +
 				"configurations: [{name: preempt, arguments: {a: 1}}, {name: backfill, arguments: {easy: false}}, {name: backfill, arguments: {easy: true}}, {name: magic}]\n",
 			actions: []string{"allocate", "backfill"}, plugins: []string{"gang"}, arguments: map[string]Arguments{"backfill": {"easy": false}},
-			warnings: []string{"configurations[0].name: preempt is not among the actions", "configurations[2].name: backfill is listed before", `configurations[3].name: unknown action "magic"`},
+			warnings: []string{"configurations[0].name: preempt is not listed in actions", "configurations[2].name: backfill is already listed", `configurations[3].name: unknown action "magic"`},
 		},
 		"the first of two entries says whether it contradicts": {
 			yaml: "actions: allocate\ntiers: [{plugins: [{name: drf, enableHierarchy: true}, {name: drf}, {name: proportion}]}]", err: "different tiers",

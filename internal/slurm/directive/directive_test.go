@@ -88,10 +88,10 @@ func TestWhatIsNoScript(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"":                        "Batch script is empty!",
-		" \n\t":                   "only white space",
+		" \n\t":                   "only whitespace",
 		"echo hi":                 "This does not look like a batch script.  The first\nline must start with #! followed by the path to an interpreter.\nFor instance: #!/bin/sh",
-		"#!/bin/sh\na\x00b":       "NUL byte in line 2",
-		"#!/bin/sh\necho\r\nls\n": `DOS line endings (\r\n), first in line 2`,
+		"#!/bin/sh\na\x00b":       "NUL byte on line 2",
+		"#!/bin/sh\necho\r\nls\n": `DOS line endings (\r\n), first on line 2`,
 		"#!/bin/sh\n" + strings.Repeat("#", MaxSize): "larger than 921600",
 	} {
 		if err := CheckScript([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

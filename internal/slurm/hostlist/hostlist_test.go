@@ -35,14 +35,14 @@ func TestListsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"n[1-3":            "an unclosed bracket",
-		"n1-3]":            "is not a name",
+		"n1-3]":            "is not a valid name",
 		"n[3-1]":           "is a descending range",
 		"n[a-b]":           "is not a number",
 		"n[]":              "is not a number",
 		"n[1-]":            "is not a number",
 		"n[1-99999999]":    "more than 65536",
 		"a[1-999]b[1-999]": "more than 65536",
-		"a b":              "is not a name",
+		"a b":              "is not a valid name",
 	} {
 		if got, err := ExpandList(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Expand(%q) = %q, %v, want an error with %q", text, got, err, want)

@@ -102,7 +102,7 @@ func TestAPodThatIsNoneOfTheJobIsTold(t *testing.T) {
 	}{
 		"a pod of no job":               {map[string]string{}, "this is not a pod of a batch job"},
 		"a pod with another name":       {map[string]string{EnvPod: "p", EnvJob: "j", EnvTask: "head"}, `pod "p" is not named j-head-INDEX`},
-		"more nodes than there are":     {map[string]string{EnvPod: "j-node-1", EnvJob: "j", EnvTask: "node"}, `pod "j-node-1" is node 2 of 2`},
+		"more nodes than there are":     {map[string]string{EnvPod: "j-node-1", EnvJob: "j", EnvTask: "node"}, `pod "j-node-1" has node number 2, but the number of nodes is 2`},
 		"a restart count that is none":  {map[string]string{EnvPod: "j-head-0", EnvJob: "j", EnvTask: "head", EnvRestarts: "x"}, `VC_RESTARTS="x" is not a number`},
 		"an element's index that fails": {map[string]string{EnvPod: "j-head-0", EnvJob: "j", EnvTask: "head", EnvIndex: "1-2"}, `VC_ARRAY_INDEX="1-2" is not a number`},
 	}
@@ -262,7 +262,7 @@ func TestElementsWithoutOurController(t *testing.T) {
 		}
 	}
 	p := Pod{Name: "j-head-10", Job: "j", Task: "head", ArrayIndex: -1}
-	if _, err := FindPlace(&spec, &p); err == nil || err.Error() != `pod "j-head-10" is element 5 of the array 1-3,7,9` {
+	if _, err := FindPlace(&spec, &p); err == nil || err.Error() != `pod "j-head-10" is at position 5, but the array 1-3,7,9 has fewer tasks` {
 		t.Errorf("%v", err)
 	}
 	for elements, want := range map[string]bool{"": false, "0-x": false, "x": false, "4": true} {

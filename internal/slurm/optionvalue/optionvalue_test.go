@@ -61,7 +61,7 @@ func TestArrays(t *testing.T) {
 	t.Parallel()
 	reads(t, ParseArray, Array.String, map[string]string{
 		"0-15": "0-15", "1,3,5-7": "1,3,5-7", "0-15:4": "0,4,8,12", "0-15:4%2": "0,4,8,12%2", "[0-3]": "0-3", "[1-3%2]": "1-3%2", "1,1,2": "1-2", "5": "5", "0-10000": "0-10000", "3%0": "3",
-		"": "! indices and ranges", "a": "! is not a number", "3-1": "! backwards", "0-3:0": "! step 0", "10001": "! less than 10001", "[1": "! not closed", "1-3%x": "! how many elements may run", "%3": "! indices and ranges",
+		"": "! indices and ranges", "a": "! is not a number", "3-1": "! backwards", "0-3:0": "! step 0", "10001": "! less than 10001", "[1": "! not closed", "1-3%x": "! how many tasks can run", "%3": "! indices and ranges",
 		"1-2 ": "! indices and ranges", "-1": "! is not a number", "1;2": "! is not a number",
 	})
 }
@@ -109,7 +109,7 @@ func TestDates(t *testing.T) {
 		"elevenses": "2026-11-22T11:00:00", "noon tomorrow": "2026-11-22T12:00:00", "tomorrow 8:00": "2026-11-22T08:00:00",
 		"2026-12-24": "2026-12-24T00:00:00", "2026-12-24T18:00": "2026-12-24T18:00:00", "2026-12-24T18:00:30": "2026-12-24T18:00:30", "12/24": "2026-12-24T00:00:00", "1224": "2026-12-24T00:00:00", "122427": "2027-12-24T00:00:00",
 		"12/24/27": "2027-12-24T00:00:00", "01/05": "2027-01-05T00:00:00", "16:00 12/24": "2026-12-24T16:00:00", "12/24-16:00": "2026-12-24T16:00:00", "12/24/27-06:07:08": "2027-12-24T06:07:08", "12/24-": "! HH:MM", "11/21": "2026-11-21T00:00:00",
-		"": "! HH:MM", "yesterday-ish": "! HH:MM", "25:00": "! HH:MM", "now+x": "! now+NUMBER", "now+1fortnight": "! now+NUMBER", "13/40": "! HH:MM", "2026-02-30": "! does not have this day", "16:00 17:00": "! HH:MM", "nowadays": "! HH:MM",
+		"": "! HH:MM", "yesterday-ish": "! HH:MM", "25:00": "! HH:MM", "now+x": "! now+NUMBER", "now+1fortnight": "! now+NUMBER", "13/40": "! HH:MM", "2026-02-30": "! the date does not exist", "16:00 17:00": "! HH:MM", "nowadays": "! HH:MM",
 		"13:00pm": "! HH:MM",
 	})
 	past := func(text string) (time.Time, error) { return ParseDate(text, now, Past) }

@@ -82,7 +82,7 @@ func TestParseReportsAllMistakes(t *testing.T) {
 		"\n@never date\n":         `line 2: "@never" is not a valid schedule`,
 		"@reboot date\n":          "line 1: @reboot is not supported",
 		"date\n":                  "line 1: the command is missing",
-		"#SCRON -t5\n":            "line 1: the options are not followed by an entry",
+		"#SCRON -t5\n":            "line 1: no entry follows the options",
 		"#SCRON -J 'a\n@daily x":  "line 1: Unmatched `'` in [-J 'a]",
 		"x\ny\n@daily date\n":     "line 2: the command is missing",
 		"TZ=UTC\nTZ * * * * date": `line 2: "TZ * * * *" is not a valid schedule`,

@@ -39,8 +39,8 @@ func TestOtherFeaturesLeaveTheOtherConditionsOnNodes(t *testing.T) {
 		"none":                      {with(list{is("gpu", "a100")}), "a100", "", nil, ""},
 		"rules about other pods":    {near.DeepCopy(), "", "", near, ""},
 		"an unknown feature":        {nil, "", "a1000", nil, "Invalid feature specification: a1000"},
-		"a profile that changed":    {with(list{is("gpu", "old")}), "a100", "h100", nil, "the features of the job were translated with an earlier version of the site's profile"},
-		"a feature that went":       {with(list{is("gpu", "v100")}), "v100", "h100", nil, "the features of the job were translated with an earlier version of the site's profile"},
+		"a profile that changed":    {with(list{is("gpu", "old")}), "a100", "h100", nil, "the job's features come from an earlier version of the site's profile"},
+		"a feature that went":       {with(list{is("gpu", "v100")}), "v100", "h100", nil, "the job's features come from an earlier version of the site's profile"},
 	} {
 		read := func(text string) optionvalue.Features {
 			if text == "" {

@@ -143,7 +143,7 @@ func mountedVolumes(in Input) (*profile.Profile, *part) {
 	}
 	v, _, covered := in.Profile.FindVolume(home)
 	if !covered {
-		b.addNote("--no-container-mount-home: no volume of the site's profile covers " + home + ", so the option has no effect")
+		b.addNote("--no-container-mount-home: no volume in the site profile covers " + home + ", so the option has no effect")
 		return in.Profile, b
 	}
 	without := *in.Profile

@@ -81,7 +81,7 @@ func TestWithoutTheHomeDirectory(t *testing.T) {
 		t.Errorf("%q, %v", r.Notes, err)
 	}
 	r, err = try(t, "--no-container-mount-home", func(in *Input) { in.Environ = []string{"HOME=/root"} })
-	if err != nil || !slices.Contains(r.NoteTexts(), "--no-container-mount-home: no volume of the site's profile covers /root, so the home directory is not mounted in any case") {
+	if err != nil || !slices.Contains(r.NoteTexts(), "--no-container-mount-home: no volume in the site profile covers /root, so the option has no effect") {
 		t.Errorf("%q, %v", r.Notes, err)
 	}
 	r, err = try(t, "--container-mount-home", home)

@@ -61,7 +61,7 @@ func TestFewerTasksThanNodes(t *testing.T) {
 // If the size depends on unknown facts about the cluster, a note explains that.
 func TestSizesWithoutNodes(t *testing.T) {
 	t.Parallel()
-	const note = "the cluster's nodes are unknown: all tasks run in one pod; use --nodes to specify the number of pods"
+	const note = "the cluster's nodes are unknown, so all tasks run in one pod; use --nodes to specify the number of pods"
 	for line, told := range map[string]bool{"-n 40": true, "-G 16": true, "-n1": false, "": false, "-n40 -N2": false} {
 		r, err := try(t, line, func(in *Input) { in.Facts.Nodes = nil })
 		if err != nil || slices.Contains(r.NoteTexts(), note) != told {
@@ -145,7 +145,7 @@ func TestPodsThatHaveRoom(t *testing.T) {
 			t.Errorf("%s: %d pods, want %d", c.line, r.Spec.Nodes, c.want)
 		}
 	}
-	const note = "no known node of queue default can run the job: all tasks run in one pod; use --nodes to specify the number of pods"
+	const note = "no known node of queue default can run the job, so all tasks run in one pod; use --nodes to specify the number of pods"
 	if r, err := try(t, "-n 40 -C ib", func(in *Input) { in.Facts.Nodes = unlike }); err != nil || !slices.Contains(r.NoteTexts(), note) {
 		t.Errorf("%+v, %v", r, err)
 	}

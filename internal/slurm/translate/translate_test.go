@@ -273,7 +273,7 @@ func TestWhatCannotBeTranslated(t *testing.T) {
 		"-w n1 -N2":                                  "--nodes=2 is more than the number of nodes in --nodelist (1)|list more nodes, or request fewer",
 		"-D /etc":                                    "--chdir=/etc is not on a volume of the site's profile|directories on volumes: /home, /lustre/data; use --container-workdir for a directory of the image",
 		"-L ansys":                                   `--licenses is not supported here (the site's profile defines no license "ansys")|the site's profile can map a license to an extended resource`,
-		"--segment=3 -N4":                            "--segment=3: --nodes=4 is not a multiple of it|set --nodes to a multiple of --segment",
+		"--segment=3 -N4":                            "--segment=3 does not divide --nodes=4 evenly|set --nodes to a multiple of --segment",
 		"--segment=2 -N4":                            "--segment=2 is supported here only for all nodes of a job (--nodes=4): smaller groups cannot be distinguished|remove the option, or use --switches",
 		"-o x%a":                                     `Invalid --output specification|"x%a": %a is replaced by an array index, but the job is not an array`,
 		"-i /etc/passwd":                             "--input=/etc/passwd is not on a volume of the site's profile|directories on volumes: /home, /lustre/data",
@@ -328,7 +328,7 @@ func TestExport(t *testing.T) {
 	if err != nil || !slices.Contains(r.Warnings, "--export: variable NOSUCH is not set") {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err := try(t, "--export=ALL", func(in *Input) { in.Environ = []string{"X=" + strings.Repeat("x", 200_000)} }); err == nil || !strings.Contains(err.Error(), "more than 131072") {
+	if _, err := try(t, "--export=ALL", func(in *Input) { in.Environ = []string{"X=" + strings.Repeat("x", 200_000)} }); err == nil || !strings.Contains(err.Error(), "the limit is 131072") {
 		t.Errorf("a large environment: %v", err)
 	}
 }

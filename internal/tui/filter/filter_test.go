@@ -90,9 +90,9 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ text, want string }{
 		"a key that does not exist": {"zone:a", `unknown key "zone:"; keys: queue: st: name: gpu>= time>=; put a word that contains ":" in quotes`},
-		"a number that is none":     {"gpu>=x", `gpu: "x" is not a number; use for example gpu>=8`},
-		"not a number":              {"gpu>=NaN", `gpu: "NaN" is not a number; use for example gpu>=8`},
-		"a time that is none":       {"time>3x", `time: "3x" is not a duration; use for example time>=2h, 90s, 5m or 3d`},
+		"a number that is none":     {"gpu>=x", `gpu: "x" is not a number; use a number, for example gpu>=8`},
+		"not a number":              {"gpu>=NaN", `gpu: "NaN" is not a number; use a number, for example gpu>=8`},
+		"a time that is none":       {"time>3x", `time: "3x" is not a duration; use a duration, for example time>=2h, 90s, 5m or 3d`},
 		"a word is no amount":       {"queue>3", "queue has no numeric values: use queue:3"},
 		"text behind a quote":       {`"a"b`, `a closing " must be followed by a space`},
 	}

@@ -24,7 +24,7 @@ func TestRunWaitsForAnArrayAndReturnsTheHighestExitCode(t *testing.T) {
 		job := golden.WaitForJob(t, server, out, "sweep")
 		ended := golden.NewSweep(batchv1alpha1.Completed)
 		ended.UID = job.UID
-		if code := golden.WaitForEnd(t, server, out, done, ended); code != want || !strings.Contains(out.String(), `job "sweep" completed, but elements 5,7 failed`) {
+		if code := golden.WaitForEnd(t, server, out, done, ended); code != want || !strings.Contains(out.String(), `job "sweep" completed, but array tasks 5,7 failed`) {
 			t.Errorf("%s: exit %d, want %d:\n%s", flag, code, want, out)
 		}
 	}

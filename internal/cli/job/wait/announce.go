@@ -26,8 +26,8 @@ const (
 	mostAnnounced = 10
 )
 
-// Announcer prints on the error stream why jobs are waiting, for a user who is waiting for the jobs. It prints a reason
-// when the reason is first known and whenever it changes. Close ends the announcer.
+// Announcer tells a user who is waiting for jobs why the jobs are pending. It prints each reason to standard error when
+// the reason is first known and whenever it changes. Close stops the announcer.
 type Announcer struct {
 	f      *cli.Factory
 	after  func(time.Duration, func()) (stop func() bool)

@@ -11,7 +11,7 @@ import (
 
 func TestAnArrayWithFailedElementsHasNotSucceeded(t *testing.T) {
 	t.Parallel()
-	const failed = "elements 5,7 failed (exit code 1: 7; exit code 7: 5)"
+	const failed = "array tasks 5,7 failed (exit code 1: 7; exit code 7: 5)"
 	for args, want := range map[string]struct {
 		code int
 		says string

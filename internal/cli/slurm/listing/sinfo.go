@@ -34,7 +34,7 @@ var sinfoTable = getopt.Table{Program: "sinfo", Options: []getopt.Option{
 	{Long: "iterate", Short: 'i', Arg: getopt.Required, Value: "SECONDS", Help: "Repeat after this number of seconds until interrupted", Group: program.OutputGroup},
 	{Long: "long", Short: 'l', Help: "Print more columns", Group: program.OutputGroup},
 	{Long: "Node", Short: 'N', Help: "Print one line for each node", Group: program.OutputGroup},
-	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: "Columns to print, by letter: %P %.6D %t", Group: program.OutputGroup},
+	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: `Output format, for example "%P %.6D %t"`, Group: program.OutputGroup},
 	{Long: "Format", Short: 'O', Arg: getopt.Required, Value: "FORMAT", Help: "Columns to print, by name: Partition:10,Nodes", Group: program.OutputGroup},
 	{Long: "list-reasons", Short: 'R', Help: "Show why nodes are drained or down", Group: program.OutputGroup},
 	{Long: "summarize", Short: 's', Help: "Print one line for each partition", Group: program.OutputGroup},

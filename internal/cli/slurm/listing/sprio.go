@@ -34,7 +34,7 @@ var sprioTable = getopt.Table{Program: "sprio", Options: []getopt.Option{
 	{Long: "noheader", Short: 'h', Help: "Do not print the header", Group: program.OutputGroup},
 	{Long: "long", Short: 'l', Help: "Print more columns", Group: program.OutputGroup},
 	{Long: "norm", Short: 'n', NoEffect: true, Help: "No effect: priorities have no factors to normalize", Group: program.OutputGroup},
-	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: "Columns to print, by letter: %i %Y %O", Group: program.OutputGroup},
+	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: `Output format, for example "%i %Y %O"`, Group: program.OutputGroup},
 	{Long: "sort", Short: 'S', Arg: getopt.Required, Value: "LETTERS", Help: "Sort order: i, P, u (default: by position in the queue)", Group: program.OutputGroup},
 	{Long: "weights", Short: 'w', Help: "Not supported: priorities have no weighted factors", Group: program.OutputGroup},
 	{Long: "verbose", Short: 'v', Help: "Report options without effect", Group: program.OutputGroup},

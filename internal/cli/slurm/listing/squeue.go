@@ -51,7 +51,7 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 	{Long: "noheader", Short: 'h', Help: "Do not print the header", Group: program.OutputGroup},
 	{Long: "iterate", Short: 'i', Arg: getopt.Required, Value: "SECONDS", Help: "Repeat after this number of seconds until interrupted", Group: program.OutputGroup},
 	{Long: "long", Short: 'l', Help: "Print more columns", Group: program.OutputGroup},
-	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: "Columns to print, by letter: %.18i %j", Group: program.OutputGroup},
+	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: `Output format, for example "%.18i %j"`, Group: program.OutputGroup},
 	{Long: "Format", Short: 'O', Arg: getopt.Required, Value: "FORMAT", Help: "Columns to print, by name: JobID:10,Name", Group: program.OutputGroup},
 	{Long: "sort", Short: 'S', Arg: getopt.Required, Value: "LETTERS", Help: "Sort order: P,t,-p", Group: program.OutputGroup},
 	{Long: "start", Help: "Show the estimated start of pending jobs", Group: program.OutputGroup},

@@ -119,11 +119,11 @@ func TestWhoMayNotLookDoesNotAskWithoutEnd(t *testing.T) {
 // submitted.
 func TestWithoutNumbers(t *testing.T) {
 	t.Parallel()
-	const hint = "sbatch: hint: the controller accepted the job but did not assign a number as vc's job controller does\n"
+	const hint = "sbatch: hint: the controller accepted the job but did not assign a number; vc's job controller assigns one\n"
 	for word, want := range map[string]golden.Result{
 		"-Jx":           {Out: "Submitted batch job x-x7k2p\n", Err: "sbatch: warning: the job has no number after 2s: this cluster assigns none, or vc's job controller is not running; use its name instead\n"},
 		"-a0-3":         {Out: "Submitted batch job sbatch-x7k2p\n", Err: "sbatch: warning: the job has no number after 2s: this cluster assigns none, or vc's job controller is not running; use its name instead\n"},
-		"-a0-15%4":      {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot limit running elements of arrays; remove %4\n" + hint, Code: 1},
+		"-a0-15%4":      {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot limit the number of running array tasks; remove %4\n" + hint, Code: 1},
 		"-H":            {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot delay jobs; remove --hold\n" + hint, Code: 1},
 		"--begin=now+1": {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot delay jobs; remove --begin\n" + hint, Code: 1},
 		"-dafterok:1":   {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot delay jobs; remove --dependency\n" + hint, Code: 1},
@@ -225,8 +225,8 @@ func TestTheControllerIsAway(t *testing.T) {
 			"sbatch: error: Batch job submission failed: no job controller accepted the job within 7s\nsbatch: hint: the job was deleted before any pod ran; submit it again when vc's job controller is running\n"}},
 		"the job may not be looked at": {func(_ *testing.T, server *clitest.Server) {
 			server.RejectRequests("GET", jobsOfTeam, 403, metav1.StatusReasonForbidden, "jobs.batch.volcano.sh is forbidden")
-		}, "-a0-15%4", golden.Result{Code: 1, Err: "sbatch: error: Batch job submission failed: cannot determine whether this cluster's job controller can limit running elements of arrays\n" +
-			"sbatch: hint: the job was deleted: you are not allowed to read jobs in namespace nlp\n"}},
+		}, "-a0-15%4", golden.Result{Code: 1, Err: "sbatch: error: Batch job submission failed: cannot determine whether this cluster's job controller can limit the number of running array tasks\n" +
+			"sbatch: hint: the job was deleted because you are not allowed to read jobs in namespace nlp\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -245,7 +245,7 @@ func TestTheControllerIsAway(t *testing.T) {
 // The API server restarts while a command waits for a job. The command still reports the end of the job.
 func TestTheEndIsSeenAfterTheServerWasAway(t *testing.T) {
 	t.Parallel()
-	const away43 = "sbatch: warning: job 43 cannot be read at the moment; still waiting: the server restarts\n"
+	const away43 = "sbatch: warning: job 43 cannot currently be read; still waiting: the server restarts\n"
 	away := func(t *testing.T, server *clitest.Server, then func(*batchv1alpha1.Job)) {
 		server.RejectRequests("GET", jobsOfTeam, 500, metav1.StatusReasonInternalError, "the server restarts")
 		onceAsked(t, server, 2, func() {

@@ -179,12 +179,12 @@ func TestWhatIsMissingOnAVolumeIsTold(t *testing.T) {
 	profile := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "slurm-profile", Namespace: "nlp"}, Data: map[string]string{
 		"profile.yaml": "defaultImage: base:1\nvolumes:\n- {name: here, mountPath: " + dir + ", emptyDir: {}}\n- {name: far, mountPath: /nosuchroot, emptyDir: {}}\n"}}
 	for words, want := range map[string]string{
-		"-o " + dir + "/logs/%j.out":        "sbatch: warning: --output=" + dir + "/logs/%j.out: " + dir + "/logs does not exist; without it, the job fails at its start\n",
+		"-o " + dir + "/logs/%j.out":        "sbatch: warning: --output=" + dir + "/logs/%j.out: " + dir + "/logs does not exist; without it, the job fails at startup\n",
 		"-o " + dir + "/%j/x.out":           "",
 		"-o " + dir + "/x -e " + dir + "/y": "",
 		"-o /nosuchroot/logs/x":             "",
-		"-i " + dir + "/in -o /dev/null":    "sbatch: warning: --input=" + dir + "/in: " + dir + "/in does not exist; without it, the job fails at its start\n",
-		"-D " + dir + "/w -o /dev/null":     "sbatch: warning: --chdir=" + dir + "/w: " + dir + "/w does not exist; without it, the job fails at its start\n",
+		"-i " + dir + "/in -o /dev/null":    "sbatch: warning: --input=" + dir + "/in: " + dir + "/in does not exist; without it, the job fails at startup\n",
+		"-D " + dir + "/w -o /dev/null":     "sbatch: warning: --chdir=" + dir + "/w: " + dir + "/w does not exist; without it, the job fails at startup\n",
 		"-D " + dir + " -o x":               "",
 	} {
 		server := clitest.Start(t, golden.ClusterObjects()...)
@@ -203,8 +203,8 @@ func TestAllocationsThatAreNotMade(t *testing.T) {
 	const components = ": error: heterogeneous jobs are not supported here\n"
 	for line, want := range map[string]golden.Result{
 		"srun --mpi=list":       {Out: "MPI plugin types are...\n\tnone\n"},
-		"srun -n1 a : -n2 b":    {Err: "srun" + components + "srun: hint: submit the components as separate jobs, or create a Volcano Job with one task for each\n", Code: 1},
-		"salloc -N1 : -N2 bash": {Err: "salloc" + components + "salloc: hint: submit the components as separate jobs, or create a Volcano Job with one task for each\n", Code: 1},
+		"srun -n1 a : -n2 b":    {Err: "srun" + components + "srun: hint: submit the components as separate jobs, or create a Volcano Job with one task for each component\n", Code: 1},
+		"salloc -N1 : -N2 bash": {Err: "salloc" + components + "salloc: hint: submit the components as separate jobs, or create a Volcano Job with one task for each component\n", Code: 1},
 		"salloc --no-shell":     {Err: "salloc: error: --no-shell is not supported here (an allocation ends with its program; use sbatch --wrap='sleep infinity')\nsalloc: hint: remove --no-shell, or add it to ignore in the site's profile\n", Code: 1},
 		"salloc -Q -I1 true":    {Err: "salloc: error: Unable to allocate resources: Requested nodes are busy\nsalloc: hint: the allocation was not granted within 1s (--immediate); omit --immediate to wait\n", Code: 1},
 		"srun -Q -I1 true":      {Err: "srun: error: Unable to allocate resources: Requested nodes are busy\nsrun: hint: the allocation was not granted within 1s (--immediate); omit --immediate to wait\n", Code: 1},

@@ -60,7 +60,7 @@ func TestAFailedJobNamesTheCauseFirst(t *testing.T) {
 		"the first task": {running().task("a", 1).pod("a", 0, failed, ended(4, 0)).pod("w", 0, failed, ended(3, 0)).pod("w", 1, failed, ended(3, 0)),
 			reason.PodFailed, "w-0 exited with code 3"},
 		"the rule follows when some went well": {running().pod("w", 0, well).pod("w", 1, failed, ended(3, 0)), reason.PodFailed,
-			"w-1 exited with code 3; of task w fewer than its minAvailable pods succeeded"},
+			"w-1 exited with code 3; in task w, fewer pods than its minAvailable succeeded"},
 		"a time limit": {running().pod("w", 0, failed, endedBy(137, "Error", ""), saidOf("DeadlineExceeded", "Pod was active"), limited(2)).pod("w", 1, failed),
 			reason.DeadlineExceeded, "w-0 exceeded its time limit of 2s"},
 		"a long time limit": {running().pod("w", 0, failed, saidOf("DeadlineExceeded", ""), limited(3600)).pod("w", 1, failed),
@@ -79,8 +79,8 @@ func TestAFailedJobNamesTheCauseFirst(t *testing.T) {
 			"w-0 container main exited with code 3"},
 		"one restart too many": {given(batchv1alpha1.Restarting).with(func(j *batchv1alpha1.Job) {
 			j.Status.RetryCount, j.Status.Version, j.Status.State.Reason = 3, 3, string(busv1alpha1.RestartJobAction)
-		}).pod("w", 0, failed, ended(3, 0), ofVersion(2)), reason.PodFailed, "w-0 exited with code 3; the job ran 3 times, which is its maxRetry of 3"},
-		"no pod to name": {given(batchv1alpha1.Restarting).with(func(j *batchv1alpha1.Job) { j.Status.RetryCount, j.Status.Version = 3, 3 }), "", "the job ran 3 times, which is its maxRetry of 3"},
+		}).pod("w", 0, failed, ended(3, 0), ofVersion(2)), reason.PodFailed, "w-0 exited with code 3; the job ran 3 times; its maxRetry is 3"},
+		"no pod to name": {given(batchv1alpha1.Restarting).with(func(j *batchv1alpha1.Job) { j.Status.RetryCount, j.Status.Version = 3, 3 }), "", "the job ran 3 times; its maxRetry is 3"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

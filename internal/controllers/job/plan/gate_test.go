@@ -98,7 +98,7 @@ func TestWhatAGateSays(t *testing.T) {
 		"afterok of another namespace":   {in: waiting("afterok:elsewhere/a").other(7, "a", batchv1alpha1.Completed), code: reason.Dependency},
 		"afterok of an array":            {in: waiting("afterok:7").other(7, "a", batchv1alpha1.Completed, elements(batchv1alpha1.ArrayStatus{Succeeded: "0-9"})), met: "afterok:7"},
 		"afterok of one that failed in part": {in: waiting("afterok:7").other(7, "a", batchv1alpha1.Completed, elements(batchv1alpha1.ArrayStatus{Succeeded: "0-8", Failed: "9"})),
-			code: reason.DependencyNeverSatisfied, text: "job 7 (ns/a) has ended, and not all of its elements have succeeded"},
+			code: reason.DependencyNeverSatisfied, text: "job 7 (ns/a) has ended, but not all of its tasks succeeded"},
 		"afterok of one element": {in: waiting("afterok:7_3").other(7, "a", batchv1alpha1.Running, elements(batchv1alpha1.ArrayStatus{Succeeded: "0-3"})), met: "afterok:7_3"},
 		"afterok of an element that waits": {in: waiting("afterok:7_4").other(7, "a", batchv1alpha1.Running, elements(batchv1alpha1.ArrayStatus{Succeeded: "0-3"})),
 			code: reason.Dependency, text: "job 7 (ns/a), index 4, has completed"},
@@ -129,7 +129,7 @@ func TestWhatAGateSays(t *testing.T) {
 		"any of two, none ever":      {in: waiting("afterok:7?afterok:8").other(7, "a", batchv1alpha1.Failed).other(8, "b", batchv1alpha1.Failed), code: reason.DependencyNeverSatisfied, text: "job 7"},
 
 		"singleton alone":                      {in: waiting("singleton")},
-		"singleton behind an older one":        {in: waiting("singleton").other(7, "x", batchv1alpha1.Pending, titled("j", 2*time.Hour)), code: reason.Dependency, text: "job 7 (ns/x), of the same user and title"},
+		"singleton behind an older one":        {in: waiting("singleton").other(7, "x", batchv1alpha1.Pending, titled("j", 2*time.Hour)), code: reason.Dependency, text: "job 7 (ns/x), with the same user and title"},
 		"singleton before a younger one":       {in: waiting("singleton").other(7, "x", batchv1alpha1.Pending, titled("j", time.Minute))},
 		"singleton behind one that runs":       {in: waiting("singleton").other(7, "x", batchv1alpha1.Running, titled("j", time.Minute)), code: reason.Dependency},
 		"singleton after one that has ended":   {in: waiting("singleton").other(7, "x", batchv1alpha1.Failed, titled("j", 2*time.Hour))},

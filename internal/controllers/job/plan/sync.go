@@ -156,8 +156,8 @@ func (b *builder) markUnwanted() {
 	}
 }
 
-// keepFinished unmarks finished pods that were to be stopped, because an ended job keeps them even if its replicas were
-// lowered just before. It reports whether there were any such pods.
+// keepFinished unmarks finished pods that were to be stopped, because a finished job keeps them even if its replicas
+// were lowered just before it ended. It reports whether there were any such pods.
 func (b *builder) keepFinished() (found bool) {
 	for _, m := range b.census.members {
 		if m.hasFinished() && m.stop {

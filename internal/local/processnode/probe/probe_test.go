@@ -100,7 +100,7 @@ func TestRunSingleProbe(t *testing.T) {
 		"a closed port":                      {corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(1)}}, "connection refused"},
 		"a gRPC service that serves":         {corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: grpcPort}}, ""},
 		"a gRPC service that does not serve": {corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: grpcPort, Service: ptr.To("ill")}}, `service unhealthy (responded with "NOT_SERVING")`},
-		"a probe that does not say how":      {corev1.ProbeHandler{}, "has none of"},
+		"a probe that does not say how":      {corev1.ProbeHandler{}, "must specify exec"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

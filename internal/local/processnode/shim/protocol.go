@@ -149,7 +149,7 @@ func ReceiveMessage(fd int, message any) ([]int, error) {
 	}
 	size := binary.BigEndian.Uint32(header[:])
 	if size > maxMessageBytes {
-		return files, fmt.Errorf("a message of %d bytes is too long", size)
+		return files, fmt.Errorf("message too long: %d bytes", size)
 	}
 	body := make([]byte, size)
 	if err := readWholeBuffer(fd, body); err != nil {

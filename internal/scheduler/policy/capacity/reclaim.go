@@ -145,8 +145,8 @@ func (r *rules) exceedsDeserved(q *queue.Queue, asked resource.Request, victims 
 	return false
 }
 
-// protectGuarantees protects the guarantees of the victims' queue and of its ancestors, except for ancestors that also
-// contain the taker.
+// protectGuarantees prevents a reclaim from taking resources that are guaranteed to the victims' queue or its
+// ancestors. Ancestors that also contain the reclaiming queue are exempt.
 func (r *rules) protectGuarantees(a *framework.Attack) framework.Guard {
 	if a.Kind != framework.Reclaim && a.Kind != framework.GangReclaim {
 		return framework.Guard{}

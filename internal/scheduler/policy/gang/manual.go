@@ -8,7 +8,7 @@ var manual = config.Manual{
 	Switches: []config.Option{
 		{Key: "enableJobReady", Default: "true", Text: "off: minimums do not count; pods are placed one by one"},
 		{Key: "enableJobOrder", Default: "true", Text: "off: gangs that lost pods of their minimum do not go first"},
-		{Key: "enabledSubJobReady", Default: "true", Text: "off: sub-groups do not start as a whole"},
+		{Key: "enabledSubJobReady", Default: "true", Text: "off: the pods of a sub-group need not start together"},
 		{Key: "enabledSubJobOrder", Default: "true", Text: "off: sub-groups that lost pods do not go first"},
 		{Key: "enableJobStarving", Default: "true", Text: "off: a gang below its minimum does not cause evictions if another policy (priority, tdm) decides about evictions; otherwise it does"},
 		{Key: "enablePreemptable", Default: "false", Text: "explicitly true: within a queue, gangs lose only pods beyond their minimum; otherwise whole gangs can be evicted"},

@@ -214,7 +214,7 @@ func TestAJobCanBeRequeuedAndCancelledFromInside(t *testing.T) {
 	}{
 		"requeue":      {"scontrol requeue $SLURM_JOB_ID", launchconfig.ExitRequeue, "DUE TO JOB REQUEUE"},
 		"cancel":       {"scancel $SLURM_JOB_ID", launchconfig.ExitCancelled, "*** JOB 42 ON t-head-0 CANCELLED"},
-		"another job":  {"scancel 43; exit 9", 9, "job 43 is not this job, 42"},
+		"another job":  {"scancel 43; exit 9", 9, "job 43 is not this job (42)"},
 		"said aloud":   {"scancel -v $SLURM_JOB_ID", launchconfig.ExitCancelled, "scancel: Terminating job 42"},
 		"a signal":     {"trap 'exit 7' USR1; scancel -v -b --signal=SIGUSR1 42; while :; do sleep 0.01; done", 7, "scancel: Signal USR1 to job 42"},
 		"what is not":  {"scontrol suspend 42; exit 9", 9, "is not supported inside a job"},

@@ -56,7 +56,7 @@ func TestCommandsAboutTheClusterSayWhatIsMissing(t *testing.T) {
 		want   string
 	}{
 		"rights": {func(*steptest.Pod) {}, "sbatch: error: the pods of this job have no permissions in the cluster\n" +
-			"sbatch: hint: run it where the job was submitted; an administrator can permit it inside jobs with serviceAccount in ConfigMap slurm-profile\n"},
+			"sbatch: hint: run it where the job was submitted, or ask an administrator to set serviceAccount in ConfigMap slurm-profile\n"},
 		"the program": {func(p *steptest.Pod) { p.Spec.ServiceAccount = "slurm-job" }, "sbatch: error: vcctl, which this command needs to access the cluster, is not installed in this pod\n" +
 			"sbatch: hint: add it to the job's image, or to a shared volume in PATH\n"},
 	}

@@ -76,7 +76,7 @@ func TestSattachSaysWhatItCannotDo(t *testing.T) {
 		"":                         "Did not supply a job step id",
 		"42":                       "Invalid job id specified: 42",
 		"42.batch":                 "Invalid job id specified: 42.batch",
-		"43.0":                     "job 43 is not this job, 42",
+		"43.0":                     "job 43 is not this job (42)",
 		"--pty 42.0":               "--pty is not supported here",
 		"--input-filter=0 42.0":    "--input-filter is not supported here",
 		"--output-filter=one 42.0": `Invalid numeric value "one" for --output-filter.`,

@@ -160,7 +160,7 @@ func (c *Conn) ReceiveFrame() (Frame, error) {
 	}
 	size := binary.BigEndian.Uint32(header[5:])
 	if size > maxFrame {
-		return Frame{}, fmt.Errorf("a message of %d bytes is too long", size)
+		return Frame{}, fmt.Errorf("message too long: %d bytes", size)
 	}
 	f := Frame{Kind: Kind(header[0]), Task: binary.BigEndian.Uint32(header[1:]), Data: make([]byte, size)}
 	_, err := io.ReadFull(c.in, f.Data)

@@ -54,8 +54,8 @@ func TestSteps(t *testing.T) {
 		"no command":                                       {"srun -n1", 1, nil, []string{"srun: error: No command given to execute.", "srun: hint: specify a command, for example srun -n2 hostname"}},
 		"an option that is none":                           {"srun --nosuch true", 1, nil, []string{`Try "srun --help" for more information`, "srun: unrecognized option '--nosuch'"}},
 		"pmix":                                             {"srun --mpi=pmix true", 1, nil, []string{"srun: error: srun cannot start MPI programs here: --mpi=pmix is not supported", "srun: hint: start MPI programs with mpirun, which finds the job's nodes automatically"}},
-		"a number that is none":                            {"srun -n x true", 1, nil, []string{`srun: error: Invalid numeric value "x" for --ntasks.`, "srun: hint: specify a number of at least 1, for example --ntasks=2"}},
-		"another job":                                      {"srun --jobid=43 true", 1, nil, []string{"srun: error: --jobid=43 is not this job, 42: inside a pod, only its own job can be reached", "srun: hint: remove --jobid"}},
+		"a number that is none":                            {"srun -n x true", 1, nil, []string{`srun: error: Invalid numeric value "x" for --ntasks.`, "srun: hint: specify 1 or more, for example --ntasks=2"}},
+		"another job":                                      {"srun --jobid=43 true", 1, nil, []string{"srun: error: --jobid=43 is not this job (42): a pod can reach only its own job", "srun: hint: remove --jobid"}},
 		"-K ends the others":                               {"srun -n2 -K sh -c '[ $SLURM_PROCID = 0 ] && exit 3; sleep 60'", 143, nil, []string{"srun: Terminating StepId=42.0", "srun: error: t-head-0: task 0: Exited with exit code 3", "srun: error: t-head-0: task 1: Terminated"}},
 		"-W ends those that take longer":                   {"srun -n2 -W1 sh -c '[ $SLURM_PROCID = 0 ] && exit 0; sleep 60'", 143, nil, []string{"srun: First task exited 1s ago", "srun: error: t-head-0: task 1: Terminated"}},
 		"programs by task":                                 {"printf '0 echo first %%t %%o\\n1-2 echo rest %%t %%o # comment\\n* echo others' >p; srun -n4 --multi-prog p", 0, []string{"first 0 0", "others", "rest 1 0", "rest 2 1"}, nil},
@@ -81,11 +81,11 @@ func TestSteps(t *testing.T) {
 				"echo old >f; SLURM_OPEN_MODE=append SLURM_STDOUTMODE=f srun -n1 echo new; cat f; SLURM_KILL_BAD_EXIT=1 srun -Q -n2 sh -c '[ $SLURM_PROCID = 0 ] && exit 3; sleep 60' || true", 0,
 			[]string{"0: a", "1: a", "many", "new", "old", "plain"}, nil},
 		"options win over variables":  {"SLURM_STDOUTMODE=none srun -n1 -o f echo kept; cat f; SLURM_KILL_BAD_EXIT=1 srun -Q -K0 -n2 sh -c '[ $SLURM_PROCID = 0 ] && exit 0; echo both'", 0, []string{"both", "kept"}, nil},
-		"a variable that is no value": {"SLURM_WAIT=soon srun -n1 true", 1, nil, []string{`srun: error: Invalid numeric value "soon" for --wait.`, "srun: hint: specify a number of at least 0, for example --wait=2"}},
+		"a variable that is no value": {"SLURM_WAIT=soon srun -n1 true", 1, nil, []string{`srun: error: Invalid numeric value "soon" for --wait.`, "srun: hint: specify 0 or more, for example --wait=2"}},
 		"variables that steps do not read are told": {
 			"SLURM_NTASKS=2 SLURM_MPI_TYPE=pmix srun -n1 true; SLURM_NTASKS=2 SLURM_CPU_BIND=none SLURM_EXPORT_ENV=ALL srun -N1 true; srun -n1 srun --overlap -N1 true", 0, nil,
 			[]string{"srun: warning: SLURM_MPI_TYPE=pmix has no effect here", "srun: warning: SLURM_NTASKS=2 has no effect here"}},
-		"several programs by a colon": {"srun -n1 true : -n1 true", 1, nil, []string{"srun: error: heterogeneous jobs are not supported here: a step is one program; srun --multi-prog runs several"}},
+		"several programs by a colon": {"srun -n1 true : -n1 true", 1, nil, []string{"srun: error: heterogeneous jobs are not supported here; use srun --multi-prog to run several programs in a step"}},
 		"the ways to MPI":             {"srun --mpi=list", 0, []string{"\tnone", "MPI plugin types are..."}, nil},
 		"the own job among others":    {"squeue -h -o %i -t PD; squeue -h -o %i -u root,somebody; squeue -h -o %i -t running,PD -u mei; squeue -h -o %A --me", 0, []string{"42", "42"}, nil},
 		"processors are waited for":   {"srun -n3 sh -c 'touch held; until [ -e go ]; do sleep 0.01; done' & until [ -e held ]; do sleep 0.01; done; srun -Q -n4 --overlap touch there; srun -Q -I -n2 true || echo busy; touch go; wait", 0, []string{"busy"}, []string{"srun: error: Unable to create step for job 42: Requested nodes are busy", "srun: hint: omit --immediate to wait for the nodes, or share them with --overlap"}},
@@ -95,7 +95,7 @@ func TestSteps(t *testing.T) {
 				"Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0", "RunTime=NOW TimeLimit=00:10:00 TimeMin=N/A", "StartTime=NOW EndTime=NOW Deadline=N/A", "Partition=nlp AllocNode:Sid=N/A:N/A",
 				"NodeList=t-head-0", "BatchHost=t-head-0", "Command=(null)", "NumNodes=1 NumCPUs=4 NumTasks=4 CPUs/Task=1", "WorkDir=DIR", "StdErr=(null)", "StdIn=/dev/null", "StdOut=(null)"}, nil},
 		"long times":  {"squeue -h -o '%l %L' | tr -d 0-9; scontrol show job | grep -o 'TimeLimit=[^ ]*'", 0, []string{": :", "TimeLimit=00:10:00"}, nil},
-		"the own job": {"squeue -h -j $SLURM_JOB_ID -o '%i %t %D %P %l %j %Z'; squeue -j 43", 1, []string{"42 R 1 nlp 10:00 test DIR"}, []string{"squeue: error: job 43 is not this job, 42: inside a job, only the job itself can be reached, because its pods have no permissions in the cluster", "squeue: hint: run the same command where the job was submitted to reach all jobs"}},
+		"the own job": {"squeue -h -j $SLURM_JOB_ID -o '%i %t %D %P %l %j %Z'; squeue -j 43", 1, []string{"42 R 1 nlp 10:00 test DIR"}, []string{"squeue: error: job 43 is not this job (42): a job can reach only itself because its pods have no permissions in the cluster", "squeue: hint: to reach other jobs, run the same command where the job was submitted"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -89,7 +89,7 @@ func drawReason(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Job) {
 	}
 }
 
-// listJobFacts returns the facts about a job. The estimated start comes first or, if the job has nodes, its nodes.
+// listJobFacts returns the facts about a job. The first fact is the job's nodes or, if it has none, its estimated start.
 func listJobFacts(ctx *screenapi.Context, job *snapshot.Job, a *jobstatus.Account) []jobstatus.Fact {
 	all := a.Facts()
 	if job.NodeList != "" {

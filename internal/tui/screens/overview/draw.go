@@ -136,7 +136,7 @@ func (o *Overview) eventBlock(ctx *screenapi.Context, lines int) block {
 	return b
 }
 
-// Twin returns the blocks as text.
+// Twin returns the blocks as plain text.
 func (o *Overview) Twin(ctx *screenapi.Context) string {
 	wide := *ctx
 	wide.W = 160
