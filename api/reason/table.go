@@ -379,7 +379,7 @@ var delaying = []Reason{
 		Sentence: "an annotation for the start of the job is invalid",
 		Hint:     "correct it"},
 	{Code: JobArrayTaskLimit, Step: AtGate, Pod: NotOfPods, Slurm: "JobArrayTaskLimit",
-		Sentence: "the maximum number of array elements is already running",
+		Sentence: "the maximum number of array tasks is already running",
 		Hint:     "wait until one ends, or raise the annotation vc-batch.dev/array-limit"},
 }
 

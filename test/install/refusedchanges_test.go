@@ -54,9 +54,9 @@ func refusedChangesOfJobs() map[string]refusedChange {
 		"a hold that is none": {object: job, patch: "metadata: {annotations: {vc-batch.dev/hold: perhaps}}",
 			refused: refused{section: "3", where: "metadata.annotations[vc-batch.dev/hold]", says: []string{"perhaps", "user", "admin"}}},
 		"other elements": {object: array, patch: "metadata: {annotations: {vc-batch.dev/array: 0-5}}",
-			refused: refused{section: "3", where: "metadata.annotations[vc-batch.dev/array]", says: []string{"the elements of an array cannot be changed"}}},
+			refused: refused{section: "3", where: "metadata.annotations[vc-batch.dev/array]", says: []string{"the indices of an array cannot be changed"}}},
 		"elements that are not there are cancelled": {object: array, patch: "metadata: {annotations: {vc-batch.dev/array-cancelled: '7'}}",
-			refused: refused{section: "3", where: "metadata.annotations[vc-batch.dev/array-cancelled]", says: []string{"the array has no such elements"}}},
+			refused: refused{section: "3", where: "metadata.annotations[vc-batch.dev/array-cancelled]", says: []string{"the array has no tasks with these indices"}}},
 	}
 }
 

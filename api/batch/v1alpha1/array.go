@@ -38,7 +38,7 @@ func ArrayLimit(job *Job) (int32, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%q is not a number of elements: use a whole number; 0 means no limit", text)
+		return 0, fmt.Errorf("%q is not a valid limit: use a whole number of array tasks; 0 means no limit", text)
 	}
 	return int32(n), nil
 }

@@ -30,7 +30,7 @@ func validateArray(job *Job, at *field.Path) field.ErrorList {
 	if !isArray {
 		for _, key := range []string{keys.ArrayLimit, keys.ArrayCancelled} {
 			if job.Annotations[key] != "" {
-				invalid(key, "the job is not an array: list its elements in "+keys.Array)
+				invalid(key, "the job is not an array; list the indices of its tasks in "+keys.Array)
 			}
 		}
 		return errs
@@ -40,12 +40,12 @@ func validateArray(job *Job, at *field.Path) field.ErrorList {
 	case err != nil:
 		invalid(keys.Array, err.Error())
 	case n == 0:
-		invalid(keys.Array, "an array must have at least one element: list the elements as in 0-15 or 0,4,8-12")
+		invalid(keys.Array, "an array must have at least one task: list the indices of its tasks, for example 0-15 or 0,4,8-12")
 	case n > MaxElements:
-		invalid(keys.Array, fmt.Sprintf("the array has %d elements, but the maximum is %d", n, MaxElements))
+		invalid(keys.Array, fmt.Sprintf("the array has %d tasks, but the maximum is %d", n, MaxElements))
 	default:
 		if unknown := cancelled.Minus(elements); len(unknown) > 0 {
-			invalid(keys.ArrayCancelled, fmt.Sprintf("%s: the array has no such elements; its elements are %s", unknown, elements))
+			invalid(keys.ArrayCancelled, fmt.Sprintf("%s: the array has no tasks with these indices; the indices of its tasks are %s", unknown, elements))
 		}
 		errs = append(errs, validateElements(job, int32(n), at.Child("spec"))...)
 	}
@@ -57,18 +57,18 @@ func validateElements(job *Job, n int32, spec *field.Path) field.ErrorList {
 	tasks := spec.Child("tasks")
 	if len(job.Spec.Tasks) != 1 {
 		return field.ErrorList{field.Invalid(tasks, len(job.Spec.Tasks), fmt.Sprintf(
-			"an array (%s) must have exactly one task: use partitionPolicy for several pods per element, or create several jobs", keys.Array))}
+			"an array (%s) must have exactly one entry in spec.tasks: use partitionPolicy for several pods per array task, or create several jobs", keys.Array))}
 	}
 	task := &job.Spec.Tasks[0]
 	size := int64(elementSize(task))
 	if want := int64(n) * size; int64(task.Replicas) != want {
 		return field.ErrorList{field.Invalid(tasks.Index(0).Child("replicas"), task.Replicas, fmt.Sprintf(
-			"the array has %d elements of %d pods: remove replicas, or set it to %d", n, size, want))}
+			"the number of array tasks is %d, each with %d pods: remove replicas, or set it to %d", n, size, want))}
 	}
 	limit, err := ArrayLimit(job)
 	if most := int64(limit) * size; err == nil && limit > 0 && int64(job.Spec.MinAvailable) > most {
 		return field.ErrorList{field.Invalid(spec.Child("minAvailable"), job.Spec.MinAvailable, fmt.Sprintf(
-			"%s lets %d elements (%d pods) run at the same time, so the job could never start: lower minAvailable to %d, or raise the limit",
+			"%s allows %d array tasks (%d pods) to run at the same time, so the job could never start: lower minAvailable to %d, or raise the limit",
 			keys.ArrayLimit, limit, most, most))}
 	}
 	return nil
@@ -91,5 +91,5 @@ func validateSameElements(old, updated *Job, annotations *field.Path) field.Erro
 		return nil
 	}
 	return field.ErrorList{field.Forbidden(annotations.Key(keys.Array), fmt.Sprintf(
-		"the elements of an array cannot be changed; this job has %q: cancel elements with %s, or create another job", was, keys.ArrayCancelled))}
+		"the indices of an array cannot be changed; this job has %q: cancel array tasks with %s, or create another job", was, keys.ArrayCancelled))}
 }

@@ -154,7 +154,7 @@ func parseTarget(kind DependencyKind, word, namespace string) (DependencyTerm, e
 	if ofArray {
 		n, err := parseIndex(element)
 		if err != nil {
-			return term, fmt.Errorf("%q: the element after _ must be a number", word)
+			return term, fmt.Errorf("%q: the array index after _ must be a number", word)
 		}
 		term.Job.Element, term.Job.HasElement = n, true
 	}

@@ -60,7 +60,7 @@ func TestDependenciesThatCannotBeRead(t *testing.T) {
 		"after:42+soon":                "only after:JOB+MINUTES can have a delay",
 		"after:42+-1":                  "only after:JOB+MINUTES can have a delay",
 		"after:42+99999999":            "only after:JOB+MINUTES can have a delay",
-		"afterok:42_x":                 "the element after _ must be a number",
+		"afterok:42_x":                 "the array index after _ must be a number",
 		"afterok:Train":                `"Train" is neither a valid job number nor a valid job name`,
 		"afterok:No/train":             `"No" is not a valid namespace name`,
 		"afterok:a/b/c":                "is neither a valid job number nor a valid job name",

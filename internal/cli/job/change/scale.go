@@ -44,8 +44,8 @@ func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *c
 
 			--min-available is the number of pods that the task needs to run; the minimum of
 			the job changes by the same amount. Without it, the minimum does not change, and
-			you cannot scale below it. An array has a fixed number of pods for each of its
-			elements and cannot be scaled, nor can a job that has ended.`),
+			you cannot scale below it. You cannot scale an array, because the number of pods of
+			each array task is fixed, or a job that has ended.`),
 		Example: f.FormatExamples(`
 			# A job with one task
 			vcctl job scale train --replicas 8
@@ -124,7 +124,7 @@ func (o *scaleOptions) scaledCopy(job *batchv1alpha1.Job) (*batchv1alpha1.Job, e
 		return nil, usererror.Errorf(o.f.CommandText("job rerun "+job.Name)+" runs it again as a new job", "job %q is %s: its pods have ended", job.Name, jobstatus.PhaseOrPending(job))
 	}
 	if _, _, isArray := batchv1alpha1.ElementsOf(job); isArray {
-		return nil, usererror.Errorf("submit a new array", "job %q is an array: it has a fixed number of pods for each of its elements", job.Name)
+		return nil, usererror.Errorf("submit a new array", "job %q is an array: the number of pods of each array task is fixed", job.Name)
 	}
 	at, err := o.findTask(job)
 	if err != nil {

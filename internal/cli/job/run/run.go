@@ -49,7 +49,7 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 			any number of objects of any kind (queues, config maps, jobs, …), in YAML or JSON;
 			all are checked with the server's rules before the first one is sent.
 
-			The pods of a job start together: all of them, or at least --min. The elements of
+			The pods of a job start together: all of them, or at least --min. The tasks of
 			an array (--array) start independently, as resources become free; each has its
 			index in the variable VC_ARRAY_INDEX.
 
@@ -67,7 +67,7 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 			# Eight workers with one GPU each, of which four must start together; wait until the job ends
 			vcctl job run train --image pytorch --replicas 8 --min 4 --gpus 1 --memory 16Gi --queue research --time 12h --wait -- python train.py
 
-			# A hundred elements, at most ten at a time; after another job has completed
+			# An array of a hundred tasks, at most ten at a time; after another job has completed
 			vcctl job run sweep --image python --array 0-99%10 --after prepare -- python sweep.py
 
 			# With a claim, on nodes with a taint, not before six
@@ -129,7 +129,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	flags.Int32Var(&r.maxRetry, "max-retry", 3, "Maximum number of runs of the job, including the first")
 	flags.DurationVar(&r.ttl, "ttl", 0, "Delete the finished job after this long (default: keep it)")
 	flags.StringVar(&r.task, "task", "main", "Name of the task; pods are named NAME-TASK-INDEX")
-	flags.StringVar(&r.array, "array", "", "Run an array with these elements, for example 0-15 or 0-99%10 (at most ten at a time); --replicas is the number of pods of each element")
+	flags.StringVar(&r.array, "array", "", "Run an array of tasks with these indices, for example 0-15 or 0-99%10 (at most ten at a time); --replicas is the number of pods of each array task")
 	flags.StringArrayVar(&r.volumes, "volume", nil, "Volume of each pod, SOURCE:PATH[:ro]; SOURCE is a claim, a /directory on the node, configmap/NAME or secret/NAME; without SOURCE the volume is empty; may be repeated")
 	flags.StringArrayVar(&r.tolerations, "toleration", nil, "Node taint to tolerate, KEY[=VALUE][:EFFECT]; may be repeated")
 	flags.StringVar(&r.serviceAccount, "service-account", "", "Service account of the pods")
@@ -154,7 +154,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	o.wait.AddFlags(cmd, false, "Wait until the job has ended; fail if it fails")
 	flags.BoolVar(&o.attach, "attach", false, "Print the logs of the pods until the job has ended; exit with the code of the pod that failed first")
 	o.out.AddFormatFlags(cmd, false)
-	cli.RejectTogether(cmd, "each element of an array starts independently, with all its pods", "array", "min")
+	cli.RejectTogether(cmd, "each task of an array starts independently, with all its pods", "array", "min")
 	cli.RequireAny(cmd, "the flag names the resource that --gpus requests", "gpu-resource", "gpus")
 	cli.RequireAny(cmd, "the flag applies only to fields of objects in files", "validate", "filename", "kustomize")
 }

@@ -48,7 +48,7 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 			  deleted            the objects are gone
 			  jsonpath={…}=TEXT  a field of each job has this value
 
-			The exit code is 0 if all jobs met the condition, 1 if a job or an element of an array
+			The exit code is 0 if all jobs met the condition, 1 if a job or a task of an array
 			failed or ended in another way, 8 if --timeout passed first, and 3 if the API server
 			did not respond for 5 minutes; shorter outages are tolerated. While a job is pending,
 			the reason is printed on standard error when it becomes known and when it changes.`),
