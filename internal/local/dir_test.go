@@ -22,7 +22,7 @@ func TestDirIsCheckedBeforeItIsUsed(t *testing.T) {
 		},
 		"a version file of another program is refused": {
 			prepare: func(t *testing.T, path string) { write(t, path, "version", "13") },
-			want:    `is not a version file of vc-local (it contains "13")`,
+			want:    `is not a vc-local version file (it contains "13")`,
 		},
 		"a file is refused": {
 			prepare: func(t *testing.T, path string) { write(t, filepath.Dir(path), filepath.Base(path), "") },

@@ -100,7 +100,7 @@ func TestElementsAreCancelledAndTheLimitIsChanged(t *testing.T) {
 
 	for _, bad := range []struct{ change, text string }{
 		{keys.Array + "=0-3", "cannot be changed"},
-		{keys.ArrayLimit + "=many", "not a number of elements"},
+		{keys.ArrayLimit + "=many", "not a valid limit"},
 		{keys.ArrayCancelled + "=77", "the array has no tasks with these indices"},
 	} {
 		r := c.run("", "kubectl", "annotate", "--overwrite", "vcjob", "sweep", bad.change)

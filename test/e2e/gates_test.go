@@ -113,7 +113,7 @@ func TestAJobBeginsInTimeAndOneByOne(t *testing.T) {
 	c.create(annotated("one", "sleep 2", keys.JobTitle, "step", keys.Dependency, "singleton"))
 	c.jobPhase("one", batchv1alpha1.Running, 20*time.Second)
 	c.create(annotated("two", "true", keys.JobTitle, "step", keys.Dependency, "singleton"))
-	c.waitsFor("two", "Dependency", "of the same user and title")
+	c.waitsFor("two", "Dependency", "with the same user and title")
 	c.jobPhase("two", batchv1alpha1.Completed, 30*time.Second)
 	c.jobPhase("early", batchv1alpha1.Completed, 30*time.Second)
 	for _, pod := range c.jobPods("early") {

@@ -87,7 +87,7 @@ func (u *slurmUser) changes() func() {
 				return nil
 			})
 		}
-		if r := u.slurm("scontrol", "update", "JobId="+short, "TimeLimit=2:00:00"); r.code == 0 || !strings.Contains(r.stderr, "cannot be made longer") {
+		if r := u.slurm("scontrol", "update", "JobId="+short, "TimeLimit=2:00:00"); r.code == 0 || !strings.Contains(r.stderr, "cannot be extended") {
 			u.t.Errorf("a longer limit: exit %d %s", r.code, r.stderr)
 		}
 		u.says("scontrol", "update", "JobId="+short, "TimeLimit=50")
