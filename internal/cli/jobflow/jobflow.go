@@ -41,7 +41,7 @@ func jobFlows() *resourcecmd.Kind[jobFlow] {
 		Long: `
 			Work with job flows (jobflows.flow.volcano.sh). Each step of a flow runs a job that
 			is created from a job template. A step starts when the steps that it depends on
-			have completed, or when its probes of them succeed.`,
+			have completed, or when its probes succeed.`,
 		GVK: flowv1alpha1.GroupVersion.WithKind("JobFlow"),
 		New: func() jobFlow { return &flowv1alpha1.JobFlow{} }, NewList: func() client.ObjectList { return &flowv1alpha1.JobFlowList{} },
 		Columns: listColumns, FreeText: true, Spare: []string{"AGE", "STEPS"}, Compat: printCompatTable,

@@ -70,7 +70,7 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 			# An array of a hundred tasks, at most ten at a time; after another job has completed
 			vcctl job run sweep --image python --array 0-99%10 --after prepare -- python sweep.py
 
-			# With a claim, on nodes with a taint, not before six
+			# Mount a claim, tolerate a taint, and do not start before 18:00
 			vcctl job run eval --volume data:/data:ro --toleration dedicated=train:NoSchedule --begin 18:00 -- ls /data
 
 			# From a file, a directory, a URL or a pipe
