@@ -27,6 +27,8 @@ type Pod struct {
 	Namespace, Name string
 	UID             types.UID
 	Container       string
+	// Previous selects the log of the container before its last restart. Such a log has ended.
+	Previous bool
 }
 
 // Line is a line of a log.
@@ -76,18 +78,17 @@ func (t *Tail) Follow(pods []Pod) {
 	for _, pod := range pods[:min(len(pods), MaxPods)] {
 		wanted[pod] = true
 	}
-	names := map[string]bool{}
-	for pod := range wanted {
-		names[pod.Name] = true
-	}
+	continues := map[string]bool{}
 	for pod, stop := range t.running {
-		if !wanted[pod] {
-			stop()
-			delete(t.running, pod)
+		if wanted[pod] {
+			continues[pod.Name] = true
+			continue
 		}
+		stop()
+		delete(t.running, pod)
 	}
-	t.lines = slices.DeleteFunc(slices.Clone(t.lines), func(l Line) bool { return !names[l.Pod] })
-	maps.DeleteFunc(t.states, func(name, _ string) bool { return !names[name] })
+	t.lines = slices.DeleteFunc(slices.Clone(t.lines), func(l Line) bool { return !continues[l.Pod] })
+	maps.DeleteFunc(t.states, func(name, _ string) bool { return !continues[name] })
 	for _, pod := range pods[min(len(pods), MaxPods):] {
 		t.states[pod.Name] = fmt.Sprintf("not followed: the limit is %d pods", MaxPods)
 	}

@@ -21,6 +21,8 @@ type logServer struct {
 	mu    sync.Mutex
 	parts map[string][]string
 	asked map[string][]string
+	// previous holds the logs of the containers before their last restart.
+	previous map[string]string
 }
 
 func (s *logServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -33,11 +35,26 @@ func (s *logServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":%q,"uid":%q},"status":{"phase":%q}}`, name, "uid-"+name, s.phaseOf(name))
 		return
 	}
+	if r.URL.Query().Get("previous") == "true" {
+		s.servePrevious(w, r, name)
+		return
+	}
 	s.asked[name] = append(s.asked[name], r.URL.Query().Get("sinceTime"))
 	if len(s.parts[name]) > 0 {
 		fmt.Fprint(w, s.parts[name][0])
 		s.parts[name] = s.parts[name][1:]
 	}
+}
+
+func (s *logServer) servePrevious(w http.ResponseWriter, r *http.Request, name string) {
+	text, exists := s.previous[name]
+	if r.URL.Query().Get("follow") == "true" || !exists {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"BadRequest","code":400,"message":"previous terminated container \"main\" in pod %q not found"}`, name)
+		return
+	}
+	fmt.Fprint(w, text)
 }
 
 func (s *logServer) phaseOf(name string) string {
@@ -178,4 +195,28 @@ func FuzzClean(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestPreviousLogsReplaceTheCurrentOnesAndEnd(t *testing.T) {
+	t.Parallel()
+	server := &logServer{
+		parts:    map[string][]string{"a": {"2026-11-21T10:00:01.1Z now\n"}, "b": {"2026-11-21T10:00:01.2Z now\n"}},
+		previous: map[string]string{"a": "2026-11-21T10:00:00.1Z before\n"},
+	}
+	tail, ctx := start(t, server)
+	tail.Follow([]Pod{pod("a"), pod("b")})
+	until(ctx, t, tail, ended("a", "b"))
+	previous := func(name string) Pod {
+		p := pod(name)
+		p.Previous = true
+		return p
+	}
+	tail.Follow([]Pod{previous("a"), previous("b")})
+	v := until(ctx, t, tail, func(v *View) bool { return v.Streams["a"] == "ended" && v.Streams["b"] != "" })
+	if diff := cmp.Diff(map[string][]string{"a": {"before"}}, texts(v)); diff != "" {
+		t.Error(diff)
+	}
+	if got := v.Streams["b"]; got != "was not restarted: it has no previous logs" {
+		t.Errorf("the state of a pod without a restart is %q", got)
+	}
 }

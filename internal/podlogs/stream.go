@@ -68,6 +68,12 @@ func (t *Tail) stateAfterEnd(ctx context.Context, pod Pod, err error) (state str
 	if apierrors.IsForbidden(err) {
 		return "you are not allowed to read this log", true
 	}
+	if pod.Previous && apierrors.IsBadRequest(err) {
+		return "was not restarted: it has no previous logs", true
+	}
+	if pod.Previous && err == nil {
+		return "ended", true
+	}
 	now, getErr := t.pods.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(getErr), getErr == nil && pod.UID != "" && now.UID != pod.UID:
@@ -92,7 +98,7 @@ func errorReason(err error) string {
 // copyLogStream copies lines until the stream ends. It starts the stream at the position and advances the position with
 // each line.
 func (t *Tail) copyLogStream(ctx context.Context, pod Pod, position *Position) error {
-	options := &corev1.PodLogOptions{Container: pod.Container, Follow: true, Timestamps: true, TailLines: new(int64(firstLines))}
+	options := &corev1.PodLogOptions{Container: pod.Container, Previous: pod.Previous, Follow: !pod.Previous, Timestamps: true, TailLines: new(int64(firstLines))}
 	position.Resume(options)
 	body, err := t.pods.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, options).Stream(ctx)
 	if err != nil {

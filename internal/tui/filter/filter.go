@@ -35,7 +35,9 @@ type Number[R any] struct {
 	Also []string
 	// Time is true if the amount is in seconds and is typed as 90s, 5m, 2h or 3d.
 	Time bool
-	Of   func(R) float64
+	// Maximum is true if a value after ":" is the largest matching amount, as in since:1d.
+	Maximum bool
+	Of      func(R) float64
 }
 
 // Filter is a parsed filter. The zero value matches everything. It must not be used concurrently.
@@ -80,7 +82,7 @@ func (f *Fields[R]) FilterKeys() []string {
 		keys = append(keys, word.Key+":")
 	}
 	for _, number := range f.Numbers {
-		keys = append(keys, number.Key+">=")
+		keys = append(keys, number.Key+number.usualOperator())
 	}
 	return keys
 }
@@ -196,6 +198,9 @@ func (n *Number[R]) parseNumberTerm(operator, value string) (func(R) bool, error
 	if err != nil {
 		return nil, err
 	}
+	if n.Maximum && operator == ":" {
+		operator = "<="
+	}
 	switch operator {
 	case ">=":
 		return func(row R) bool { return n.Of(row) >= bound }, nil
@@ -209,11 +214,19 @@ func (n *Number[R]) parseNumberTerm(operator, value string) (func(R) bool, error
 	return func(row R) bool { return n.Of(row) == bound }, nil
 }
 
+// usualOperator returns the operator to show in help and examples.
+func (n *Number[R]) usualOperator() string {
+	if n.Maximum {
+		return ":"
+	}
+	return ">="
+}
+
 func (n *Number[R]) parseBound(value string) (float64, error) {
 	if !n.Time {
 		bound, err := strconv.ParseFloat(value, 64)
 		if err != nil || bound != bound {
-			return 0, fmt.Errorf("%s: %q is not a number; use a number, for example %s>=8", n.Key, value, n.Key)
+			return 0, fmt.Errorf("%s: %q is not a number; use a number, for example %s%s8", n.Key, value, n.Key, n.usualOperator())
 		}
 		return bound, nil
 	}
@@ -224,7 +237,7 @@ func (n *Number[R]) parseBound(value string) (float64, error) {
 	}
 	length, err := time.ParseDuration(value)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %q is not a duration; use a duration, for example %s>=2h, 90s, 5m or 3d", n.Key, value, n.Key)
+		return 0, fmt.Errorf("%s: %q is not a duration; use a duration, for example %s%s2h, 90s, 5m or 3d", n.Key, value, n.Key, n.usualOperator())
 	}
 	return length.Seconds(), nil
 }

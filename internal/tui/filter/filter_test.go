@@ -23,6 +23,7 @@ var fields = Fields[row]{
 	Numbers: []Number[row]{
 		{Key: "gpu", Of: func(r row) float64 { return r.gpus }},
 		{Key: "time", Time: true, Of: func(r row) float64 { return r.seconds }},
+		{Key: "since", Time: true, Maximum: true, Of: func(r row) float64 { return r.seconds }},
 	},
 	Text: func(r row, to []string) []string { return append(append(to, r.name), r.queues...) },
 }
@@ -56,6 +57,7 @@ func TestRowsAreFiltered(t *testing.T) {
 		"more than":                                 {"gpu>16", "llama-sft"},
 		"a colon asks for exactly so much":          {"gpu:1", "hp sweep"},
 		"times have units":                          {"time>=1d", "llama-sft"},
+		"since has a maximum":                       {"since:90s", "det-finetune hp sweep"},
 		"times have small units":                    {"time>0s time<=90s", "hp sweep"},
 		"an exclamation mark turns a term round":    {"!queue:research", "hp sweep"},
 		"a star stands for anything":                {"name:*f*t*", "llama-sft det-finetune"},
@@ -89,7 +91,7 @@ func TestRowsAreFiltered(t *testing.T) {
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ text, want string }{
-		"a key that does not exist": {"zone:a", `unknown key "zone:"; keys: queue: st: name: gpu>= time>=; put a word that contains ":" in quotes`},
+		"a key that does not exist": {"zone:a", `unknown key "zone:"; keys: queue: st: name: gpu>= time>= since:; put a word that contains ":" in quotes`},
 		"a number that is none":     {"gpu>=x", `gpu: "x" is not a number; use a number, for example gpu>=8`},
 		"not a number":              {"gpu>=NaN", `gpu: "NaN" is not a number; use a number, for example gpu>=8`},
 		"a time that is none":       {"time>3x", `time: "3x" is not a duration; use a duration, for example time>=2h, 90s, 5m or 3d`},

@@ -30,12 +30,21 @@ func FilterFields(snap *snapshot.Snapshot, now time.Time) *filter.Fields[Row] {
 			{Key: "pods", Of: func(r Row) float64 { return float64(r.Job.Replicas) }},
 			{Key: "prio", Also: []string{"priority"}, Of: func(r Row) float64 { return float64(r.Job.Priority) }},
 			{Key: "time", Time: true, Of: func(r Row) float64 { elapsed, _ := ElapsedTime(r.Job, now); return elapsed.Seconds() }},
+			{Key: "since", Time: true, Maximum: true, Of: func(r Row) float64 { return sinceEnd(r.Job, now).Seconds() }},
 			{Key: "age", Time: true, Of: func(r Row) float64 { return now.Sub(r.Job.Submitted).Seconds() }},
 		},
 		Text: func(r Row, to []string) []string {
 			return append(to, r.Job.ID, r.Job.Name, r.Job.Title, r.Job.Namespace, r.Job.Queue, r.Job.User, r.Job.NodeList, r.Reason(), r.Job.Says)
 		},
 	}
+}
+
+// sinceEnd returns the time since a job ended, or 0 if it has not ended.
+func sinceEnd(job *snapshot.Job, now time.Time) time.Duration {
+	if job.Ended.IsZero() {
+		return 0
+	}
+	return now.Sub(job.Ended)
 }
 
 // queueAndAncestors returns the names of a queue and its ancestors. If the queue is unknown, it returns only its name.

@@ -255,6 +255,8 @@ type PodRef struct {
 	Namespace, Name string
 	UID             types.UID
 	Container       string
+	// Previous selects the log of the container before its last restart.
+	Previous bool
 }
 
 // StopLogs stops following logs.

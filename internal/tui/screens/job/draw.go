@@ -92,6 +92,8 @@ func (j *Job) noPodsReason() string {
 // noLogReason returns the reason why there are no log lines.
 func (j *Job) noLogReason(ctx *screenapi.Context) string {
 	switch {
+	case len(j.job.Pods) == 0 && jobstatus.IsFinishedPhase(j.job.Phase):
+		return "its pods were deleted together with their logs"
 	case len(j.followed) == 0:
 		return "no pod has started, so there are no logs yet"
 	case j.failed:

@@ -39,6 +39,8 @@ type Job struct {
 	page   page
 	inLogs bool // on the summary, keys go to the logs instead of the pods
 	failed bool // only failed pods are shown
+	// previous is true if the logs of the containers before their last restart are shown.
+	previous bool
 
 	job    *snapshot.Job // last known state
 	gone   bool
@@ -152,7 +154,7 @@ func (j *Job) streamLogs() []screenapi.Effect {
 		hasStarted := p.Exited || !p.Started.IsZero()
 		isChosen := j.only == nil || j.only[p.Name]
 		if hasStarted && isChosen && len(wanted) < maxStreams {
-			wanted = append(wanted, screenapi.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
+			wanted = append(wanted, screenapi.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Previous: j.previous})
 		}
 	}
 	if slices.Equal(wanted, j.followed) {
@@ -203,6 +205,9 @@ func (j *Job) SetFilter(ctx *screenapi.Context, text string) error {
 	switch {
 	case j.searchesLogs():
 		j.log.search, j.log.found = text, behindAll
+		if text == "" {
+			j.log.onlyMatches = false
+		}
 		if text != "" && j.job != nil {
 			j.log.selectLines(ctx.Logs, j.podSelector())
 			j.log.MoveToMatch(false)
@@ -295,7 +300,7 @@ func (j *Job) showPage(to page) func(*Job, *screenapi.Context) []screenapi.Effec
 // clearFilter clears the filter or the search of the previous page.
 func (j *Job) clearFilter(ctx *screenapi.Context) []screenapi.Effect {
 	typed := j.filter != "" || j.log.search != "" || j.lines.Search != ""
-	j.filter, j.log.search, j.lines = "", "", widget.NewPager()
+	j.filter, j.log.search, j.log.onlyMatches, j.lines = "", "", false, widget.NewPager()
 	j.selectPods(ctx)
 	if !typed {
 		return nil
@@ -348,9 +353,17 @@ func (j *Job) checkExists() error {
 
 // describeStreams describes the pods whose logs are being followed.
 func (j *Job) describeStreams() string {
+	streams := j.describeFollowedPods()
+	if j.previous {
+		streams += ", before the last restart"
+	}
+	return streams
+}
+
+func (j *Job) describeFollowedPods() string {
 	switch {
 	case len(j.followed) == 0:
-		return "no pod has logs yet"
+		return "no pods with logs"
 	case len(j.only) == 1:
 		return podShortName(j.job, j.followed[0].Name)
 	case len(j.only) > maxStreams:

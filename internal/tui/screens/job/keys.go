@@ -37,6 +37,24 @@ func keyBindings() []screenapi.Binding {
 		}
 		return "this key works only in logs; press l to show them"
 	})
+	inSearchedLog := screenapi.GuardForScreen(func(j *Job, _ *screenapi.Context) string {
+		switch {
+		case !j.showsLog():
+			return "this key works only in logs; press l to show them"
+		case j.log.search == "":
+			return "no search text; / searches in the logs"
+		}
+		return ""
+	})
+	aLine := screenapi.GuardForScreen(func(j *Job, _ *screenapi.Context) string {
+		switch {
+		case !j.showsLog():
+			return "this key works only in logs; press l to show them"
+		case len(j.log.shown) == 0:
+			return "no line is shown"
+		}
+		return ""
+	})
 	aPod := screenapi.GuardForScreen(func(j *Job, _ *screenapi.Context) string {
 		if _, ok := j.pods.Selected(); !ok {
 			return "no pod is selected"
@@ -73,6 +91,12 @@ func keyBindings() []screenapi.Binding {
 		})},
 		{Screen: name, Key: "W", Name: "wrap", Footer: 6, Guard: inLog, Help: "wrap long lines of the log, or truncate them", Do: doForJobScreen(func(j *Job) { j.log.wrap = !j.log.wrap })},
 		{Screen: name, Key: "T", Name: "times", Footer: 7, Guard: inLog, Help: "show the time of each line of the log", Do: doForJobScreen(func(j *Job) { j.log.stamps = !j.log.stamps })},
+		{Screen: name, Key: "&", Name: "only matches", Footer: 28, Guard: inSearchedLog, Help: "show only the lines that match the search, with the lines around them", Do: doForJobScreen(func(j *Job) { j.log.onlyMatches = !j.log.onlyMatches })},
+		{Screen: name, Key: "B", Name: "previous", Footer: 29, Guard: inLog, Help: "show the logs of the containers before their last restart, or the current logs", Do: screenapi.DoForScreen(func(j *Job, _ *screenapi.Context) []screenapi.Effect {
+			j.previous = !j.previous
+			return j.streamLogs()
+		})},
+		{Screen: name, Key: "ctrl+s", Name: "save", Footer: 30, Guard: aLine, Help: "save the shown lines of the log to a file", Do: screenapi.DoForScreen((*Job).saveLog)},
 		{Screen: name, Key: "n", Name: "next match", Help: "the next line that matches the search", Footer: 8, Guard: searched, Do: find(true)},
 		{Screen: name, Key: "N", Name: "match before", Help: "the previous line that matches the search", Footer: 9, Guard: searched, Do: find(false)},
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
@@ -23,14 +24,16 @@ type logPane struct {
 	wrap   bool
 	stamps bool
 	// last is the last visible line if the pane is not pinned.
-	last       spot
-	search     string
-	found      spot // last line found by a search
-	height     int
-	drawn      canvas.Canvas
-	shown      []screenapi.LogLine // candidates for drawing
-	labels     map[string]label
-	labelWidth int
+	last   spot
+	search string
+	// onlyMatches hides lines that are more than contextLines away from a line that contains the search text.
+	onlyMatches bool
+	found       spot // last line found by a search
+	height      int
+	drawn       canvas.Canvas
+	shown       []screenapi.LogLine // candidates for drawing
+	labels      map[string]label
+	labelWidth  int
 }
 
 // spot identifies a line even if lines that arrive later are sorted before it. It consists of the line's number and,
@@ -65,6 +68,9 @@ func (l *logPane) indexOfSpot(s spot) int {
 	return -1
 }
 
+// contextLines is the number of lines to show before and after a match if other lines are hidden.
+const contextLines = 2
+
 // selectLines selects the lines to show. keep selects pods; if nil, the lines of all pods are shown.
 func (l *logPane) selectLines(view *screenapi.LogView, keep func(pod string) bool) {
 	l.shown = l.shown[:0]
@@ -76,6 +82,39 @@ func (l *logPane) selectLines(view *screenapi.LogView, keep func(pod string) boo
 			l.shown = append(l.shown, line)
 		}
 	}
+	if l.onlyMatches && l.search != "" {
+		l.shown = l.linesNearMatches(l.shown)
+	}
+}
+
+// linesNearMatches returns the lines that contain the search text, and the lines around them.
+func (l *logPane) linesNearMatches(lines []screenapi.LogLine) []screenapi.LogLine {
+	var near []screenapi.LogLine
+	next := 0 // index of the first line that has not been added or skipped
+	for i, line := range lines {
+		if !l.matchesSearch(line) {
+			continue
+		}
+		from, to := max(i-contextLines, next), min(i+contextLines+1, len(lines))
+		if from < to {
+			near = append(near, lines[from:to]...)
+			next = to
+		}
+	}
+	return near
+}
+
+// savedText returns the shown lines as text, in the format of `vcctl job logs`.
+func (l *logPane) savedText(job *snapshot.Job) string {
+	l.assignPodLabels(job)
+	var text strings.Builder
+	for _, line := range l.shown {
+		if l.stamps && !line.At.IsZero() {
+			text.WriteString(line.At.Format(time.RFC3339Nano) + " ")
+		}
+		fmt.Fprintf(&text, "%-*s | %s\n", l.labelWidth, l.labels[line.Pod].text, line.Text)
+	}
+	return text.String()
 }
 
 // sortByTime sorts lines by time, because the earlier lines of multiple pods arrive pod by pod. Lines without a time
@@ -299,6 +338,16 @@ func splitChunks(text string, width int) []string {
 	return append(all, text[from:])
 }
 
+// saveLog asks for a file name and saves the shown lines.
+func (j *Job) saveLog(ctx *screenapi.Context) []screenapi.Effect {
+	j.log.selectLines(ctx.Logs, j.podSelector())
+	name := j.job.Name + ".log"
+	if j.previous {
+		name = j.job.Name + "-previous.log"
+	}
+	return []screenapi.Effect{widget.AskAndSave("Save the shown lines of the log?", name, j.log.savedText(j.job), jobstatus.CountWithNoun(len(j.log.shown), "line"))}
+}
+
 // describeView describes which part of the log is visible.
 func (l *logPane) describeView(view *screenapi.LogView, failed bool) string {
 	var parts []string
@@ -316,6 +365,9 @@ func (l *logPane) describeView(view *screenapi.LogView, failed bool) string {
 	}
 	if l.search != "" {
 		parts = append(parts, fmt.Sprintf("/%s: %d", l.search, l.countMatches()))
+	}
+	if l.onlyMatches {
+		parts = append(parts, "only matches")
 	}
 	if view != nil && view.Dropped > 0 {
 		parts = append(parts, widget.FormatCount(view.Dropped)+" older lines dropped")

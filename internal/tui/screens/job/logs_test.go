@@ -2,6 +2,8 @@ package job
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -96,4 +98,63 @@ func TestAPinnedLogShowsTheNewestLine(t *testing.T) {
 			}
 		}
 	})
+}
+
+func logOf(texts ...string) *screenapi.LogView {
+	view := &screenapi.LogView{}
+	for i, text := range texts {
+		view.Lines = append(view.Lines, screenapi.LogLine{Pod: "train-a", Serial: i + 1, Text: text})
+	}
+	return view
+}
+
+func TestOnlyMatchingLinesAreShownWithTheLinesAroundThem(t *testing.T) {
+	t.Parallel()
+	l := &logPane{pinned: true, search: "error", onlyMatches: true}
+	l.selectLines(logOf("0", "1", "2", "an Error", "4", "error", "6", "7", "8", "9", "10", "11", "12", "last error"), nil)
+	want := []string{"a | 1", "a | 2", "a | an Error", "a | 4", "a | error", "a | 6", "a | 7", "a | 11", "a | 12", "a | last error"}
+	if diff := cmp.Diff(want, drawn(l, 20, 20)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheSavedLogContainsTheShownLinesAndNoExistingFileIsChanged(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "train.log")
+	j := &Job{job: &snapshot.Job{Name: "train"}, log: logPane{pinned: true, search: "error", onlyMatches: true}}
+	ctx := &screenapi.Context{Logs: logOf("0", "1", "2", "error", "4", "5", "6")}
+	save := func() (string, error) {
+		input := j.saveLog(ctx)[0].(screenapi.Input)
+		if input.Value != "train.log" || input.Check("") == nil {
+			t.Errorf("suggests %q, and accepts an empty name: %t", input.Value, input.Check("") == nil)
+		}
+		return input.Then(path)[0].(screenapi.Run).Do(t.Context())
+	}
+	said, err := save()
+	if err != nil || said != "5 lines saved to "+path {
+		t.Errorf("%q, %v", said, err)
+	}
+	text, _ := os.ReadFile(path)
+	if diff := cmp.Diff("a | 1\na | 2\na | error\na | 4\na | 5\n", string(text)); diff != "" {
+		t.Error(diff)
+	}
+	ctx.Logs = logOf("other error")
+	if _, err := save(); err == nil || !strings.Contains(err.Error(), "already exists") {
+		t.Errorf("an existing file: %v", err)
+	}
+	if now, _ := os.ReadFile(path); string(now) != string(text) {
+		t.Errorf("the existing file was changed to %q", now)
+	}
+}
+
+func TestPreviousLogsAreRequestedForTheSamePods(t *testing.T) {
+	t.Parallel()
+	j := &Job{job: &snapshot.Job{Name: "train", Pods: []*snapshot.Pod{{Name: "train-a", Started: noon}}}}
+	for _, previous := range []bool{false, true, false} {
+		j.previous = previous
+		want := []screenapi.Effect{screenapi.StreamLogs{Pods: []screenapi.PodRef{{Name: "train-a", Previous: previous}}}}
+		if diff := cmp.Diff(want, j.streamLogs()); diff != "" {
+			t.Errorf("previous %t: %s", previous, diff)
+		}
+	}
 }
