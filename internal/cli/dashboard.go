@@ -12,6 +12,8 @@ type DashboardOptions struct {
 	ASCII bool
 	// Theme is the name of the color theme; the dashboard rejects unknown names.
 	Theme string
+	// Demo shows a made-up cluster instead of a real one.
+	Demo bool
 }
 
 // Dashboard shows the cluster live in a terminal until the user quits. The command line and the dashboard do not

@@ -21,6 +21,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/dashboard/demo"
 	"github.com/vc-batch/vc/internal/feed/livesnapshot"
 	"github.com/vc-batch/vc/internal/podlogs"
 	"github.com/vc-batch/vc/internal/tui"
@@ -35,6 +36,9 @@ func AddToFactory(f *cli.Factory) { f.Dashboard = runDashboard }
 // runDashboard runs the dashboard until the user ends it. If the user switches to another cluster, runDashboard starts
 // that cluster's dashboard. If that fails, it returns to the previous dashboard and shows the error.
 func runDashboard(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) error {
+	if o.Demo {
+		return showDemo(ctx, f, o)
+	}
 	var said screenapi.Notice
 	before, as := f, o
 	for {
@@ -55,6 +59,17 @@ func runDashboard(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) e
 		}
 		o.Namespace = ""
 	}
+}
+
+// showDemo shows a made-up cluster.
+func showDemo(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) error {
+	cluster := demo.New()
+	how := newSettings(f, o, demo.Namespace)
+	how.Actions, how.User, how.Contexts = cluster, demo.User, nil
+	_, err := tui.Run(ctx, how, tui.World{
+		In: f.Streams.In, Out: f.Streams.Out, Err: f.Streams.Err, Env: os.Environ(), Source: cluster, Logs: demo.NewLogs(cluster.Now), Now: cluster.Now, Colors: requestedColors(f),
+	})
+	return err
 }
 
 // factoryForContext returns a factory for another context of the same kubeconfig. It keeps the flags about the user's

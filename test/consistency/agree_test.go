@@ -14,15 +14,15 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/dashboard/demo"
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/test/propertytest"
-	"github.com/vc-batch/vc/test/tuitest"
 	"pgregory.net/rapid"
 )
 
 func TestScreensAndCommandsAgree(t *testing.T) {
 	t.Parallel()
-	b := start(t, tuitest.NormalWorld())
+	b := start(t, demo.NewCluster())
 	b.agree()
 	if nodes := rows(b.vcctl("node list -o wide")); len(nodes) != 96 {
 		t.Errorf("%d nodes", len(nodes))

@@ -14,6 +14,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/dashboard/demo"
 	"github.com/vc-batch/vc/test/tuitest"
 )
 
@@ -69,7 +70,7 @@ func (b *both) groupsAgree(listed *schedulingv1beta1.QueueList) {
 		if line == "" {
 			continue
 		}
-		held, shown := q.Status.Allocated[tuitest.GPU], "0"
+		held, shown := q.Status.Allocated[demo.GPU], "0"
 		if found := inUse.FindStringSubmatch(line); found != nil {
 			shown = found[1]
 		}
@@ -82,7 +83,7 @@ func (b *both) groupsAgree(listed *schedulingv1beta1.QueueList) {
 // TestWhoSeesAPartIsShownThatPart compares both for a user who may read jobs, PodGroups, pods and events only in nlp.
 func TestWhoSeesAPartIsShownThatPart(t *testing.T) {
 	t.Parallel()
-	b := startFor(t, tuitest.NormalWorld(), []string{"jobs", "podgroups", "pods", "events"})
+	b := startFor(t, demo.NewCluster(), []string{"jobs", "podgroups", "pods", "events"})
 	phases, overview, tally := b.jobsCounted("job list -n nlp -o json")
 	if tally["running"] != phases[batchv1alpha1.Running] || tally["pending"]+tally["held"]+tally["starting"] != phases[batchv1alpha1.Pending] {
 		t.Errorf("the overview counts %v, job list -n nlp %v", tally, phases)
@@ -96,9 +97,9 @@ func TestWhoSeesAPartIsShownThatPart(t *testing.T) {
 	titles := line(t, queues, "QUEUE")
 	for i := range listed.Items {
 		q := &listed.Items[i]
-		held := q.Status.Allocated[tuitest.GPU]
+		held := q.Status.Allocated[demo.GPU]
 		running, waiting := below(&listed, q.Name)
-		want := map[string]string{"ALLOC": amountOf(tuitest.GPU, held.MilliValue()), "R": fmt.Sprint(running), "PD": fmt.Sprint(waiting)}
+		want := map[string]string{"ALLOC": amountOf(demo.GPU, held.MilliValue()), "R": fmt.Sprint(running), "PD": fmt.Sprint(waiting)}
 		for title, shown := range cells(t, titles, line(t, queues, q.Name), "ALLOC") {
 			if text, asked := want[title]; asked && text != shown {
 				t.Errorf("%s: %s is %s for vcctl, Queues shows %s", q.Name, title, text, shown)

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/test/tuitest"
+	"github.com/vc-batch/vc/internal/dashboard/demo"
 )
 
 // machine is a node with its free resources.
@@ -29,27 +29,27 @@ var leaves = []string{"a", "c", "d"}
 // nodes that have room for them.
 func drawWorld(r *rapid.T) []runtime.Object {
 	objects, machines := drawNodes(r)
-	objects = append(objects, tuitest.NewQueue("root", "", 1, nil))
+	objects = append(objects, demo.NewQueue("root", "", 1, nil))
 	for _, name := range []string{"a", "b", "c", "d"} {
 		parent := "root"
 		if name > "b" {
 			parent = "b"
 		}
-		objects = append(objects, tuitest.NewQueue(name, parent, rapid.Int32Range(1, 9).Draw(r, "weight"), func(q *schedulingv1beta1.Queue) { limit(r, q) }))
+		objects = append(objects, demo.NewQueue(name, parent, rapid.Int32Range(1, 9).Draw(r, "weight"), func(q *schedulingv1beta1.Queue) { limit(r, q) }))
 	}
 	for i := range rapid.IntRange(1, 14).Draw(r, "jobs") {
 		objects = append(objects, drawJob(r, i, machines)...)
 	}
-	return tuitest.FillInStatus(objects)
+	return demo.FillInStatus(objects)
 }
 
 func drawNodes(r *rapid.T) (objects []runtime.Object, machines []*machine) {
 	for i := range rapid.IntRange(9, 16).Draw(r, "nodes") {
 		m := &machine{name: fmt.Sprintf("n%02d", i), cpu: rapid.IntRange(1, 64).Draw(r, "cpu"), memory: rapid.IntRange(1, 2000).Draw(r, "Gi"), gpus: rapid.SampledFrom([]int{2, 4, 8}).Draw(r, "gpus")}
-		node := tuitest.NewNode(m.name, "", fmt.Sprint(m.cpu), fmt.Sprintf("%dGi", m.memory), m.gpus)
+		node := demo.NewNode(m.name, "", fmt.Sprint(m.cpu), fmt.Sprintf("%dGi", m.memory), m.gpus)
 		switch rapid.IntRange(0, 5).Draw(r, "state") {
 		case 0:
-			node, m.closed = tuitest.WithNodeDown(node, time.Minute), true
+			node, m.closed = demo.WithNodeDown(node, time.Minute), true
 		case 1:
 			node.Spec.Unschedulable = true
 		}
@@ -63,10 +63,10 @@ func limit(r *rapid.T, q *schedulingv1beta1.Queue) {
 	some := func(what string) corev1.ResourceList {
 		list := corev1.ResourceList{}
 		if rapid.Bool().Draw(r, what+" gpu") {
-			list = tuitest.ResourceList(tuitest.GPU, fmt.Sprint(rapid.IntRange(0, 99).Draw(r, what)))
+			list = demo.ResourceList(demo.GPU, fmt.Sprint(rapid.IntRange(0, 99).Draw(r, what)))
 		}
 		if rapid.Bool().Draw(r, what+" cpu") {
-			list[corev1.ResourceCPU] = tuitest.ResourceList("cpu", fmt.Sprintf("%dm", 250*rapid.IntRange(0, 999).Draw(r, what)))["cpu"]
+			list[corev1.ResourceCPU] = demo.ResourceList("cpu", fmt.Sprintf("%dm", 250*rapid.IntRange(0, 999).Draw(r, what)))["cpu"]
 		}
 		return list
 	}
@@ -75,7 +75,7 @@ func limit(r *rapid.T, q *schedulingv1beta1.Queue) {
 }
 
 func drawJob(r *rapid.T, i int, machines []*machine) []runtime.Object {
-	plan := tuitest.JobPlan{
+	plan := demo.JobPlan{
 		ID: 100 + i, Namespace: rapid.SampledFrom([]string{"nlp", "bio"}).Draw(r, "namespace"), Name: fmt.Sprintf("job-%d", i), Queue: rapid.SampledFrom(leaves).Draw(r, "queue of"), User: "mei",
 		Phase: rapid.SampledFrom([]batchv1alpha1.JobPhase{batchv1alpha1.Pending, batchv1alpha1.Pending, batchv1alpha1.Running, batchv1alpha1.Running, batchv1alpha1.Restarting,
 			batchv1alpha1.Aborted, batchv1alpha1.Completed}).Draw(r, "phase"),
@@ -119,7 +119,7 @@ func drawExplanation(r *rapid.T, nodes int) *schedulingv1beta1.Explanation {
 	return &schedulingv1beta1.Explanation{
 		Reason: string(reason.GangDoesNotFit), Message: fmt.Sprintf("%d nodes are short of gpu, the others are tainted", short), NodeCount: int32(nodes),
 		Nodes: []schedulingv1beta1.ExplainedNodes{
-			{Reason: string(reason.InsufficientResource), Detail: tuitest.GPU, Count: int32(short), ShortBy: "1"},
+			{Reason: string(reason.InsufficientResource), Detail: demo.GPU, Count: int32(short), ShortBy: "1"},
 			{Reason: string(reason.UntoleratedTaint), Detail: "team=prod", Count: int32(nodes - short)},
 		},
 	}

@@ -147,3 +147,20 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 		t.Errorf("weight and capability are %q", got)
 	}
 }
+
+// TestTheDemoNeedsNoCluster shows the made-up cluster, follows logs, and cancels a job.
+func TestTheDemoNeedsNoCluster(t *testing.T) {
+	m := terminal.New(t, 140, 40, "KUBECONFIG=/nonexistent", "HOME="+t.TempDir(), "PATH="+binaries+":/bin:/usr/bin")
+	m.Types("vcctl top --demo")
+	m.Shows("demo / all namespaces", "nodes 96:", "live")
+	m.Presses("2", "/")
+	m.Tmux("send-keys", "-l", "name=rm-train")
+	m.Presses("Enter")
+	m.Shows("/ name=rm-train ", "1 of")
+	m.Presses("Enter", "l")
+	m.Shows("loss")
+	m.Presses("x", "y")
+	m.Shows("cancel: 1 job")
+	m.Presses("s")
+	m.Shows("CANCELLED")
+}

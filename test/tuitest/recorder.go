@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/dashboard/demo"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
@@ -96,7 +97,7 @@ func (r *Recorder) Sheet(_ context.Context, job *snapshot.Job) (*jobstatus.Sheet
 	if err := cmp.Or(r.SheetErr, r.connectionError()); err != nil || r.Seen == nil {
 		return nil, err
 	}
-	return newJobSheet(job, wholePods(r.Seen, job.UID)), nil
+	return demo.NewJobSheet(job, wholePods(r.Seen, job.UID)), nil
 }
 
 // connectionError returns the error of a disconnected world.

@@ -10,6 +10,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/dashboard/demo"
 	"github.com/vc-batch/vc/internal/slurm/submission"
 )
 
@@ -18,7 +19,7 @@ import (
 func VariousJobsWorld() []runtime.Object {
 	objects := FewNodesWorld()
 	pending, running := batchv1alpha1.Pending, batchv1alpha1.Running
-	for _, plan := range []JobPlan{
+	for _, plan := range []demo.JobPlan{
 		{ID: 12, Namespace: "nlp", Name: "hp-sweep", Queue: "default", User: "omar", Phase: running, Tasks: 8, CPU: "1", Memory: "1Gi", Age: hour, Ran: 40 * minute,
 			Nodes: []string{"192.168.63.50", "192.168.63.50"}, Change: turnIntoArray},
 		{ID: 13, Namespace: "nlp", Name: "held", Queue: "default", User: "mei", Phase: pending, Tasks: 1, CPU: "1", Memory: "1Gi", Age: minute, Change: func(job *batchv1alpha1.Job) {
@@ -40,7 +41,7 @@ func VariousJobsWorld() []runtime.Object {
 			makePodsFail(pod)
 		}
 	}
-	return FillInStatus(objects)
+	return demo.FillInStatus(objects)
 }
 
 // turnIntoArray makes a job an array of eight elements, half of which have ended.
@@ -56,9 +57,9 @@ func makePodsFail(pod *corev1.Pod) {
 	switch pod.Name {
 	case "crashes-worker-2":
 		pod.Status.Phase = corev1.PodFailed
-		ended := TimeBeforeNow(3 * minute)
+		ended := demo.TimeBeforeNow(3 * minute)
 		pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-			ExitCode: 3, Reason: "Error", Message: "no checkpoint in /data", StartedAt: TimeBeforeNow(4 * minute), FinishedAt: ended,
+			ExitCode: 3, Reason: "Error", Message: "no checkpoint in /data", StartedAt: demo.TimeBeforeNow(4 * minute), FinishedAt: ended,
 		}}
 	case "crashes-worker-3":
 		pod.Status.Phase = corev1.PodPending
@@ -69,17 +70,17 @@ func makePodsFail(pod *corev1.Pod) {
 
 // fullExplanation returns an explanation with all fields set.
 func fullExplanation() *schedulingv1beta1.Explanation {
-	start, since := TimeBeforeNow(-24*minute), TimeBeforeNow(18*minute)
+	start, since := demo.TimeBeforeNow(-24*minute), demo.TimeBeforeNow(18*minute)
 	return &schedulingv1beta1.Explanation{
 		Reason: string(reason.GangDoesNotFit), Message: "not all pods of the gang fit at the same time: 1 of 2 fit; 1/4 nodes can run one more pod: 2 InsufficientResource nvidia.com/gpu (short by 8), 1 UntoleratedTaint team=prod:NoSchedule",
 		Hint: "lower minAvailable or the requests, or add nodes", Since: &since, Attempts: 12, LastAttempt: &since,
 		Members:   &schedulingv1beta1.ExplainedMembers{Min: 2, Exist: 2, Fit: 1},
 		NodeCount: 4,
 		Nodes: []schedulingv1beta1.ExplainedNodes{
-			{Reason: string(reason.InsufficientResource), Detail: GPU, Count: 2, ShortBy: "8"},
+			{Reason: string(reason.InsufficientResource), Detail: demo.GPU, Count: 2, ShortBy: "8"},
 			{Reason: string(reason.UntoleratedTaint), Detail: "team=prod:NoSchedule", Count: 1},
 		},
-		Short:          []schedulingv1beta1.Shortage{{Resource: GPU, Scope: "nodes", Asked: "8", Available: "0", ShortBy: "8"}},
+		Short:          []schedulingv1beta1.Shortage{{Resource: demo.GPU, Scope: "nodes", Asked: "8", Available: "0", ShortBy: "8"}},
 		Spared:         []schedulingv1beta1.ExplainedSpared{{Reason: string(reason.NotLower), Pods: 3}},
 		Queue:          &schedulingv1beta1.ExplainedQueue{Name: "default", Position: 1, Waiting: 2},
 		Helps:          []schedulingv1beta1.Help{{Kind: schedulingv1beta1.HelpFewerMembers, From: "2", To: "1", Text: "with minAvailable 1 instead of 2, it would start now"}},

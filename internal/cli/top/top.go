@@ -47,7 +47,8 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 		Long: cli.FormatHelp(`
 			Show a live full-screen dashboard of the cluster: free and used resources, queues,
 			and which jobs are waiting and why. In the dashboard, you can open, follow and
-			change jobs. Press ? for the keys of a screen, or q to quit.
+			change jobs. Press ? for the keys of a screen, or q to quit. --demo shows a made-up
+			cluster, for which you need no cluster of your own.
 
 			With --once, print a summary, the allocatable and idle resources of the nodes, the
 			queues, and the pods and jobs of the namespace, and exit. The idle
@@ -59,6 +60,9 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 
 			# Read-only, without colours
 			NO_COLOR=1 vcctl top --readonly
+
+			# Try the dashboard without a cluster
+			vcctl top --demo
 
 			# Print the summary, nodes, queues, pods and jobs once
 			vcctl top --once
@@ -82,6 +86,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 	flags.Lookup("output").Usage = "With --once: json or yaml"
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Show pods and jobs of all namespaces (the dashboard does so by default, unless -n is given)")
 	flags.BoolVar(&o.dashboard.ReadOnly, "readonly", false, "Disable the keys that make changes")
+	flags.BoolVar(&o.dashboard.Demo, "demo", false, "Show a made-up cluster, to try the dashboard")
 	flags.BoolVar(&o.dashboard.ASCII, "ascii", false, "Draw with ASCII characters only (default if the locale is not UTF-8)")
 	flags.StringVar(&o.dashboard.Theme, "theme", "auto", "Colours: "+strings.Join(themes, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("theme", cli.CompleteValues(themes...))
@@ -90,7 +95,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 
 // runOnce prints the output once. It rejects flags that apply only to the dashboard.
 func (o *options) runOnce(cmd *cobra.Command, run func(context.Context, *options) error) error {
-	for _, name := range []string{"readonly", "ascii", "theme"} {
+	for _, name := range []string{"readonly", "ascii", "theme", "demo"} {
 		if cmd.Flags().Changed(name) {
 			return usererror.Errorf("remove one of them", "--%s and --once cannot be combined: --%s applies only to the dashboard", name, name)
 		}

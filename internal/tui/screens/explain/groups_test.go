@@ -8,6 +8,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/dashboard/demo"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/test/tuitest"
 )
@@ -25,7 +26,7 @@ func nodesTold(t *testing.T, first schedulingv1beta1.ExplainedNodes, pod corev1.
 }
 
 func tainted(name string, taints ...corev1.Taint) *corev1.Node {
-	node := tuitest.NewNode(name, "", "8", "16Gi", 0)
+	node := demo.NewNode(name, "", "8", "16Gi", 0)
 	node.Spec.Taints = taints
 	return node
 }
@@ -56,7 +57,7 @@ func TestWhichNodesAreUnderATaint(t *testing.T) {
 
 func TestWhichNodesLackALabel(t *testing.T) {
 	t.Parallel()
-	node := tuitest.NewNode("n", "", "8", "16Gi", 0)
+	node := demo.NewNode("n", "", "8", "16Gi", 0)
 	node.Labels["disk"] = "hdd"
 	pod := corev1.PodSpec{NodeSelector: map[string]string{"disk": "ssd", "net": "ib"}}
 	if got := nodesTold(t, schedulingv1beta1.ExplainedNodes{Reason: "NodeSelectorMismatch", Detail: "disk=ssd,net=ib", Count: 1}, pod, node); len(got) != 1 {

@@ -1,4 +1,4 @@
-package tuitest
+package demo
 
 import (
 	"fmt"

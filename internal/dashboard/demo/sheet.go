@@ -1,4 +1,4 @@
-package tuitest
+package demo
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// podsByJob returns the jobs' complete pods by the job's UID. A snapshot has only reduced pods.
-func podsByJob(objects []runtime.Object) map[types.UID][]*corev1.Pod {
+// PodsByJob returns the jobs' complete pods by the job's UID. A snapshot has only reduced pods.
+func PodsByJob(objects []runtime.Object) map[types.UID][]*corev1.Pod {
 	pods := map[types.UID][]*corev1.Pod{}
 	for _, object := range objects {
 		if pod, ok := object.(*corev1.Pod); ok && len(pod.OwnerReferences) > 0 {
@@ -29,9 +29,9 @@ func podsByJob(objects []runtime.Object) map[types.UID][]*corev1.Pod {
 // toldPods is the number of a job's pods that have events.
 const toldPods = 8
 
-// newJobSheet returns the details of a job: its complete pods, and events of the job, its PodGroup and its pods, as
+// NewJobSheet returns the details of a job: its complete pods, and events of the job, its PodGroup and its pods, as
 // controllers, scheduler and kubelets would record them.
-func newJobSheet(job *snapshot.Job, pods []*corev1.Pod) *jobstatus.Sheet {
+func NewJobSheet(job *snapshot.Job, pods []*corev1.Pod) *jobstatus.Sheet {
 	t := teller{job: job}
 	submitted := job.Submitted
 	if job.Group != nil {
