@@ -150,7 +150,21 @@ func (o *Overview) nodeBlock(ctx *screenapi.Context, c canvas.Canvas) block {
 	if !wide {
 		b.want, head = 2+lines, 2
 	}
-	b.draw = func(c canvas.Canvas) { o.drawManyNodes(ctx, c, head) }
+	o.tiles = nil
+	if wide && len(ctx.Snap.Nodes) <= maxTiles {
+		if tiles := newTileMap(ctx); tiles.neededLines(c.W-4) <= most {
+			o.tiles = tiles
+			b.want = head + tiles.neededLines(c.W-4) + 1
+		}
+	}
+	b.draw = func(c canvas.Canvas) {
+		if o.tilesFit(c, head) {
+			o.drawTiles(ctx, c, head)
+			return
+		}
+		o.tiles = nil
+		o.drawManyNodes(ctx, c, head)
+	}
 	return b
 }
 

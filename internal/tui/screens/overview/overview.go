@@ -21,11 +21,13 @@ type Overview struct {
 	// matching is a buffer for the rows that match the filter.
 	matching []jobrow.Row
 	heat     widget.Heat
-	heatAt   canvas.Canvas // where it was drawn last
-	cellsOf  noderow.By    // a cell of the heat map is a group of this kind; Flat: a node
-	filter   filter.Filter[jobrow.Row]
-	text     string // text of the filter
-	all      int    // number of jobs that have not ended, before filtering
+	// tiles shows the nodes instead of the heat map; nil if they do not fit.
+	tiles   *tileMap
+	heatAt  canvas.Canvas // where it was drawn last
+	cellsOf noderow.By    // a cell of the heat map is a group of this kind; Flat: a node
+	filter  filter.Filter[jobrow.Row]
+	text    string // text of the filter
+	all     int    // number of jobs that have not ended, before filtering
 	// tally counts all jobs, regardless of the filter.
 	tally jobrow.Tally
 }
@@ -120,9 +122,8 @@ func (o *Overview) handleMouse(ctx *screenapi.Context, m screenapi.Mouse) []scre
 		return nil
 	}
 	if m.Kind == screenapi.Click || m.Kind == screenapi.DoubleClick {
-		x, y, ok := o.heatAt.ContainsCell(m.X, m.Y)
-		if name := o.heat.At(x, y); ok && name != "" {
-			if o.cellsOf != noderow.Flat {
+		if name := o.clickedNode(m); name != "" {
+			if o.tiles == nil && o.cellsOf != noderow.Flat {
 				return []screenapi.Effect{screenapi.Open{Screen: screenapi.Nodes, Filter: name}}
 			}
 			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Nodes, Target: name}}
