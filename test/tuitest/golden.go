@@ -24,7 +24,7 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the goldens and scripts")
 type Size struct{ W, H int }
 
 // Sizes are the terminal sizes of goldens.
-var Sizes = []Size{{160, 50}, {120, 40}, {80, 24}, {60, 15}}
+var Sizes = []Size{{220, 60}, {160, 50}, {120, 40}, {80, 24}, {60, 15}}
 
 // look describes how a golden is drawn.
 type look struct {

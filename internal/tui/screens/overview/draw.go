@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/eventrow"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
@@ -21,10 +23,18 @@ type block struct {
 	draw        func(canvas.Canvas)
 	// head draws into the line of the rule if there are no boxes; it may be nil.
 	head func(canvas.Canvas)
+	// beside is drawn to the right of the block; it may be nil.
+	beside *block
 }
 
+// besideFrom is the terminal width from which the events are drawn beside the queues instead of below the jobs.
+const besideFrom = 160
+
+// queueBoxWidth returns the width of the box of queues if the events are beside it.
+func queueBoxWidth(width int) int { return width * 5 / 8 }
+
 // Draw draws nodes, queues, jobs and events from top to bottom. The jobs get the space that the other blocks do not
-// need.
+// need. On wide terminals, the events are beside the queues.
 func (o *Overview) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	boxes := ctx.W >= 100 && c.H >= 24
 	nodes, queues, jobs, events := o.nodeBlock(ctx, c), o.queueBlock(ctx), o.jobBlock(ctx), o.eventBlock(ctx, 3)
@@ -33,6 +43,10 @@ func (o *Overview) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 		edge = 2
 	}
 	if !boxes || len(ctx.Snap.Events) == 0 && c.H < 30 {
+		events.want = 0
+	}
+	if boxes && ctx.W >= besideFrom && events.want > 0 {
+		queues = o.queuesBesideEvents(ctx, queues)
 		events.want = 0
 	}
 	room := c.H - jobs.least - edge
@@ -59,9 +73,27 @@ func (o *Overview) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 			height = b.want
 		}
 		part, rest := c.Cut(height)
-		b.draw(drawBlockFrame(ctx, part, b, boxes))
+		if b.beside != nil {
+			left := queueBoxWidth(part.W)
+			drawBlock(ctx, part.Sub(left, 0, part.W-left, part.H), *b.beside, boxes)
+			part = part.Sub(0, 0, left, part.H)
+		}
+		drawBlock(ctx, part, b, boxes)
 		c = rest
 	}
+}
+
+// queuesBesideEvents returns a block of queues with as many lines as the queues or three events need, and with the
+// events beside it.
+func (o *Overview) queuesBesideEvents(ctx *screenapi.Context, queues block) block {
+	queues.want = max(queues.want, 3)
+	events := o.eventBlock(ctx, queues.want)
+	queues.beside = &events
+	return queues
+}
+
+func drawBlock(ctx *screenapi.Context, c canvas.Canvas, b block, boxes bool) {
+	b.draw(drawBlockFrame(ctx, c, b, boxes))
 }
 
 // drawBlockFrame draws the box or rule of a block and returns the inside. Without boxes, the nodes do not have a rule,
@@ -125,15 +157,36 @@ func (o *Overview) eventBlock(ctx *screenapi.Context, lines int) block {
 		if len(events) == 0 {
 			c.Fit(0, 0, c.W, cmp.Or(ctx.UnseenReason("events"), "no events yet"), theme.Dim)
 		}
-		for y := range min(c.H, len(events)) {
-			e := events[len(events)-1-y]
-			x := c.Put(0, y, e.At.In(ctx.Now.Location()).Format(time.TimeOnly)+" ", theme.Dim)
-			x = c.Put(x, y, eventrow.ObjectText(e)+" ", theme.Plain)
-			x = c.Put(x, y, e.Reason+" ", eventrow.TypeStyle(e))
-			c.Fit(x, y, c.W-x, eventrow.MessageText(e), theme.Plain)
-		}
+		drawNewestEvents(ctx, c, events)
 	}
 	return b
+}
+
+// drawNewestEvents draws the newest events first. Long messages are wrapped as long as there are more lines than
+// events.
+func drawNewestEvents(ctx *screenapi.Context, c canvas.Canvas, events []*snapshot.Event) {
+	const indent = 9 // below the object
+	spare := c.H - len(events)
+	for i, y := len(events)-1, 0; i >= 0 && y < c.H; i-- {
+		e := events[i]
+		x := c.Put(0, y, e.At.In(ctx.Now.Location()).Format(time.TimeOnly)+" ", theme.Dim)
+		x = c.Put(x, y, eventrow.ObjectText(e)+" ", theme.Plain)
+		x = c.Put(x, y, e.Reason+" ", eventrow.TypeStyle(e))
+		message := eventrow.MessageText(e)
+		if x+canvas.Width(message) <= c.W || spare <= 0 {
+			c.Fit(x, y, c.W-x, message, theme.Plain)
+			y++
+			continue
+		}
+		lines := render.WrapAtBlanks(message, c.W-indent)
+		if len(lines) > spare {
+			lines = append(lines[:spare-1], strings.Join(lines[spare-1:], " "))
+		}
+		for j, line := range lines {
+			c.Fit(indent, y+1+j, c.W-indent, line, theme.Plain)
+		}
+		y, spare = y+1+len(lines), spare-len(lines)
+	}
 }
 
 // Twin returns the blocks as plain text.

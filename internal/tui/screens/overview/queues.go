@@ -42,7 +42,11 @@ func (o *Overview) queueBlock(ctx *screenapi.Context) block {
 		at := drawWideBar(c.W)
 		drawColumns(c, 0, at.to, true, theme.Head, heads...)
 		c.Put(0, 0, "QUEUE", theme.Head)
-		c.Fit(at.from, 0, at.to-at.from, resource+" "+queuerow.BarLegendText(ctx.Theme.Glyphs, true), theme.Dim)
+		legend := resource + " " + queuerow.BarLegendText(ctx.Theme.Glyphs, true)
+		if canvas.Width(legend) > at.to-at.from {
+			legend = resource + " " + queuerow.BarLegendText(ctx.Theme.Glyphs, false)
+		}
+		c.Fit(at.from, 0, at.to-at.from, legend, theme.Dim)
 		drawQueues(ctx, c.Sub(0, 1, c.W, c.H-1), shown, at)
 	}
 	return b
