@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/job/change"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
@@ -149,6 +151,12 @@ func sleepContext(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	}
+}
+
+// EditJob opens a job in the user's editor, as vcctl job edit does. The editor uses the process's own terminal.
+func (h *hands) EditJob(ctx context.Context, job *snapshot.Job, _ io.Reader, _, _ io.Writer) (said string, err error) {
+	said, err = change.EditJob(ctx, h.f, h.cluster.Client, client.ObjectKeyFromObject(job.Object))
+	return said, h.toUserError(err)
 }
 
 // shell is the command that runs in a container: bash if the container has it, otherwise sh.

@@ -298,20 +298,26 @@ func (m *model) handleLogs(msg logsMsg) tea.Cmd {
 
 // runShellCommand hands the terminal over to a command and takes it back when the command ends.
 func (m *model) runShellCommand(from screenapi.Screen, e screenapi.Shell) tea.Cmd {
-	return tea.Exec(&shell{ctx: m.ctx, do: e.Do}, func(err error) tea.Msg {
-		return doneMsg{from, screenapi.Run{Name: e.Name, Quiet: true}, screenapi.Done{Name: e.Name, Err: err}}
+	s := &shell{ctx: m.ctx, do: e.Do}
+	return tea.Exec(s, func(err error) tea.Msg {
+		return doneMsg{from, screenapi.Run{Name: e.Name, Quiet: s.said == ""}, screenapi.Done{Name: e.Name, Said: s.said, Err: err}}
 	})
 }
 
 // shell implements tea.ExecCommand.
 type shell struct {
 	ctx         context.Context
-	do          func(ctx context.Context, in io.Reader, out, errOut io.Writer) error
+	do          func(ctx context.Context, in io.Reader, out, errOut io.Writer) (said string, err error)
 	in          io.Reader
 	out, errOut io.Writer
+	said        string // the result of do
 }
 
-func (s *shell) Run() error            { return s.do(s.ctx, s.in, s.out, s.errOut) }
+func (s *shell) Run() (err error) {
+	s.said, err = s.do(s.ctx, s.in, s.out, s.errOut)
+	return err
+}
+
 func (s *shell) SetStdin(in io.Reader) { s.in = in }
 func (s *shell) SetStdout(w io.Writer) { s.out = w }
 func (s *shell) SetStderr(w io.Writer) { s.errOut = w }

@@ -13,7 +13,7 @@ import (
 
 // TestTheDashboardDoesWhatItIsAskedTo presses the keys that change a cluster, in a real terminal with a real cluster,
 // and checks the effects: hold, release, cancel, copy, delete, a shell in a pod, requeue, close and open a queue, edit
-// its limits, drain and uncordon a node.
+// its limits, drain and uncordon a node, edit a job.
 func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 	c := startCluster(t, "--process-nodes", "2", "--node-cpu", "2")
 	c.vcctl("queue", "create", "research")
@@ -30,7 +30,7 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 		})
 	}
 
-	m := terminal.New(t, 160, 45, "KUBECONFIG="+c.kubeconfig, "PATH="+binaries+":/bin:/usr/bin")
+	m := terminal.New(t, 160, 45, "KUBECONFIG="+c.kubeconfig, "VCCTL_EDITOR=sed -i 's/replicas: 1/replicas: 2/'", "PATH="+binaries+":/bin:/usr/bin")
 	m.Tmux("set-option", "-g", "set-clipboard", "on")
 	m.Types("vcctl top")
 	m.Shows("work", "huge", "live")
@@ -50,6 +50,11 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 	m.Presses("x", "y")
 	m.Shows("job default/huge will be cancelled")
 	c.jobPhase("huge", batchv1alpha1.Terminated, 30*time.Second)
+
+	pick("work")
+	m.Presses("C-e")
+	m.Shows("job default/work edited")
+	c.running("work", 2, 30*time.Second)
 
 	pick("broken")
 	m.Presses("Enter", "e")

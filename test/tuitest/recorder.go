@@ -108,6 +108,11 @@ func (r *Recorder) connectionError() error {
 	return errors.New(r.Seen.Connection.Problem)
 }
 
+// EditJob records the job.
+func (r *Recorder) EditJob(_ context.Context, job *snapshot.Job, _ io.Reader, _, _ io.Writer) (string, error) {
+	return r.recordCall("edit %s/%s", job.Namespace, job.Name)
+}
+
 // Attach records the pod.
 func (r *Recorder) Attach(_ context.Context, pod screenapi.PodRef, _ io.Reader, _, _ io.Writer) error {
 	_, err := r.recordCall("attach %s/%s", pod.Namespace, pod.Name)

@@ -302,9 +302,9 @@ func (s *script) runRequest(r tui.Request) {
 		s.writeAsked()
 		s.app.ReportDone(r.From, e, done)
 	case screenapi.Shell:
-		err := e.Do(context.Background(), strings.NewReader(""), &s.out, &s.out)
+		said, err := e.Do(context.Background(), strings.NewReader(""), &s.out, &s.out)
 		s.writeAsked()
-		s.app.ReportDone(r.From, screenapi.Run{Name: e.Name}, screenapi.Done{Name: e.Name, Err: err})
+		s.app.ReportDone(r.From, screenapi.Run{Name: e.Name, Quiet: said == ""}, screenapi.Done{Name: e.Name, Said: said, Err: err})
 	case screenapi.Copy:
 		fmt.Fprintf(&s.out, "copy %s: %d lines\n", e.What, strings.Count(e.Text, "\n"))
 	case screenapi.StreamLogs:

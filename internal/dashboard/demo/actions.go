@@ -189,6 +189,11 @@ func (c *Cluster) Sheet(_ context.Context, job *snapshot.Job) (*jobstatus.Sheet,
 	return NewJobSheet(job, PodsByJob(c.currentObjects())[job.UID]), nil
 }
 
+// EditJob returns an error.
+func (c *Cluster) EditJob(context.Context, *snapshot.Job, io.Reader, io.Writer, io.Writer) (said string, err error) {
+	return "", errors.New("the jobs of the demo cannot be edited")
+}
+
 // Attach returns an error.
 func (c *Cluster) Attach(context.Context, screenapi.PodRef, io.Reader, io.Writer, io.Writer) error {
 	return errors.New("the pods of the demo run no programs")

@@ -3,6 +3,7 @@ package jobactions
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,7 +54,26 @@ func BindingsFor(name string, targets Targets) []screenapi.Binding {
 			},
 		}
 	}
-	return bindings
+	return append(bindings, editBinding(name, targets))
+}
+
+// editBinding returns the binding that opens a single job in an editor.
+func editBinding(name string, targets Targets) screenapi.Binding {
+	return screenapi.Binding{
+		Screen: name, Key: "ctrl+e", Name: "edit", Help: "open the job in your editor, with the checks of vcctl job edit", Writes: true,
+		Guard: func(ctx *screenapi.Context, s screenapi.Screen) string {
+			if n := len(targets(ctx, s)); n != 1 {
+				return "edit: select one job"
+			}
+			return ""
+		},
+		Do: func(ctx *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
+			job, edit := targets(ctx, s)[0], ctx.Actions.EditJob
+			return []screenapi.Effect{screenapi.Shell{Name: "edit " + job.Name, Do: func(ctx context.Context, in io.Reader, out, errOut io.Writer) (string, error) {
+				return edit(ctx, job, in, out, errOut)
+			}}}
+		},
+	}
 }
 
 // splitApplicableJobs returns the jobs that the action applies to, the reason why it does not apply to the first of the

@@ -28,6 +28,8 @@ type Actions interface {
 	// Sheet returns those details of a job that are not watched for all jobs: its complete pods, and all events about
 	// the job, its PodGroup and its pods. A nil result means that there are no additional details.
 	Sheet(ctx context.Context, job *snapshot.Job) (*jobstatus.Sheet, error)
+	// EditJob opens a job in the user's editor and sends the change, as vcctl job edit does.
+	EditJob(ctx context.Context, job *snapshot.Job, in io.Reader, out, errOut io.Writer) (said string, err error)
 	// Attach connects the terminal to a shell in a pod.
 	Attach(ctx context.Context, pod PodRef, in io.Reader, out, errOut io.Writer) error
 }

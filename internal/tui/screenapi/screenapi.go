@@ -262,10 +262,11 @@ type PodRef struct {
 // StopLogs stops following logs.
 type StopLogs struct{}
 
-// Shell hands the terminal over to a command, such as attach, until the command ends.
+// Shell hands the terminal over to a command, such as attach, until the command ends. Then it shows said in the frame,
+// unless said is empty.
 type Shell struct {
 	Name string
-	Do   func(ctx context.Context, in io.Reader, out, errOut io.Writer) error
+	Do   func(ctx context.Context, in io.Reader, out, errOut io.Writer) (said string, err error)
 }
 
 // SetMine sets whether all screens show only the user's own jobs.

@@ -11,7 +11,7 @@ import (
 // OpenShell returns the effect that opens a shell in a pod.
 func OpenShell(actions screenapi.Actions, p *snapshot.Pod) screenapi.Effect {
 	ref := screenapi.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID}
-	return screenapi.Shell{Name: "shell in " + p.Name, Do: func(ctx context.Context, in io.Reader, out, errOut io.Writer) error {
-		return actions.Attach(ctx, ref, in, out, errOut)
+	return screenapi.Shell{Name: "shell in " + p.Name, Do: func(ctx context.Context, in io.Reader, out, errOut io.Writer) (string, error) {
+		return "", actions.Attach(ctx, ref, in, out, errOut)
 	}}
 }

@@ -83,16 +83,39 @@ func editJob(ctx context.Context, o *editOptions) error {
 		return err
 	}
 	e := &editing{o: o, c: o.fields.WrapClient(c), key: client.ObjectKeyFromObject(job)}
-	if err := e.readCurrent(ctx); err != nil {
+	if err := e.run(ctx); err != nil {
+		if e.savedCopy != "" {
+			fmt.Fprintf(o.f.Streams.Err, "a copy of your text was saved to %s\n", e.savedCopy)
+		}
 		return err
 	}
-	if e.body, err = yaml.Marshal(e.opened.Object); err != nil {
-		return err
+	if e.sent == nil {
+		fmt.Fprintln(o.f.Streams.Err, editCancelled)
+		return nil
 	}
-	if err := e.editUntilDone(ctx); err != nil {
-		return e.saveUserText(err)
+	return cli.PrintSuccess(o.f, &o.out, e.sent, "edited"+o.dryRun.MessageSuffix())
+}
+
+// editCancelled is the message about an edit that changed nothing.
+const editCancelled = "edit cancelled: nothing was changed"
+
+// EditJob opens a job in the editor and sends the change, as the command does. said is the result as a sentence. An
+// error names the file to which the user's text was saved.
+func EditJob(ctx context.Context, f *cli.Factory, c client.Client, key client.ObjectKey) (said string, err error) {
+	o := &editOptions{f: f}
+	if err := errors.Join(o.dryRun.Validate(), o.fields.Validate()); err != nil {
+		return "", err
 	}
-	return nil
+	e := &editing{o: o, c: o.fields.WrapClient(c), key: key}
+	switch err := e.run(ctx); {
+	case err != nil && e.savedCopy != "":
+		return "", fmt.Errorf("%w; a copy of your text was saved to %s", err, e.savedCopy)
+	case err != nil:
+		return "", err
+	case e.sent == nil:
+		return editCancelled, nil
+	}
+	return fmt.Sprintf("job %s/%s edited", key.Namespace, key.Name), nil
 }
 
 // editing is the state of one job in an editor.
@@ -108,6 +131,25 @@ type editing struct {
 	problems []string
 	// path is the file that the editor opens; it is empty until the file has been written.
 	path string
+	// sent is the changed job after it was sent; it is nil if nothing was changed.
+	sent client.Object
+	// savedCopy is the file to which the user's text was saved after an error, or "".
+	savedCopy string
+}
+
+// run lets the user edit the job until the change is accepted. If this fails, run saves the user's text.
+func (e *editing) run(ctx context.Context) (err error) {
+	if err := e.readCurrent(ctx); err != nil {
+		return err
+	}
+	if e.body, err = yaml.Marshal(e.opened.Object); err != nil {
+		return err
+	}
+	if err := e.editUntilDone(ctx); err != nil {
+		e.saveUserText()
+		return err
+	}
+	return nil
 }
 
 // readCurrent fetches the current job.
@@ -211,7 +253,8 @@ func (e *editing) sendChange(ctx context.Context, edited *unstructured.Unstructu
 		if err := os.Remove(e.path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return true, err
 		}
-		return true, cli.PrintSuccess(e.o.f, &e.o.out, wanted, "edited"+e.o.dryRun.MessageSuffix())
+		e.sent = wanted
+		return true, nil
 	}
 	e.problems = []string{"other users kept changing it during the edit: try again"}
 	return false, nil
@@ -265,20 +308,14 @@ func isContentRejected(err error) bool {
 }
 
 // cancelEdit ends the edit without changes.
-func (e *editing) cancelEdit() error {
-	fmt.Fprintln(e.o.f.Streams.Err, "edit cancelled: nothing was changed")
-	return os.Remove(e.path)
-}
+func (e *editing) cancelEdit() error { return os.Remove(e.path) }
 
-// saveUserText saves the user's text to the editor's file, prints the name of the file, and returns err.
-func (e *editing) saveUserText(err error) error {
-	if e.path == "" {
-		return err
+// saveUserText saves the user's text to the editor's file.
+func (e *editing) saveUserText() {
+	if e.path == "" || len(e.body) == 0 {
+		return
 	}
-	text := editText(e.body, e.problems)
-	if len(e.body) == 0 || os.WriteFile(e.path, text, 0o600) != nil {
-		return err
+	if os.WriteFile(e.path, editText(e.body, e.problems), 0o600) == nil {
+		e.savedCopy = e.path
 	}
-	fmt.Fprintf(e.o.f.Streams.Err, "a copy of your text was saved to %s\n", e.path)
-	return err
 }
