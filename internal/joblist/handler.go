@@ -74,7 +74,7 @@ func (h *handler) serveListRequest(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !strings.Contains(r.Header.Get("Accept"), jobsummary.ContentType) {
-		writeErrorStatus(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "this list is only for squeue, sacct and scancel, in the format "+jobsummary.ContentType+"; other clients must list the jobs in batch.volcano.sh")
+		writeErrorStatus(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "this list is available only to squeue, sacct and scancel, and only in the format "+jobsummary.ContentType+"; other clients must list the jobs in batch.volcano.sh")
 		return
 	}
 	q := jobsummary.Query{Namespace: r.PathValue("namespace"), Pods: r.URL.Query().Get(jobsummary.Pods) != "", Ended: r.URL.Query().Get(jobsummary.Pods) == jobsummary.PodsAll}

@@ -75,7 +75,7 @@ func TestWhoIsToldWhat(t *testing.T) {
 		"who may not list the pods of a namespace":      {"/apis/listing.vc-batch.dev/v1/namespaces/nlp/jobfacts?pods=all", "mei", jobsummary.ContentType, answers{text: "list"}, 403, "pods is forbidden"},
 		"another namespace":                             {"/apis/listing.vc-batch.dev/v1/namespaces/bio/jobfacts", "mei", jobsummary.ContentType, answers{text: "list"}, 403, "forbidden"},
 		"who does not come through the API server":      {all, "", jobsummary.ContentType, answers{text: "list"}, 503, "only requests through the API server are accepted"},
-		"a reader of JSON":                              {all, "boss", "application/json", answers{text: "list"}, 406, "this list is only for squeue"},
+		"a reader of JSON":                              {all, "boss", "application/json", answers{text: "list"}, 406, "this list is available only to squeue"},
 		"nothing is in memory":                          {all, "boss", jobsummary.ContentType, answers{err: errNoCache}, 503, "the cache is not filled yet"},
 		"another path":                                  {"/apis/listing.vc-batch.dev/v1/pods", "boss", jobsummary.ContentType, answers{}, 404, "is not served here"},
 		"who may list jobs alone":                       {"/apis/listing.vc-batch.dev/v1/namespaces/nlp/jobfacts", "eve", jobsummary.ContentType, answers{text: "list"}, 403, "podgroups.scheduling.volcano.sh is forbidden: eve is not allowed to list jobs"},

@@ -121,7 +121,7 @@ func parseTerm(part, namespace string) ([]DependencyTerm, error) {
 			return nil, fmt.Errorf("%q does not name a job: use %s:42 or %s:NAME", part, kind, kind)
 		}
 	case len(words) > 1 && !isNumber(words[0]):
-		return nil, fmt.Errorf("%q is not a type of dependency; use after, afterany, afterok, afternotok, aftercorr and singleton", words[0])
+		return nil, fmt.Errorf("%q is not a dependency type; use after, afterany, afterok, afternotok, aftercorr or singleton", words[0])
 	default:
 		kind = AfterAny
 	}

@@ -48,7 +48,7 @@ func TestDependenciesAreReadAsSlurmWritesThem(t *testing.T) {
 func TestDependenciesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"afterwards:42":                `"afterwards" is not a type of dependency; use after, afterany, afterok, afternotok, aftercorr and singleton`,
+		"afterwards:42":                `"afterwards" is not a dependency type; use after, afterany, afterok, afternotok, aftercorr or singleton`,
 		"afterok":                      `"afterok" does not name a job: use afterok:42 or afterok:NAME`,
 		"afterok:":                     "is neither a valid job number nor a valid job name",
 		"afterok:42,":                  "is neither a valid job number nor a valid job name",
@@ -141,7 +141,7 @@ func TestBadGates(t *testing.T) {
 	}{
 		"a hold by nobody":            {keys.Hold, "boss", `supported values: "user", "admin"`},
 		"a time that is none":         {keys.Begin, "tomorrow", "is not a valid time: use a format such as 2026-11-21T22:18:00Z"},
-		"a dependency that is none":   {keys.Dependency, "before:42", "is not a type of dependency"},
+		"a dependency that is none":   {keys.Dependency, "before:42", "is not a dependency type"},
 		"a job that waits for itself": {keys.Dependency, "afterok:train", "the job depends on itself and would never start: specify another job"},
 		"neither ended nor not":       {keys.KillOnInvalidDependency, "perhaps", `supported values: "true", "false"`},
 	} {

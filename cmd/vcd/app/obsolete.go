@@ -47,7 +47,7 @@ func (p parts) ignoredFlags() []ignoredFlag {
 			ignoredFlag{"minimum-feasible-nodes", false, everyNode}, ignoredFlag{"minimum-percentage-nodes-to-find", false, everyNode},
 			ignoredFlag{"percentage-nodes-to-find", false, everyNode},
 			ignoredFlag{"ignored-provisioners", false, "volume limits apply only to nodes that report them"},
-			ignoredFlag{"node-worker-threads", false, "one goroutine updates the model"},
+			ignoredFlag{"node-worker-threads", false, "a single worker updates the scheduler's copy of the cluster state"},
 			ignoredFlag{"gate-removal-worker-num", false, adapts},
 			ignoredFlag{"resync-period", false, "broken watches are resumed without listing again"},
 			ignoredFlag{"resource-sync-timeout", false, "the first cycle starts after all lists are complete"},

@@ -186,7 +186,7 @@ func newJobs(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 	set := cmd.Flags()
 	set.StringVarP(&l.scheduler, "scheduler", "S", "", "Only jobs that use this scheduler")
 	set.BoolVarP(&l.allNamespaces, "all-namespaces", "A", false, "List the jobs of all namespaces")
-	set.StringVar(&l.selector, "selector", "", "Only jobs whose names contain this text; text with an operator is a label selector")
+	set.StringVar(&l.selector, "selector", "", "Only jobs whose names contain this text; a text with =, != or in is a label selector")
 	return cmd
 }
 

@@ -332,7 +332,7 @@ func (p *planner) explainSilence(probe Probe) string {
 	text := fmt.Sprintf("a step waits: the pods of task %s of job %s are running, but not all of them respond to vcd on port %d (%s)", probe.Task, probe.Job, probe.Port, probe.Network)
 	arguments, names := p.in.Jobs[probe.Job].Spec.Plugins["svc"]
 	if names && !slices.Contains(arguments, "--disable-network-policy") && !slices.Contains(arguments, "--disable-network-policy=true") {
-		return text + "; if the cluster enforces NetworkPolicies, the policy of the job's plugin svc admits only the job's own pods: set the argument --disable-network-policy of svc, " +
+		return text + "; if the cluster enforces NetworkPolicies, the policy that the job's svc plugin creates admits only the job's own pods: pass --disable-network-policy to the svc plugin, " +
 			"or add a NetworkPolicy that admits vcd's namespace"
 	}
 	return text + "; correct the probe's port and path, or the server in the task"

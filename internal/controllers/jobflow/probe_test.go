@@ -121,7 +121,7 @@ func TestAProbeThatIsNotAnsweredForAWhileIsTold(t *testing.T) {
 		plugins map[string][]string
 		says    string
 	}{
-		"a job whose names resolve":             {map[string][]string{"svc": nil}, "set the argument --disable-network-policy of svc"},
+		"a job whose names resolve":             {map[string][]string{"svc": nil}, "pass --disable-network-policy to the svc plugin"},
 		"a job with svc that lets everybody in": {map[string][]string{"svc": {"--disable-network-policy=true"}}, "correct the probe's port and path"},
 		"a job without svc":                     {nil, "correct the probe's port and path"},
 	} {

@@ -61,7 +61,7 @@ func (b *topic) workingDirectory() string {
 			b.needs = append(b.needs, Need{r.OptionText("chdir"), dir})
 		}
 	case r.Chdir != "":
-		b.addError(usererror.Errorf("directories on volumes: "+b.volumeDirectories()+"; use --container-workdir for a directory of the image", "--chdir=%s is not on a volume of the site's profile", r.Chdir))
+		b.addError(usererror.Errorf("directories on volumes: "+b.volumeDirectories()+"; use --container-workdir for a directory of the image", "--chdir=%s is not on any volume that the site's profile defines", r.Chdir))
 	}
 	b.recordFields("chdir", "launch.workDir")
 	b.recordFields("container-workdir", "launch.workDir")
@@ -124,7 +124,7 @@ func (b *topic) pathInPod(option, dir, pattern string) string {
 		rest := strings.TrimPrefix(strings.TrimPrefix(plain, filepath.Dir(fixed+"x")), "/")
 		return full[:len(full)-len(plain)] + filepath.Join(inside, rest)
 	case option == "input":
-		b.addError(usererror.Errorf("directories on volumes: "+b.volumeDirectories(), "--input=%s is not on a volume of the site's profile", pattern))
+		b.addError(usererror.Errorf("directories on volumes: "+b.volumeDirectories(), "--input=%s is not on any volume that the site's profile defines", pattern))
 	case option == "output":
 		b.notes = append(b.notes, Note{OutputInPodLog, "no shared volume covers " + filepath.Dir(plain) + "; output is in the pod log"})
 	default:
@@ -216,7 +216,7 @@ func (b *topic) setMounts() {
 			continue
 		}
 		if _, _, ok := b.p.FindVolume(e.source); !ok {
-			b.addError(usererror.Errorf("directories on volumes: "+b.volumeDirectories(), "--container-mounts: %s is not on a volume of the site's profile", e.source))
+			b.addError(usererror.Errorf("directories on volumes: "+b.volumeDirectories(), "--container-mounts: %s is not on any volume that the site's profile defines", e.source))
 			continue
 		}
 		extras = append(extras, e)

@@ -47,7 +47,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:     "list [NAME...]",
 		Aliases: []string{"ls", "get"},
-		Short:   "List jobs with phase, pods and runtime, and why they wait",
+		Short:   "List jobs with their phase, pods, runtime and reason for waiting",
 		Long: cli.FormatHelp(`
 			List the jobs of a namespace, or of all namespaces.
 

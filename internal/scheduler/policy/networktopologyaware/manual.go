@@ -4,7 +4,7 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the policy's settings.
 var manual = config.Manual{
-	Text: "Scores HyperNodes: prefers the fullest HyperNode that can hold a gang, and packs pods without a topology onto nearly full HyperNodes. Hard topologies are enforced with and without this policy.",
+	Text: "Scores HyperNodes: prefers the fullest HyperNode that can hold a gang, and packs pods without a topology onto nearly full HyperNodes. Hard topologies are enforced with or without this policy.",
 	Switches: []config.Option{
 		{Key: "enableNodeOrder", Default: "true", Text: "off: pods without a topology are not packed by HyperNode"},
 		{Key: "enabledHyperNodeOrder", Default: "true", Text: "off: HyperNodes are not ordered by utilization"},
