@@ -132,7 +132,7 @@ func refusedAnnotations() map[string]refused {
 		"killing that is neither":       {section: "2", manifest: annotated("vc-batch.dev/kill-on-invalid-dependency: 'yes'", work), where: at("kill-on-invalid-dependency"), says: []string{"true", "false"}},
 		"an array that is none":         {section: "2", manifest: annotated("vc-batch.dev/array: some", elements), where: at("array"), says: []string{"some"}},
 		"an array of two tasks":         {section: "2", manifest: annotated("vc-batch.dev/array: 0-1", "{name: a, "+pod+"}, {name: b, "+pod+"}"), where: "spec.tasks", says: []string{"must have exactly one entry in spec.tasks"}},
-		"an array of other replicas":    {section: "2", manifest: annotated("vc-batch.dev/array: 0-4", work), where: "spec.tasks[0].replicas", says: []string{"the array has 5 elements"}},
+		"an array of other replicas":    {section: "2", manifest: annotated("vc-batch.dev/array: 0-4", work), where: "spec.tasks[0].replicas", says: []string{"the array has 5 tasks"}},
 		"a limit that is none":          {section: "2", manifest: annotated("vc-batch.dev/array: 0-4, vc-batch.dev/array-limit: few", elements), where: at("array-limit"), says: []string{"few"}},
 		"a limit of no array":           {section: "2", manifest: annotated("vc-batch.dev/array-limit: '2'", work), where: at("array-limit"), says: []string{"the job is not an array"}},
 		"cancelled but not there":       {section: "2", manifest: annotated("vc-batch.dev/array: 0-4, vc-batch.dev/array-cancelled: '7'", elements), where: at("array-cancelled"), says: []string{"the array has no tasks with these indices"}},
@@ -140,7 +140,7 @@ func refusedAnnotations() map[string]refused {
 		"a budget that is none":         {section: "2", manifest: annotated("volcano.sh/jdb-min-available: 100%", work), where: "metadata.annotations[volcano.sh/jdb-min-available]", says: []string{"1% to 99%"}},
 		"half a cpu in an init one":     {section: "2", manifest: tasksYAML("{name: work, replicas: 1, topologyPolicy: restricted, template: {spec: {initContainers: [{name: b, image: i, resources: {limits: {cpu: 500m}}}], containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]}}}"), where: "spec.tasks[0].template.spec.initContainers[0].resources.requests[cpu]", says: []string{"the cpu request is not a whole number"}},
 		"a place with a colon":          {section: "2.3", manifest: jobYAML("volumes: [{mountPath: '/a:/b', volumeClaimName: c}], tasks: [" + work + "]"), where: "spec.volumes[0].mountPath", says: []string{"':'"}, kube: []string{"spec.volumes[0].mountPath", "should match '^[^:]*$'"}},
-		"an array in a cron job is bad": {section: "9", manifest: cronYAML("0 1 * * *", ", jobTemplate: {metadata: {annotations: {vc-batch.dev/array: 0-4}}, spec: {tasks: ["+work+"]}}"), where: "spec.jobTemplate.spec.tasks[0].replicas", says: []string{"the array has 5 elements"}},
+		"an array in a cron job is bad": {section: "9", manifest: cronYAML("0 1 * * *", ", jobTemplate: {metadata: {annotations: {vc-batch.dev/array: 0-4}}, spec: {tasks: ["+work+"]}}"), where: "spec.jobTemplate.spec.tasks[0].replicas", says: []string{"the array has 5 tasks"}},
 	}
 }
 

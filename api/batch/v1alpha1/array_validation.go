@@ -63,7 +63,7 @@ func validateElements(job *Job, n int32, spec *field.Path) field.ErrorList {
 	size := int64(elementSize(task))
 	if want := int64(n) * size; int64(task.Replicas) != want {
 		return field.ErrorList{field.Invalid(tasks.Index(0).Child("replicas"), task.Replicas, fmt.Sprintf(
-			"the number of array tasks is %d, each with %d pods: remove replicas, or set it to %d", n, size, want))}
+			"the array has %d tasks (pods per task: %d): remove replicas, or set it to %d", n, size, want))}
 	}
 	limit, err := ArrayLimit(job)
 	if most := int64(limit) * size; err == nil && limit > 0 && int64(job.Spec.MinAvailable) > most {

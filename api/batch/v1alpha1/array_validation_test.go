@@ -54,9 +54,9 @@ func TestBadArrays(t *testing.T) {
 			"metadata.annotations[vc-batch.dev/keep-finished]", `supported values: "true", "false"`},
 		"two tasks": {jobOf(func(j *Job) { asks(j, keys.Array, "0-3") }, "a", "b"), "spec.tasks", "an array (vc-batch.dev/array) must have exactly one entry in spec.tasks"},
 		"other replicas than elements": {arrayOf("0-3", func(j *Job) { j.Spec.Tasks[0].Replicas = 5 }),
-			"spec.tasks[0].replicas", "the number of array tasks is 4, each with 1 pods: remove replicas, or set it to 4"},
+			"spec.tasks[0].replicas", "the array has 4 tasks (pods per task: 1): remove replicas, or set it to 4"},
 		"other replicas than partitions": {arrayOf("0-3", func(j *Job) { j.Spec.Tasks[0].Replicas, j.Spec.Tasks[0].PartitionPolicy = 4, partitions(2, 2, 0, nil) }),
-			"spec.tasks[0].replicas", "the number of array tasks is 4, each with 2 pods: remove replicas, or set it to 8"},
+			"spec.tasks[0].replicas", "the array has 4 tasks (pods per task: 2): remove replicas, or set it to 8"},
 		"a gang beyond the limit": {arrayOf("0-3", func(j *Job) { asks(j, keys.ArrayLimit, "2"); j.Spec.MinAvailable = 3 }),
 			"spec.minAvailable", "allows 2 array tasks (2 pods) to run at the same time, so the job could never start: lower minAvailable to 2, or raise the limit"},
 	} {
@@ -119,7 +119,7 @@ func TestWhatOfAnArrayMayChange(t *testing.T) {
 		"whether it keeps":              {func(j *Job) { asks(j, keys.KeepFinished, "true") }, "", ""},
 		"not its elements":              {func(j *Job) { asks(j, keys.Array, "0-4") }, "metadata.annotations[vc-batch.dev/array]", `this job has "0-3"`},
 		"not its being an array":        {func(j *Job) { delete(j.Annotations, keys.Array) }, "metadata.annotations[vc-batch.dev/array]", "cannot be changed"},
-		"not its replicas":              {func(j *Job) { j.Spec.Tasks[0].Replicas = 7 }, "spec.tasks[0].replicas", "the number of array tasks is 4"},
+		"not its replicas":              {func(j *Job) { j.Spec.Tasks[0].Replicas = 7 }, "spec.tasks[0].replicas", "the array has 4 tasks"},
 		"nor its number":                {func(j *Job) { SetJobID(j, 8) }, "metadata.labels[vc-batch.dev/job-id]", "this job has number 7"},
 		"but where what it was is told": {func(j *Job) { SetJobID(j, 8); asks(j, keys.JobIDWas, "7") }, "", ""},
 	} {

@@ -179,7 +179,7 @@ func TestContainerWithoutACommandWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, event := range events.Items {
-			if event.Reason == "NoCommand" && strings.Contains(event.Message, "none:local is not pulled") {
+			if event.Reason == "NoCommand" && strings.Contains(event.Message, "do not pull the image none:local") {
 				return true
 			}
 		}
