@@ -23,10 +23,10 @@ func repeatInterval(c *program.Call) (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-// printRepeatedly calls print for each cluster once or, with -i, repeatedly with an empty line between the outputs.
+// printRepeatedly calls printOne for each cluster once or, with -i, repeatedly with an empty line between the outputs.
 // With -M and titled, it prints the name of each cluster before the cluster's output. After the first output, errors
 // are printed and do not end the loop.
-func printRepeatedly(ctx context.Context, c *program.Call, titled bool, print func(one *program.Call) error) error {
+func printRepeatedly(ctx context.Context, c *program.Call, titled bool, printOne func(one *program.Call) error) error {
 	again, err := repeatInterval(c)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func printRepeatedly(ctx context.Context, c *program.Call, titled bool, print fu
 			if named && titled {
 				fmt.Fprintf(one.Factory.Streams.Out, "CLUSTER: %s\n", one.ClusterName())
 			}
-			return print(one)
+			return printOne(one)
 		})
 	}
 	if err := printAll(); err != nil || again == 0 {
