@@ -213,7 +213,7 @@ func (b *both) queuesAgree(listed *schedulingv1beta1.QueueList, resource corev1.
 		if q.Spec.Parent != "root" {
 			continue
 		}
-		bar := cells(t, slices.Concat([]string{"BAR"}, []string{"ALLOC", "DESV", "CAP", "R", "PD", "WAIT", "STATE"}), trimBox(line(t, overview, "root/"+q.Name)), "ALLOC")
+		bar := cells(t, slices.Concat([]string{"BAR"}, []string{"ALLOC", "DESV", "CAP", "R", "PD", "WAIT", "STATE"}), wordsInFirstBox(line(t, overview, "root/"+q.Name)), "ALLOC")
 		want["WAIT"] = b.headWait(listed, q.Name)
 		for _, title := range []string{"ALLOC", "DESV", "CAP", "R", "PD", "WAIT"} {
 			if bar[title] != want[title] {
@@ -233,7 +233,11 @@ func rounded(number, text string) bool {
 	return err == nil && math.Abs(is-shown) <= max(0.005, is/100)
 }
 
-func trimBox(words []string) []string {
+// wordsInFirstBox returns the words of a row without the borders of its box, and without another box beside it.
+func wordsInFirstBox(words []string) []string {
+	if end := slices.Index(words, "││"); end >= 0 {
+		words = words[:end]
+	}
 	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "│" })
 }
 

@@ -79,7 +79,7 @@ func TestWhatAGateSays(t *testing.T) {
 		"its time has not come":            {in: given("").asks(keys.Begin, "2026-11-21T12:30:00Z"), code: reason.BeginTime, text: "does not start before 2026-11-21T12:30:00Z", until: 30 * time.Minute},
 		"its time has come":                {in: given("").asks(keys.Begin, "2026-11-21T13:00:00+01:00")},
 		"a time nobody can read":           {in: given("").asks(keys.Begin, "noon"), code: reason.GateInvalid, text: `"noon" is not a valid time`},
-		"a dependency nobody can read":     {in: waiting("afterwards:7"), code: reason.GateInvalid, text: "is not a type of dependency"},
+		"a dependency nobody can read":     {in: waiting("afterwards:7"), code: reason.GateInvalid, text: "is not a dependency type"},
 		"a hold comes before a time":       {in: given("").asks(keys.Hold, "user").asks(keys.Begin, "2026-11-21T12:30:00Z"), code: reason.JobHeldUser},
 		"a time comes before others":       {in: waiting("afterok:7").asks(keys.Begin, "2026-11-21T12:30:00Z").other(7, "a", batchv1alpha1.Running), code: reason.BeginTime, until: 30 * time.Minute},
 		"but not before what never can be": {in: waiting("afterok:7").asks(keys.Begin, "2026-11-21T12:30:00Z").other(7, "a", batchv1alpha1.Failed), code: reason.DependencyNeverSatisfied},
