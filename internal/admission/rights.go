@@ -66,7 +66,7 @@ func (h *hooks) rejectHoldRelease(ctx context.Context, request *admission.Reques
 	}
 	var old, updated identity
 	if json.Unmarshal(request.OldObject.Raw, &old) != nil || json.Unmarshal(request.Object.Raw, &updated) != nil {
-		return nil, nil // reported where the job is checked
+		return nil, nil //nolint:nilerr // reported where the job is checked
 	}
 	if old.Annotations[keys.Hold] != keys.HoldAdmin || updated.Annotations[keys.Hold] == keys.HoldAdmin {
 		return nil, nil

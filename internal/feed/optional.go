@@ -20,7 +20,7 @@ type optionalKind struct {
 
 // List returns the objects, or an empty list if the kind does not exist.
 func (o *optionalKind) List(options metav1.ListOptions) (runtime.Object, error) {
-	list, err := o.ListerWatcher.List(options)
+	list, err := o.ListerWatcher.List(options) //nolint:staticcheck // List is what cache.ListerWatcher requires
 	if apierrors.IsNotFound(err) {
 		return o.empty.DeepCopyObject(), nil
 	}

@@ -18,7 +18,7 @@ func ArrayText(job *batchv1alpha1.Job) string {
 	if !ok {
 		return ""
 	}
-	parts := []string{fmt.Sprintf("%s, %s", CountWithNoun(int(elements.Count()), "task"), truncateElements(elements.String()))}
+	parts := []string{fmt.Sprintf("%s, %s", CountWithNoun(elements.Count(), "task"), truncateElements(elements.String()))}
 	if size > 1 {
 		parts[0] += fmt.Sprintf(", of %d pods each", size)
 	}

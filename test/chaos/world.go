@@ -48,7 +48,6 @@ type World struct {
 	client        client.WithWatch
 	background    sync.WaitGroup
 	stop          context.CancelFunc
-	killed        sync.Map // names of processes that this package kills
 }
 
 // newWorld starts all processes and returns when jobs can be submitted.

@@ -79,10 +79,9 @@ func Run(jobs []Job, layout Layout) (Result, error) {
 // job is a job of the trace with its objects in the model.
 type job struct {
 	Job
-	place   int
-	pods    []*corev1.Pod
-	bound   int
-	started bool
+	place int
+	pods  []*corev1.Pod
+	bound int
 }
 
 type driver struct {

@@ -6,7 +6,7 @@
 //	make.Queue("research").Weight(3).Obj()
 //
 // The UID of an object is derived from its kind and name. Its creation time is Epoch, or later if Age is called.
-package make
+package make //nolint:predeclared // a name like make.Pod reads well in tests
 
 import (
 	"fmt"

@@ -114,10 +114,10 @@ func tryMutants(all []mutant, pkg string, o options) error {
 			return err
 		}
 		counts[outcome]++
-		fmt.Printf("%-16s %s:%d: %s\n", outcome, filepath.Base(m.file), m.line, m.what)
+		fmt.Fprintf(os.Stdout, "%-16s %s:%d: %s\n", outcome, filepath.Base(m.file), m.line, m.what)
 	}
 	tried := counts[killed] + counts[timeout] + counts[survived]
-	fmt.Printf("%s: %d of %d mutants tried in %s, %d killed (%d by time), %d survived; seed %d\n",
+	fmt.Fprintf(os.Stdout, "%s: %d of %d mutants tried in %s, %d killed (%d by time), %d survived; seed %d\n",
 		pkg, tried, len(all), time.Since(began).Round(time.Second), counts[killed]+counts[timeout], counts[timeout], counts[survived], o.seed)
 	return nil
 }

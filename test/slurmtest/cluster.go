@@ -41,6 +41,7 @@ func limited(d time.Duration) func(*batchv1alpha1.Job) {
 	}
 }
 
+// WithReason returns a change that sets the reason and the message of a job's state.
 func WithReason(reason, message string) func(*batchv1alpha1.Job) {
 	return func(j *batchv1alpha1.Job) { j.Status.State.Reason, j.Status.State.Message = reason, message }
 }
@@ -60,6 +61,7 @@ func WithFourNodes(j *batchv1alpha1.Job) {
 	submission.StoreOptions(j, o)
 }
 
+// NewPod returns a pod of a job on a node.
 func NewPod(j *batchv1alpha1.Job, task string, index int, node string, phase corev1.PodPhase, change ...func(*corev1.Pod)) *corev1.Pod {
 	p := golden.NewPod(j, index, node)
 	p.Name = fmt.Sprintf("%s-%s-%d", j.Name, task, index)
@@ -71,6 +73,7 @@ func NewPod(j *batchv1alpha1.Job, task string, index int, node string, phase cor
 	return p
 }
 
+// WithExit returns a change that ends the container of a pod with an exit code.
 func WithExit(code int32, why, message string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{

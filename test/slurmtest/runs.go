@@ -50,6 +50,7 @@ func AddProfile(server *clitest.Server) {
 	})
 }
 
+// HelloScript is a batch script that prints a word.
 const HelloScript = "#!/bin/sh\necho hello\n"
 
 // ExpectCommands checks the Commands for jobs, each written as action and target, in any order.
@@ -93,6 +94,7 @@ func ExpectAnnotation(job, key, want string) func(*testing.T, *clitest.Server) {
 	}
 }
 
+// WithChecks returns a run that is followed by checks of the server.
 func WithChecks(r golden.Run, checks ...func(*testing.T, *clitest.Server)) golden.Run {
 	r.Check = func(t *testing.T, server *clitest.Server) {
 		for _, check := range checks {
@@ -160,6 +162,7 @@ func NewRun(about string, argv ...string) golden.Run {
 	return golden.Run{About: about, Argv: append([]string{"slurm"}, argv...), Prepare: AddJobs}
 }
 
+// WithEnv returns a run with environment variables, as pairs of a name and a value.
 func WithEnv(r golden.Run, pairs ...string) golden.Run {
 	r.Env = map[string]string{}
 	for i := 0; i < len(pairs); i += 2 {

@@ -86,7 +86,7 @@ func Parse(data []byte) ([]Spec, error) {
 func checkBooleans(data []byte) error {
 	var entries []map[string]any
 	if yaml.Unmarshal(data, &entries) != nil {
-		return nil // Parse reports the error
+		return nil //nolint:nilerr // Parse reports the error
 	}
 	for i, entry := range entries {
 		for _, name := range slices.Sorted(maps.Keys(entry)) {

@@ -6,9 +6,10 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// ShareNeed says how a gang's need compares with its queue's share.
+// ShareNeed is the result of comparing a gang's request with its queue's share.
 type ShareNeed int
 
+// The results of a comparison with a queue's share.
 const (
 	WithinShare   ShareNeed = iota
 	MoreThanShare           // if the pods differ, only some of them may need more

@@ -71,6 +71,7 @@ func (s *Planner) slotsOn(shape *model.Shape, id model.NodeID) int32 {
 	return SlotsIn(shape.Request, s.View.Nodes.Row(s.View.Idle, id), s.View.Nodes.Row(s.View.Future, id))
 }
 
+// SlotsIn returns the number of pods with a request that fit into the idle and into the future amounts of a node.
 func SlotsIn(request resource.Request, idle, future []int64) int32 {
 	most := int64(math.MaxInt16)
 	for _, t := range request {

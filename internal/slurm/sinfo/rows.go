@@ -150,7 +150,7 @@ func ParseOrder(text string) (func(a, b *Row) int, error) {
 		letter := strings.TrimLeft(strings.TrimSpace(word), "+-#")
 		i := slices.IndexFunc(ColumnFields(), func(f field) bool { return f.Letter != 0 && letter == string(rune(f.Letter)) })
 		if i < 0 {
-			return nil, fmt.Errorf("Invalid sort specification: %s", word)
+			return nil, fmt.Errorf("Invalid sort specification: %s", word) //nolint:staticcheck // the text of Slurm
 		}
 		value := ColumnFields()[i].Value
 		by := func(a, b *Row) int { return strings.Compare(value(a), value(b)) }

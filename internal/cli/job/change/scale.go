@@ -211,7 +211,7 @@ func rejectNumberArgument(f *cli.Factory, args []string) error {
 		number, flags = args[1], "--replicas "
 	}
 	if _, err := strconv.ParseUint(number, 10, 31); err != nil {
-		return nil
+		return nil //nolint:nilerr // the argument is not a number of pods
 	}
 	return usererror.Errorf(fmt.Sprintf("%s job scale %s %s%s", f.Program, args[0], flags, number), "%q is not a job; set the number of pods with a flag", args[1])
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
+// IsJob reports whether an object is a Job.
 func IsJob(object cli.FileObject) bool {
 	return object.Object.GroupVersionKind() == batchv1alpha1.GroupVersion.WithKind("Job")
 }

@@ -162,4 +162,5 @@ func ReadRelated(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (
 	return group, pods, cli.IgnoreForbidden(err)
 }
 
+// Key returns the namespace and the name of a job, for example nlp/train.
 func Key(job *batchv1alpha1.Job) string { return job.Namespace + "/" + job.Name }

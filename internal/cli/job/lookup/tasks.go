@@ -39,6 +39,7 @@ func CompleteTasks(f *cli.Factory) cli.Completer {
 	}
 }
 
+// TaskNames returns the names of a job's tasks, in the order of the spec.
 func TaskNames(job *batchv1alpha1.Job) []string {
 	names := make([]string, len(job.Spec.Tasks))
 	for i := range job.Spec.Tasks {

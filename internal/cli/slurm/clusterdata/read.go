@@ -289,6 +289,7 @@ func isInactive(job *batchv1alpha1.Job) bool {
 	return false
 }
 
+// ReadQueues reads all queues.
 func (v *View) ReadQueues(ctx context.Context) error {
 	v.Queues = map[string]*schedulingv1beta1.Queue{}
 	page := &schedulingv1beta1.QueueList{}

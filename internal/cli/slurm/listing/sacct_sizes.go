@@ -62,7 +62,7 @@ func parseCountRange(c *program.Call, option string) (sacct.Range[int64], error)
 	if err != nil {
 		return r, usererror.Errorf("use a number such as 4, or a range such as 2-8", "Invalid value %q for --%s", text, option)
 	}
-	least, most := int64(count.Min), int64(count.Max)
+	least, most := count.Min, count.Max
 	r.Min, r.Max = &least, &most
 	return r, nil
 }

@@ -160,7 +160,7 @@ func (t *crontab) editTable(ctx context.Context) error {
 		return err
 	}
 	_ = file.Close()
-	defer os.Remove(file.Name())
+	defer func() { _ = os.Remove(file.Name()) }()
 	if err := os.WriteFile(file.Name(), []byte(text), 0o600); err != nil {
 		return err
 	}

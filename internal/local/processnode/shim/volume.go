@@ -92,7 +92,7 @@ func mirrorDirectory(directory string) error {
 	if err := os.MkdirAll(mirrorSource, 0o700); err != nil {
 		return err
 	}
-	defer os.Remove(mirrorSource)
+	defer func() { _ = os.Remove(mirrorSource) }()
 	if err := bindMountPath(directory, mirrorSource, false); err != nil {
 		return err
 	}

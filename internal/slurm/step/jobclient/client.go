@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// DialTime limits a single attempt to reach another pod. AgentTime limits all attempts together, and is longer
-	// because the other pod may still be starting.
-	DialTime  = 5 * time.Second
+	// DialTime limits a single attempt to reach another pod.
+	DialTime = 5 * time.Second
+	// AgentTime limits all attempts together. It is longer because the other pod may still be starting.
 	AgentTime = 5 * time.Minute
 	// launcherTime is the maximum time from the start of a pod until its launcher accepts connections.
 	launcherTime = 20 * time.Second

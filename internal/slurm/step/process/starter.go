@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -31,9 +32,7 @@ func RunStarter(args []string) int {
 	}
 	err := syscall.Exec(args[0], args[1:], env)
 	number := syscall.EINVAL
-	if errno, is := err.(syscall.Errno); is {
-		number = errno
-	}
+	_ = errors.As(err, &number) // any other error stays EINVAL
 	_, _ = syscall.Write(verdictFile, []byte(strconv.Itoa(int(number))))
 	return 1
 }
