@@ -24,7 +24,7 @@ type FieldValidation struct {
 
 // AddFlag adds --validate.
 func (v *FieldValidation) AddFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&v.Mode, "validate", "strict", "How to handle fields that the server does not know: strict (reject), warn, or ignore")
+	cmd.Flags().StringVar(&v.Mode, "validate", "strict", "How to handle unknown fields: strict (reject), warn, or ignore")
 	cmd.Flags().Lookup("validate").NoOptDefVal = "strict"
 	_ = cmd.RegisterFlagCompletionFunc("validate", CompleteValues("strict", "warn", "ignore"))
 }
@@ -96,7 +96,7 @@ func UnknownFields(object *unstructured.Unstructured, err error) error {
 	if len(what) == 0 {
 		return nil
 	}
-	hints = append(hints, "--validate=false submits it without such fields")
+	hints = append(hints, "--validate=false submits the object without these fields")
 	return &usererror.Error{What: strings.Join(what, ", "), Hint: strings.Join(hints, " "), Err: err}
 }
 

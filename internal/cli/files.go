@@ -37,7 +37,7 @@ func (s *Files) AddFlags(f *Factory, cmd *cobra.Command) {
 
 // AddSourceFlags adds -f and -k.
 func (s *Files) AddSourceFlags(f *Factory, cmd *cobra.Command) {
-	cmd.Flags().StringSliceVarP(&s.Names, "filename", "f", nil, "File, directory or URL with YAML or JSON; - means standard input; may be repeated")
+	cmd.Flags().StringSliceVarP(&s.Names, "filename", "f", nil, "File, directory or URL with YAML or JSON; - means standard input; can be repeated")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json")
 	s.addKustomizeFlag(f, cmd)
 }
@@ -154,7 +154,7 @@ func suggestFile(name, usage string) string {
 	directory, base := filepath.Split(name)
 	entries, err := os.ReadDir(filepath.Clean(directory))
 	if err != nil {
-		return fmt.Sprintf("the directory %q does not exist, either; relative paths start at the current directory", filepath.Clean(directory))
+		return fmt.Sprintf("the directory %q does not exist either; relative paths start at the current directory", filepath.Clean(directory))
 	}
 	names := make([]string, len(entries))
 	for i, entry := range entries {
@@ -180,7 +180,7 @@ func convertFileError(err error) error {
 		hint := "check that it is valid YAML or JSON with apiVersion and kind"
 		var request *url.Error
 		if errors.As(err, &request) {
-			hint = "check the URL, and that its server responds"
+			hint = "check the URL and whether its server responds"
 		}
 		if strings.Contains(err.Error(), "recognized file extensions are") {
 			hint = "in a directory, only .yaml, .yml and .json files are read; -R (--recursive) includes subdirectories"
@@ -257,7 +257,7 @@ func SetNamespaces(f *Factory, objects []FileObject, ask bool) error {
 				said = "VCCTL_NAMESPACE"
 			}
 			problems = append(problems, AddFileSource(usererror.Errorf("remove "+said+", or the namespace from the file",
-				"namespace of the object is %q, but %s says %q", own, said, namespace), object))
+				"the namespace of the object is %q, but %s specifies %q", own, said, namespace), object))
 		}
 	}
 	return errors.Join(problems...)

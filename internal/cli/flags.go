@@ -83,7 +83,7 @@ type Wait struct {
 // AddFlags adds --wait and --timeout.
 func (w *Wait) AddFlags(cmd *cobra.Command, byDefault bool, usage string) {
 	cmd.Flags().BoolVar(&w.Wait, "wait", byDefault, usage)
-	cmd.Flags().DurationVar(&w.Timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
+	cmd.Flags().DurationVar(&w.Timeout, "timeout", 0, "Maximum time to wait, for example 10m (0 = no limit)")
 	AddCheck(cmd, func(cmd *cobra.Command, _ []string) error {
 		if !w.Wait && IsFlagSet(cmd, "timeout") && !IsFlagSet(cmd, "attach") {
 			return usererror.Errorf("add --wait, or remove --timeout", "--timeout has no effect without --wait")
@@ -103,5 +103,5 @@ func (w *Wait) LimitContext(ctx context.Context) (context.Context, context.Cance
 
 // TimeoutError returns the error for a wait that was ended by its timeout.
 func (w *Wait) TimeoutError(what, state string) *usererror.Error {
-	return &usererror.Error{What: fmt.Sprintf("the wait for %s ended after %s: %s", what, w.Timeout, state), Hint: "the operation continues; raise --timeout to wait longer", Code: ExitPending}
+	return &usererror.Error{What: fmt.Sprintf("timed out waiting for %s after %s: %s", what, w.Timeout, state), Hint: "the operation continues; raise --timeout to wait longer", Code: ExitPending}
 }

@@ -62,13 +62,13 @@ func (o *Output) AddFormatFlags(cmd *cobra.Command, wide bool) {
 func (o *Output) AddListFlags(cmd *cobra.Command) {
 	o.AddFormatFlags(cmd, true)
 	cmd.Flags().BoolVar(&o.NoHeaders, "no-headers", false, "Omit the header row")
-	cmd.Flags().StringVar(&o.SortBy, "sort-by", "", "Sort by the name of a column, or by a JSONPath such as {.metadata.name}")
+	cmd.Flags().StringVar(&o.SortBy, "sort-by", "", "Column name or JSONPath to sort by, for example {.metadata.name}")
 	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", false, "After the list, print a row whenever an object changes")
 	cmd.Flags().BoolVar(&o.WatchOnly, "watch-only", false, "Print only changes, without the initial list")
 	cmd.Flags().BoolVar(&o.ShowLabels, "show-labels", false, "Show all labels as the last column")
-	cmd.Flags().StringSliceVarP(&o.LabelColumns, "label-columns", "L", nil, "Labels to show in columns, for example team,stage; may be repeated")
+	cmd.Flags().StringSliceVarP(&o.LabelColumns, "label-columns", "L", nil, "Labels to show in columns, for example team,stage; can be repeated")
 	cmd.Flags().StringVar(&o.FieldSelector, "field-selector", "", "Field selector, for example metadata.name!=train; vc's kinds support metadata.name and metadata.namespace")
-	RejectTogether(cmd, "changes are printed when they occur", "sort-by", "watch-only")
+	RejectTogether(cmd, "changes are printed as they occur", "sort-by", "watch-only")
 }
 
 // AcceptAllNamespaces adds -A to a command for a cluster-scoped kind. The flag has no effect, as in kubectl.

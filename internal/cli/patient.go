@@ -114,7 +114,7 @@ func (p *patient) recordResult(began time.Time, err error) (isAway, givenUp bool
 		o.lost = now
 		if o.since.IsZero() {
 			o.since = now
-			p.f.Notef("the API server does not respond (%s); waiting for it, for at most %s", rootCause(err), GivesUpAfter)
+			p.f.Notef("the API server does not respond (%s); waiting up to %s for a response", rootCause(err), GivesUpAfter)
 		}
 	case isStarting:
 	default:

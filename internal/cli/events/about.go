@@ -198,7 +198,7 @@ func (o *options) addDependents(ctx context.Context, c client.Client, t *topic, 
 func (o *options) addDeleted(ctx context.Context, c client.Client, t *topic, r reference, namespace string, cause error) error {
 	past := &topic{namespace: namespace, past: []reference{r}}
 	if found, _, err := past.fetchEvents(ctx, c); err == nil && len(found) > 0 {
-		o.f.Warnf("%s %q no longer exists; these are the events about objects with this name", r.subject.words[0], r.name)
+		o.f.Warnf("%s %q no longer exists; showing the events about deleted objects with this name", r.subject.words[0], r.name)
 		t.past = append(t.past, r)
 		return nil
 	}

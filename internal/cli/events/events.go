@@ -46,9 +46,9 @@ func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra
 		Long: cli.FormatHelp(`
 			Show events, oldest first. The events about a job include the events about its pod
 			group and its pods; the events about a job flow or cron job include the events about
-			its existing jobs. Events are matched by UID, so the events about deleted objects with
-			the same name are not shown, unless no object has the name any more. COUNT is how
-			often the event occurred; equal messages about one object share a row.
+			its existing jobs. Events are matched by UID: events about deleted objects with the
+			same name are shown only if no object with this name exists. COUNT is the number of
+			times that the event occurred; identical messages about an object share a row.
 
 			KIND is one of job, podgroup, queue, pod, node, jobflow, jobtemplate and cronjob;
 			a name without a kind means a job. -l selects jobs. --types filters on the client
@@ -82,7 +82,7 @@ func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&o.about, "for", nil, "Object that the events are about, KIND/NAME; may be repeated")
+	flags.StringSliceVar(&o.about, "for", nil, "Object that the events are about, KIND/NAME; can be repeated")
 	flags.StringSliceVar(&o.types, "types", nil, "Only events of these types: Normal, Warning (filtered on the client side)")
 	flags.DurationVar(&o.since, "since", 0, "Only events newer than this, for example 10m (filtered on the client side)")
 	flags.StringVarP(&o.sel.Selector, "selector", "l", "", "Events about the jobs that match this label selector")
@@ -112,7 +112,7 @@ func listEvents(ctx context.Context, o *options) error {
 	}
 	topic.types, topic.raw, topic.wide = wanted, o.out.IsMachineReadable(), o.out.IsWide()
 	if o.since < 0 {
-		return usererror.Errorf("for example --since 10m", "--since: %s is not in the past", o.since)
+		return usererror.Errorf("for example --since 10m", "--since: %s is less than 0", o.since)
 	}
 	if o.since > 0 {
 		topic.after = o.f.Now().Add(-o.since)

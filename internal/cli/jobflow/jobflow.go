@@ -41,7 +41,7 @@ func jobFlows() *resourcecmd.Kind[jobFlow] {
 		Long: `
 			Work with job flows (jobflows.flow.volcano.sh). Each step of a flow runs a job that
 			is created from a job template. A step starts when the steps that it depends on
-			have completed, or when its probes succeed.`,
+			have completed, or when its probes of these steps succeed.`,
 		GVK: flowv1alpha1.GroupVersion.WithKind("JobFlow"),
 		New: func() jobFlow { return &flowv1alpha1.JobFlow{} }, NewList: func() client.ObjectList { return &flowv1alpha1.JobFlowList{} },
 		Columns: listColumns, FreeText: true, Spare: []string{"AGE", "STEPS"}, Compat: printCompatTable,
@@ -53,7 +53,7 @@ func jobFlows() *resourcecmd.Kind[jobFlow] {
 		ListHelp: resourcecmd.Help{
 			Short: "List job flows with their phase, steps and current activity",
 			Long: `
-				List job flows. STEPS is the number of completed steps and of all steps. NOW shows
+				List job flows. STEPS is the number of completed steps, out of all steps. NOW shows
 				which steps are running, have failed, or are waiting for others.`,
 			Examples: `
 				# In this namespace
@@ -81,8 +81,8 @@ func jobFlows() *resourcecmd.Kind[jobFlow] {
 				# The object
 				vcctl jobflow view night -o yaml`,
 		},
-		CreateNote: `The job templates of the steps may be in the same files.`,
-		Await:      waitForCreated, AwaitHelp: "Wait until the job flows have ended; fail if one fails",
+		CreateNote: `The job templates of the steps can be in the same files.`,
+		Await:      waitForCreated, AwaitHelp: "Wait until the job flows have ended; exit with an error if a flow fails",
 		DeleteNote: `The jobs of a flow and their pods are deleted with it.`,
 	}
 }

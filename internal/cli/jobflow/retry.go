@@ -32,9 +32,9 @@ func newRetry(f *cli.Factory, run func(context.Context, *retryOptions) error) *c
 		Use:   "retry NAME...",
 		Short: "Run the failed steps of job flows again, and the steps after them",
 		Long: cli.FormatHelp(`
-			Run the steps of job flows again whose jobs failed or were terminated. Their jobs
-			are deleted and re-created from the current job templates; the steps that depend on
-			them start when they have completed. Completed steps do not run again.
+			Run the failed steps of job flows again: steps whose jobs failed or were terminated.
+			These jobs are deleted and re-created from the current job templates; dependent steps
+			start when the retried steps have completed. Completed steps do not run again.
 
 			The annotation ` + keys.RetryFailed + ` of the flow requests the retry from the controller.`),
 		Example: f.FormatExamples(`
@@ -54,7 +54,7 @@ func newRetry(f *cli.Factory, run func(context.Context, *retryOptions) error) *c
 	}
 	o.sel.AddOldNameFlag(cmd, "jobflows")
 	o.dryRun.AddFlag(cmd)
-	o.wait.AddFlags(cmd, false, "Wait until the job flows have ended; fail if one fails")
+	o.wait.AddFlags(cmd, false, "Wait until the job flows have ended; exit with an error if a flow fails")
 	o.out.AddFormatFlags(cmd, false)
 	return cmd
 }

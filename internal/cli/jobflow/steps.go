@@ -98,7 +98,7 @@ func (s *step) updateState(byName map[string]*step, isMissing bool) {
 	case isMissing:
 		s.state, s.waits = stateWaiting, missingTemplateText(s.flow, s.name)
 	default:
-		s.state, s.waits = stateStarts, "its job is about to be created; if this takes a long time, check that the controller is running (vcd controllers)"
+		s.state, s.waits = stateStarts, "its job is about to be created; if this takes too long, check that the controller is running (vcd controllers)"
 	}
 }
 

@@ -47,7 +47,7 @@ func newWait(f *cli.Factory, run func(context.Context, *waitOptions) error) *cob
 			  jsonpath={…}=TEXT  a field of each flow has this value
 
 			The exit code is 0 if all flows met the condition, 1 if a flow failed, 8 if
-			--timeout passed first, and 3 if the API server did not respond for 5 minutes;
+			--timeout expired first, and 3 if the API server did not respond for 5 minutes;
 			shorter outages are tolerated. While a step is waiting, the reason is printed on
 			standard error when it becomes known and when it changes: the reason of its job, or
 			the missing job template.`),
@@ -72,7 +72,7 @@ func newWait(f *cli.Factory, run func(context.Context, *waitOptions) error) *cob
 	o.sel.AddFlags(cmd, "jobflows")
 	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: in all namespaces")
 	cmd.Flags().StringVar(&o.aim, "for", "done", "Condition to wait for: running, done, succeeded, deleted, or jsonpath={PATH}=VALUE")
-	cmd.Flags().DurationVar(&o.wait.Timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
+	cmd.Flags().DurationVar(&o.wait.Timeout, "timeout", 0, "Maximum time to wait, for example 10m (0 = no limit)")
 	o.out.AddFormatFlags(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("for", cli.CompleteValues(aims...))
 	return cmd

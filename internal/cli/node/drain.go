@@ -45,13 +45,13 @@ func newDrain(f *cli.Factory, run func(context.Context, *drainOptions) error) *c
 			drain does. First, drain lists the jobs that lose pods and asks for confirmation.
 
 			PodDisruptionBudgets are respected: the eviction of a protected pod is retried
-			until it is allowed, or until --timeout has passed. Pods that have ended stay, so
+			until it is allowed, or until --timeout expires. Pods that have ended stay, so
 			that their logs remain available. If a pod requires --ignore-daemonsets,
 			--delete-emptydir-data or --force, drain stops before it changes any node.
 
 			When the node is ready again, use 'vcctl node uncordon' to allow pods on it.
 
-			The exit code is 0 if the pods are gone, 8 if --timeout passed first, and 2 if you
+			The exit code is 0 if the pods are gone, 8 if --timeout expired first, and 2 if you
 			answered no.`),
 		Example: f.FormatExamples(`
 			# Show which jobs would lose pods
@@ -60,7 +60,7 @@ func newDrain(f *cli.Factory, run func(context.Context, *drainOptions) error) *c
 			# In a script: without confirmation, for at most ten minutes
 			vcctl node drain n1 --ignore-daemonsets --timeout 10m --yes
 
-			# All nodes with a label; pods have one minute to end
+			# All nodes with a label; pods have one minute to terminate
 			vcctl node drain -l gpu=a100 --grace-period 60`),
 		ValidArgsFunction: f.CompleteNodes(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,7 +76,7 @@ func newDrain(f *cli.Factory, run func(context.Context, *drainOptions) error) *c
 	flags.BoolVar(&o.deleteEmptyDirData, "delete-emptydir-data", false, "Also evict pods with data in an emptyDir volume; the data is lost")
 	flags.BoolVar(&o.force, "force", false, "Also evict pods that no controller re-creates")
 	flags.IntVar(&o.gracePeriod, "grace-period", -1, "Grace period of each pod in seconds (-1 = the pod's own)")
-	flags.DurationVar(&o.timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
+	flags.DurationVar(&o.timeout, "timeout", 0, "Maximum time to wait, for example 10m (0 = no limit)")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.out.AddFormatFlags(cmd, false)
@@ -230,5 +230,5 @@ func (o *drainOptions) evictPods(ctx context.Context, d *clusterops.Drain, node 
 	case errors.Is(err, clusterops.ErrTimeLimit):
 		return usererror.FromError(err).WithCode(cli.ExitPending)
 	}
-	return setHints(err, "the node is cordoned; drain it again to evict the pods that are left")
+	return setHints(err, "the node is cordoned; drain it again to evict the remaining pods")
 }

@@ -37,8 +37,8 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 			idle/allocatable.
 
 			Idle is a node's allocatable amount minus the requests of its pods, as in the
-			scheduler; it is not based on actual usage. To see it, you need permission to list
-			pods.`),
+			scheduler; it is not based on actual usage. To see idle resources, you need permission
+			to list pods.`),
 		Example: f.FormatExamples(`
 			# All nodes
 			vcctl node list
@@ -46,7 +46,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 			# Nodes with a label, with taints, pods and addresses
 			vcctl node list -l gpu=a100 -o wide
 
-			# The node with the most idle CPU last
+			# Sorted by idle CPU, lowest first
 			vcctl node list --sort-by 'idle cpu'
 
 			# A row whenever a pod starts or ends on one of two nodes

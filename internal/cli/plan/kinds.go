@@ -172,7 +172,7 @@ func (o *options) rejectExisting(ctx context.Context, object cli.FileObject) err
 		remove = noun + " delete pod " + name
 	}
 	return usererror.Errorf(fmt.Sprintf("delete it (%s -n %s), or use generateName or another name", remove, namespace),
-		"%s %q already exists in namespace %q (%s): this one would be rejected", strings.ToLower(object.Object.GetKind()), name, namespace, cmp.Or(phase, string(batchv1alpha1.Pending)))
+		"%s %q already exists in namespace %q (%s): this object would be rejected", strings.ToLower(object.Object.GetKind()), name, namespace, cmp.Or(phase, string(batchv1alpha1.Pending)))
 }
 
 // plannedGroupOf returns the name of the planned PodGroup of a pod in the files, or "" for a pod without a PodGroup.

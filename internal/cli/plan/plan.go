@@ -36,23 +36,23 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 	o := &options{f: f}
 	cmd := &cobra.Command{
 		Use:   "plan -f FILE...",
-		Short: "Simulate the submission of objects or a change of a queue",
+		Short: "Simulate the submission of objects or a change to a queue",
 		Long: cli.FormatHelp(`
 			Simulate what would happen if jobs, pods and queues were submitted now: whether a
 			job would start, on which nodes, and which pods would be evicted for it; or why it
 			would wait, its estimated start, and what would help. Nothing is submitted: the
 			scheduler itself runs the simulation on a copy of its current state.
 
-			Files may contain any number of objects. Jobs, pod groups, pods and queues are
+			Files can contain any number of objects. Jobs, pod groups, pods and queues are
 			planned together, as if submitted at the same time. A pod's annotation assigns the
 			pod to a pod group in the files. For a job flow, the jobs of its first steps are
-			planned; their templates may be in the files or in the cluster. With --queue-edit
-			and --set, a change of a queue is simulated: which pods would be evicted
+			planned; their templates can be in the files or in the cluster. With --queue-edit
+			and --set, a change to a queue is simulated: which pods would be evicted
 			immediately, and which jobs could start.
 
 			The exit code is 0 if all objects would start, 8 if an object would wait, and 9 if
 			an object can never start with its current request. You need permission to create
-			plans in the namespace. Users who may create jobs there have this permission.`),
+			plans in the namespace. Users who can create jobs there have this permission.`),
 		Example: f.FormatExamples(`
 			# Show whether and where a job would start now
 			vcctl plan -f job.yaml
@@ -81,7 +81,7 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 		},
 	}
 	o.files.AddFlags(f, cmd)
-	cmd.Flags().StringVar(&o.queue, "queue-edit", "", "Simulate a change of this queue; --set specifies the change")
+	cmd.Flags().StringVar(&o.queue, "queue-edit", "", "Simulate a change to this queue; --set specifies the change")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "Set a field of the queue, as FIELD=VALUE: weight, priority, parent, reclaimable, state, capability.RESOURCE, deserved.RESOURCE, guarantee.RESOURCE; an empty value removes the field; can be repeated")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 30*time.Second, "Stop waiting for the scheduler's answer after this long (0 = never)")
 	o.fields.AddFlag(cmd)

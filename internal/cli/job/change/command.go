@@ -172,7 +172,7 @@ func (o *commandOptions) waitForVerb(ctx context.Context, c client.WithWatch, jo
 			return true, nil
 		}
 		if jobstatus.IsFinishedPhase(phase) {
-			return false, usererror.Errorf(o.f.CommandText("job view "+job.Name), "job %q ended as %s instead of being %s", job.Name, phase, o.verb.Done)
+			return false, usererror.Errorf(o.f.CommandText("job view "+job.Name), "job %q ended as %s before it was %s", job.Name, phase, o.verb.Done)
 		}
 		return false, nil
 	}, phaseText)

@@ -78,7 +78,7 @@ func parseEdited(body []byte, opened *unstructured.Unstructured) (*unstructured.
 		before, _, _ := unstructured.NestedString(opened.Object, path...)
 		after, _, err := unstructured.NestedString(edited.Object, path...)
 		if err != nil || before != after {
-			return nil, fmt.Errorf("%s: is %q and cannot be changed; `vcctl job rerun --name` creates a job with another name", strings.Join(path, "."), before)
+			return nil, fmt.Errorf("%s: the value %q cannot be changed; `vcctl job rerun --name` creates a job with another name", strings.Join(path, "."), before)
 		}
 	}
 	return edited, nil

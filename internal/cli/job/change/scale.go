@@ -74,7 +74,7 @@ func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *c
 	}
 	flags := cmd.Flags()
 	flags.Int32VarP(&replicas, "replicas", "r", 0, "Number of pods of the task")
-	flags.StringVarP(&o.task, "task", "t", "", "Task to change (default: the only one)")
+	flags.StringVarP(&o.task, "task", "t", "", "Task to change (required if the job has several tasks)")
 	flags.Int32Var(&minimum, "min-available", 0, "Number of pods of the task that must run")
 	flags.Int32Var(&current, "current-replicas", 0, "Scale only if the task currently has this number of pods")
 	o.dryRun.AddFlag(cmd)
@@ -143,7 +143,7 @@ func (o *scaleOptions) scaledCopy(job *batchv1alpha1.Job) (*batchv1alpha1.Job, e
 	}
 	if o.minimum != nil {
 		if *o.minimum < 0 || *o.minimum > task.Replicas {
-			return nil, usererror.Errorf(fmt.Sprintf("specify a number from 0 to %d", task.Replicas), "--min-available: %d is not possible for task %q, which has %s", *o.minimum, task.Name, jobstatus.CountWithNoun(int(task.Replicas), "pod"))
+			return nil, usererror.Errorf(fmt.Sprintf("specify a number from 0 to %d", task.Replicas), "--min-available: %d is out of range for task %q, which has %s", *o.minimum, task.Name, jobstatus.CountWithNoun(int(task.Replicas), "pod"))
 		}
 		task.MinAvailable = o.minimum
 		scaled.Spec.MinAvailable = max(scaled.Spec.MinAvailable+*o.minimum-before, 0)
@@ -159,7 +159,7 @@ func (o *scaleOptions) setReplicas(job *batchv1alpha1.Job, task *batchv1alpha1.T
 	if p := task.PartitionPolicy; p != nil && p.PartitionSize > 0 {
 		if *o.replicas%p.PartitionSize != 0 {
 			return usererror.Errorf(fmt.Sprintf("specify a multiple of %d, for example %d", p.PartitionSize, (*o.replicas/p.PartitionSize+1)*p.PartitionSize),
-				"--replicas: task %q of job %q has partitions of %s, and %d is not a multiple of this", task.Name, job.Name, jobstatus.CountWithNoun(int(p.PartitionSize), "pod"), *o.replicas)
+				"--replicas: task %q of job %q has partitions of %s, but %d is not a multiple of the partition size", task.Name, job.Name, jobstatus.CountWithNoun(int(p.PartitionSize), "pod"), *o.replicas)
 		}
 		p.TotalPartitions = *o.replicas / p.PartitionSize
 	}
@@ -173,7 +173,7 @@ func (o *scaleOptions) checkMinimums(job *batchv1alpha1.Job, task *batchv1alpha1
 	for i := range job.Spec.Tasks {
 		total += job.Spec.Tasks[i].Replicas
 	}
-	hint := fmt.Sprintf("lower the minimum, too: --min-available %d; or choose a higher number of pods", task.Replicas)
+	hint := fmt.Sprintf("also lower the minimum with --min-available %d, or specify more pods", task.Replicas)
 	switch {
 	case jobstatus.MinimumPodsOfTask(task) > task.Replicas:
 		return usererror.Errorf(hint, "task %q of job %q needs at least %s, but would have %d", task.Name, job.Name, jobstatus.CountWithNoun(int(jobstatus.MinimumPodsOfTask(task)), "pod"), task.Replicas)
@@ -213,5 +213,5 @@ func rejectNumberArgument(f *cli.Factory, args []string) error {
 	if _, err := strconv.ParseUint(number, 10, 31); err != nil {
 		return nil //nolint:nilerr // the argument is not a number of pods
 	}
-	return usererror.Errorf(fmt.Sprintf("%s job scale %s %s%s", f.Program, args[0], flags, number), "%q is not a job; set the number of pods with a flag", args[1])
+	return usererror.Errorf(fmt.Sprintf("%s job scale %s %s%s", f.Program, args[0], flags, number), "%q is not a job; specify the number of pods with a flag", args[1])
 }

@@ -158,7 +158,7 @@ func (r *recipe) checkFlags() error {
 		wrong("such a job could never start; lower --min or raise --replicas", "--min (-m): %d is more than --replicas, which is %d", r.min, r.replicas)
 	}
 	if r.min < 0 {
-		wrong("omit it if all pods have to start together", "--min (-m): %d is less than 0", r.min)
+		wrong("omit it if all pods must start together", "--min (-m): %d is less than 0", r.min)
 	}
 	if r.gpus < 0 {
 		wrong("omit it for a job without GPUs", "--gpus: %d is less than 0", r.gpus)

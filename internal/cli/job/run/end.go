@@ -55,7 +55,7 @@ func (o *runOptions) printContinuing(created []cli.FileObject) {
 			continue
 		}
 		name := object.Object.GetName()
-		fmt.Fprintf(o.f.Streams.Err, "job %q continues: '%s -f' follows it, '%s' ends it\n", name, o.f.CommandText("job logs "+name), o.f.CommandText("job cancel "+name))
+		fmt.Fprintf(o.f.Streams.Err, "job %q continues; use '%s -f' to follow it, or '%s' to cancel it\n", name, o.f.CommandText("job logs "+name), o.f.CommandText("job cancel "+name))
 	}
 }
 

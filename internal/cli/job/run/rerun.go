@@ -30,13 +30,13 @@ func newRerun(f *cli.Factory, run func(context.Context, *rerunOptions) error) *c
 		Use:   "rerun NAME",
 		Short: "Run a job again as a new job",
 		Long: cli.FormatHelp(`
-			Submit a new job with the spec of an existing job, which may have ended or be
-			waiting or running. The existing job is not changed. The new job is named NAME-2,
-			NAME-3 and so on, unless --name is given.
+			Submit a new job with the spec of an existing job. The existing job can be waiting,
+			running or finished; it is not changed. The new job is named NAME-2, NAME-3 and so
+			on, unless --name is given.
 
-			Labels and annotations are copied, except those that delayed the start of the
-			existing job: a hold, a begin time, dependencies. Claims that were created for the
-			existing job are created again, empty. The annotation
+			Labels and annotations are copied, but a hold, a begin time and dependencies are
+			not, because they would delay the start of the new job. Volume claims that were
+			created for the existing job are re-created empty. The annotation
 			` + keys.RerunOf + ` of the new job contains the name of the existing one.`),
 		Example: f.FormatExamples(`
 			# Run a failed job again
@@ -57,14 +57,14 @@ func newRerun(f *cli.Factory, run func(context.Context, *rerunOptions) error) *c
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.changes.name, "name", "", "Name of the new job (default: NAME with a number)")
+	flags.StringVar(&o.changes.name, "name", "", "Name of the new job (default: NAME-2, NAME-3, …)")
 	flags.StringVarP(&o.changes.queue, "queue", "q", "", "Queue of the new job (default: the queue of the existing job)")
-	flags.StringVar(&o.changes.priority, "priority-class", "", "Priority class of the new job (default: that of the existing job)")
+	flags.StringVar(&o.changes.priority, "priority-class", "", "Priority class of the new job (default: the class of the existing job)")
 	flags.StringSliceVar(&o.changes.labels, "labels", nil, "Additional labels for the new job, KEY=VALUE,…")
 	o.changes.start.addFlags(f, cmd)
 	o.dryRun.AddFlag(cmd)
-	o.wait.AddFlags(cmd, false, "Wait until the new job has ended; fail if it fails")
-	flags.BoolVar(&o.attach, "attach", false, "Print the logs of the pods until the job has ended; exit with the code of the pod that failed first")
+	o.wait.AddFlags(cmd, false, "Wait until the new job has ended; exit with an error if it fails")
+	flags.BoolVar(&o.attach, "attach", false, "Print the logs of the pods until the job has ended; exit with the exit code of the first pod that failed")
 	o.out.AddFormatFlags(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("name", cobra.NoFileCompletions)
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteLeafQueues())

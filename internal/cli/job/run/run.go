@@ -45,7 +45,7 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 		Aliases: []string{"submit", "create"},
 		Short:   "Submit a job, from flags or from files",
 		Long: cli.FormatHelp(`
-			Submit a job that is described by flags, or objects from files. Files may contain
+			Submit a job that is described by flags, or objects from files. Files can contain
 			any number of objects of any kind (queues, config maps, jobs, …), in YAML or JSON;
 			all are checked with the server's rules before the first one is sent.
 
@@ -67,7 +67,7 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 			# Eight workers with one GPU each, of which four must start together; wait until the job ends
 			vcctl job run train --image pytorch --replicas 8 --min 4 --gpus 1 --memory 16Gi --queue research --time 12h --wait -- python train.py
 
-			# An array of a hundred tasks, at most ten at a time; after another job has completed
+			# An array of 100 tasks, at most ten at a time, after another job has completed
 			vcctl job run sweep --image python --array 0-99%10 --after prepare -- python sweep.py
 
 			# Mount a claim, tolerate a taint, and do not start before 18:00
@@ -118,8 +118,8 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&r.memory, "memory", "", "Memory request and limit of each pod")
 	flags.Int64Var(&r.gpus, "gpus", 0, "GPUs of each pod")
 	flags.StringVar(&r.gpuResource, "gpu-resource", "nvidia.com/gpu", "Name of the resource that --gpus requests")
-	flags.DurationVar(&r.timeLimit, "time", 0, "Maximum time that a pod may run, for example 90m; 0 means no limit")
-	flags.StringArrayVarP(&r.env, "env", "e", nil, "Environment variable, NAME=VALUE; may be repeated")
+	flags.DurationVar(&r.timeLimit, "time", 0, "Maximum time that a pod can run, for example 90m; 0 means no limit")
+	flags.StringArrayVarP(&r.env, "env", "e", nil, "Environment variable, NAME=VALUE; can be repeated")
 	flags.StringSliceVar(&r.labels, "labels", nil, "Labels of the job, KEY=VALUE,…")
 	flags.StringSliceVar(&r.nodeSelector, "node-selector", nil, "Labels that a node must have, KEY=VALUE,…")
 	flags.StringVar(&r.workDir, "workdir", "", "Working directory")
@@ -127,11 +127,11 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&r.priority, "priority-class", "", "Priority class of the job")
 	flags.StringSliceVar(&r.plugins, "plugin", nil, "Job plugins, NAME or NAME=ARGS: "+strings.Join(batchv1alpha1.PluginNames, ", "))
 	flags.Int32Var(&r.maxRetry, "max-retry", 3, "Maximum number of runs of the job, including the first")
-	flags.DurationVar(&r.ttl, "ttl", 0, "Delete the finished job after this long (default: keep it)")
+	flags.DurationVar(&r.ttl, "ttl", 0, "Time after which the finished job is deleted (default: never)")
 	flags.StringVar(&r.task, "task", "main", "Name of the task; pods are named NAME-TASK-INDEX")
 	flags.StringVar(&r.array, "array", "", "Run an array of tasks with these indices, for example 0-15 or 0-99%10 (at most ten at a time); --replicas is the number of pods of each array task")
-	flags.StringArrayVar(&r.volumes, "volume", nil, "Volume of each pod, SOURCE:PATH[:ro]; SOURCE is a claim, a /directory on the node, configmap/NAME or secret/NAME; without SOURCE the volume is empty; may be repeated")
-	flags.StringArrayVar(&r.tolerations, "toleration", nil, "Node taint to tolerate, KEY[=VALUE][:EFFECT]; may be repeated")
+	flags.StringArrayVar(&r.volumes, "volume", nil, "Volume of each pod, SOURCE:PATH[:ro]; SOURCE is a claim, a /directory on the node, configmap/NAME or secret/NAME; without SOURCE, the volume is empty; can be repeated")
+	flags.StringArrayVar(&r.tolerations, "toleration", nil, "Node taint to tolerate, KEY[=VALUE][:EFFECT]; can be repeated")
 	flags.StringVar(&r.serviceAccount, "service-account", "", "Service account of the pods")
 	r.start.addFlags(o.f, cmd)
 	flags.StringVarP(&r.scheduler, "scheduler", "S", "", "Name of the scheduler (default \"volcano\")")
@@ -151,8 +151,8 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	o.files.AddSourceFlags(o.f, cmd)
 	o.dryRun.AddFlag(cmd)
 	o.fields.AddFlag(cmd)
-	o.wait.AddFlags(cmd, false, "Wait until the job has ended; fail if it fails")
-	flags.BoolVar(&o.attach, "attach", false, "Print the logs of the pods until the job has ended; exit with the code of the pod that failed first")
+	o.wait.AddFlags(cmd, false, "Wait until the job has ended; exit with an error if it fails")
+	flags.BoolVar(&o.attach, "attach", false, "Print the logs of the pods until the job has ended; exit with the exit code of the first pod that failed")
 	o.out.AddFormatFlags(cmd, false)
 	cli.RejectTogether(cmd, "each task of an array starts independently, with all its pods", "array", "min")
 	cli.RequireAny(cmd, "the flag names the resource that --gpus requests", "gpu-resource", "gpus")
@@ -294,7 +294,7 @@ func (o *runOptions) rejectRepeatedFlags(cmd *cobra.Command) error {
 			"%s cannot be combined with %s: the file describes the job", strings.Join(refused, ", "), o.files.FlagName())
 	}
 	if len(idle) > 0 {
-		o.f.Warnf("%s: ignored, as in Volcano's vcctl: the file describes the job", strings.Join(idle, ", "))
+		o.f.Warnf("%s: ignored, as in Volcano's vcctl, because the file describes the job", strings.Join(idle, ", "))
 	}
 	r := &o.recipe
 	o.changes = changes{queue: r.queue, priority: r.priority, labels: r.labels, start: r.start}
@@ -348,7 +348,7 @@ func (o *runOptions) warnAboutManyPods(objects []cli.FileObject) {
 			pods += int64(job.Spec.Tasks[i].Replicas)
 		}
 		if pods >= manyPods {
-			o.f.Warnf("job %q creates %d pods, which is unusually many; if this is a mistake: %s", job.Name, pods, o.f.CommandText("job delete "+job.Name))
+			o.f.Warnf("job %q creates %d pods, an unusually large number; if this is a mistake, run: %s", job.Name, pods, o.f.CommandText("job delete "+job.Name))
 		}
 	}
 }

@@ -48,7 +48,7 @@ func parseVolume(text string) (corev1.VolumeSource, corev1.VolumeMount, error) {
 			mount.ReadOnly = true
 		case "rw":
 		default:
-			return wrong("%q is not a path in the container, ro or rw", mode)
+			return wrong("%q is neither a path in the container nor a mode (ro, rw)", mode)
 		}
 		parts = parts[:len(parts)-1]
 	}

@@ -37,14 +37,14 @@ func newExplain(f *cli.Factory, run func(context.Context, *explainOptions) error
 		Short:   "Show why a job is waiting, when it may start, and what would help",
 		Long: cli.FormatHelp(`
 			Show why a job is waiting: the reason, the numbers behind it, the estimated start,
-			and changes with which the job would start now, according to the scheduler's
+			and changes that would let the job start now, according to the scheduler's
 			simulation. The reason is the same as in the event and in the condition of the
 			job's pod group.
 
 			The exit code is 8 while the job is waiting or suspended, and 0 if it is running
 			or has ended. With --all, -A or -l, every waiting job is explained. If the
 			scheduler provides no explanations (such as Volcano's own), conditions and events
-			are shown instead, and the output notes this.`),
+			are shown instead, and the output says so.`),
 		Example: f.FormatExamples(`
 			# One job
 			vcctl job explain train

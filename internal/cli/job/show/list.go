@@ -51,10 +51,10 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 		Long: cli.FormatHelp(`
 			List the jobs of a namespace, or of all namespaces.
 
-			READY is the number of pods that have a node or have succeeded, out of all pods of
-			the job. MIN is the number of pods that must run together. REASON is why a job is
-			waiting or why it failed. --queue, --phase, --user and --node filter on the client
-			side. --user is the owner of the job, not the kubeconfig user as in kubectl.`),
+			READY is the number of pods that are assigned to a node or have succeeded, out of
+			all pods of the job. MIN is the number of pods that must run together. REASON is why
+			a job is waiting or why it failed. --queue, --phase, --user and --node filter on the
+			client side. --user is the owner of the job, not the kubeconfig user as in kubectl.`),
 		Example: f.FormatExamples(`
 			# The jobs of this namespace
 			vcctl job list

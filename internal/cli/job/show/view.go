@@ -43,7 +43,7 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 		Aliases: []string{"describe", "show"},
 		Short:   "Show a job: its tasks, pods and events, and why it is waiting",
 		Long: cli.FormatHelp(`
-			Show details of a job: its tasks, its pods, its phases so far, and the last events
+			Show details of a job: its tasks, pods and phase history, and the latest events
 			about the job, its pod group and its pods. If the job is waiting, the reason and
 			possible solutions follow.`),
 		Example: f.FormatExamples(`

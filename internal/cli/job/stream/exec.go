@@ -92,7 +92,7 @@ func execFlagError(f *cli.Factory, cmd *cobra.Command, err error) error {
 	var none *pflag.NotExistError
 	switch {
 	case errors.As(err, &wrong) && wrong.GetFlag().Name == "index":
-		e.Hint = fmt.Sprintf("-i is the index of a pod here; standard input and the terminal are passed on without -it: %s NAME -- sh", cli.CommandPath(f, cmd))
+		e.Hint = fmt.Sprintf("-i is the pod index; standard input and the terminal are connected without -it: %s NAME -- sh", cli.CommandPath(f, cmd))
 	case errors.As(err, &none):
 		e.Hint = fmt.Sprintf("put the command and its flags after --: %s NAME -- ls -l", cli.CommandPath(f, cmd))
 	}
@@ -106,10 +106,10 @@ func newAttach(f *cli.Factory, run func(context.Context, *execOptions) error) *c
 		Short: "Connect to the program running in a pod of a job",
 		Long: cli.FormatHelp(`
 			Connect this terminal to the program that runs in a container of one pod of a
-			job: the first running pod, or the pod selected by --task and --index. The output
-			of the program from now on is shown here; your input is sent to the program if its
-			container has stdin. If the program ends, the exit code is the program's; if the
-			connection is lost, it is 255 and the program continues.
+			job: the first running pod, or the pod selected by --task and --index. You see
+			new output of the program; your input is sent to the program if its container has
+			stdin. If the program ends, the exit code is the program's; if the connection is
+			lost, the exit code is 255 and the program continues.
 			Ctrl-C disconnects without stopping the program. If the container has a terminal
 			and stdin, Ctrl-C is sent to the program; press Ctrl-P Ctrl-Q to disconnect.
 			` + "`vcctl job logs -f`" + ` shows the output of all pods.`),
@@ -155,9 +155,9 @@ func (o *execOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVarP(&o.task, "task", "t", "", "Task of the pod, or TASK-INDEX (default: the first running pod)")
 	o.index = -1
 	flags.VarP(&indexValue{&o.index}, "index", "i", "Index of the pod in its task (default: the first running pod)")
-	flags.StringVarP(&o.container, "container", "c", "", "Container of the pod (default: the first one)")
+	flags.StringVarP(&o.container, "container", "c", "", "Container of the pod (default: the first container)")
 	flags.BoolVar(&o.stdin, "stdin", true, "Pass standard input to the program")
-	flags.BoolVar(&o.tty, "tty", false, "Give the command a terminal (default: if standard input is a terminal)")
+	flags.BoolVar(&o.tty, "tty", false, "Give the command a terminal (default: only if standard input is a terminal)")
 	flags.Lookup("tty").DefValue = ""
 	cmd.ValidArgsFunction = o.f.CompleteJobs()
 	_ = cmd.RegisterFlagCompletionFunc("task", lookup.CompleteTasks(o.f))
@@ -316,7 +316,7 @@ func (o *execOptions) connectStreams(ctx context.Context, pod *corev1.Pod, conta
 	// Discard the client's log, because the client would log that a stream was closed, which is intended here.
 	err = executor.StreamWithContext(klog.NewContext(streaming, logr.Discard()), streams)
 	if streaming.Err() != nil && len(o.command) == 0 {
-		fmt.Fprintf(s.Err, "\r\njob %q continues: '%s' connects again, '%s' ends it\r\n", o.name, o.f.CommandText("job attach "+o.name), o.f.CommandText("job cancel "+o.name))
+		fmt.Fprintf(s.Err, "\r\njob %q continues; use '%s' to reconnect, or '%s' to cancel it\r\n", o.name, o.f.CommandText("job attach "+o.name), o.f.CommandText("job cancel "+o.name))
 		return ctx.Err()
 	}
 	var ended exec.CodeExitError

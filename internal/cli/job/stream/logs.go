@@ -110,7 +110,7 @@ func (o *logsOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&o.tasks, "task", "t", nil, "Only pods of these tasks (worker), or these pods (worker-3)")
 	flags.StringVarP(&o.container, "container", "c", "", "Only this container (default: all containers)")
-	flags.BoolVarP(&o.follow, "follow", "f", false, "Follow the logs until the job ends, including those of pods that start later")
+	flags.BoolVarP(&o.follow, "follow", "f", false, "Follow the logs until the job ends, including logs of pods that start later")
 	flags.BoolVarP(&o.previous, "previous", "p", false, "Logs of the containers before their last restart")
 	flags.BoolVar(&o.failed, "failed", false, "Only pods that failed")
 	flags.BoolVar(&o.failed, "only-failed", false, "The same as --failed")
@@ -119,10 +119,10 @@ func (o *logsOptions) addFlags(cmd *cobra.Command) {
 	_ = cmd.MarkFlagFilename("output")
 	flags.BoolVar(&o.timestamps, "timestamps", false, "Begin every line with a timestamp")
 	flags.BoolVar(&o.prefix, "prefix", true, "Begin every line with the task and index of its pod")
-	flags.Int64Var(&o.tail, "tail", -1, "Number of last lines of each container to print; -1 prints all")
+	flags.Int64Var(&o.tail, "tail", -1, "Number of most recent lines to print for each container; -1 prints all")
 	flags.DurationVar(&o.since, "since", 0, "Only lines newer than this, for example 5m")
 	flags.IntVar(&o.most, "max-log-requests", 100, "Maximum number of containers to follow at the same time")
-	cli.RequireAny(cmd, "it limits the number of followed containers", "max-log-requests", "follow")
+	cli.RequireAny(cmd, "the flag limits the number of followed containers", "max-log-requests", "follow")
 }
 
 func printLogs(ctx context.Context, o *logsOptions) error {

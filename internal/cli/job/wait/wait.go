@@ -43,13 +43,13 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 
 			  running            they are running, or have run and completed
 			  done               they have ended, successfully or not (the default)
-			  succeeded          they have completed; ends early if one no longer can
+			  succeeded          they have completed; ends early if a job cannot complete
 			  suspended          their pods are stopped and can be resumed
 			  deleted            the objects are gone
 			  jsonpath={…}=TEXT  a field of each job has this value
 
 			The exit code is 0 if all jobs met the condition, 1 if a job or a task of an array
-			failed or ended in another way, 8 if --timeout passed first, and 3 if the API server
+			failed or ended in another way, 8 if --timeout expired first, and 3 if the API server
 			did not respond for 5 minutes; shorter outages are tolerated. While a job is pending,
 			the reason is printed on standard error when it becomes known and when it changes.`),
 		Example: f.FormatExamples(`
@@ -76,7 +76,7 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 	o.sel.AddFlags(cmd, "jobs")
 	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: in all namespaces")
 	cmd.Flags().StringVar(&o.aim, "for", "done", "Condition to wait for: running, done, succeeded, suspended, deleted, or jsonpath={PATH}=VALUE")
-	cmd.Flags().DurationVar(&o.wait.Timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
+	cmd.Flags().DurationVar(&o.wait.Timeout, "timeout", 0, "Maximum time to wait, for example 10m (0 = no limit)")
 	o.out.AddFormatFlags(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("for", cli.CompleteValues(aims...))
 	return cmd
