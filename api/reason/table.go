@@ -175,7 +175,7 @@ var waiting = []Reason{
 		Sentence: "it waits for the resources of evicted or deleted pods that are terminating",
 		Hint:     "wait until they have ended"},
 	{Code: PodsLinger, Step: AtEvict, Pod: Unschedulable, Slurm: "Resources",
-		Sentence: "its resources are still used by deleted pods that do not terminate",
+		Sentence: "the resources that it needs are still used by deleted pods that do not terminate",
 		Hint:     "check the pods for finalizers (kubectl get pod NAME -o yaml); if their node is gone, delete them with kubectl delete pod NAME --force"},
 	{Code: KeptForLost, Step: AtOrder, Pod: Unschedulable, Slurm: "Resources",
 		Sentence: "the resources are held for replacement pods of a running gang",

@@ -82,9 +82,9 @@ func newNodesAdd() *cobra.Command {
 	flags.StringVar(&name, "name", "", "`name` of the node, or the prefix of the names if there are several")
 	flags.StringVar(&node.cpu, "cpu", "", "cpu of each node")
 	flags.StringVar(&node.memory, "memory", "", "memory of each node")
-	flags.StringArrayVar(&node.resources, "resource", nil, "additional resource of each node as `NAME=QUANTITY`; may be repeated")
-	flags.StringArrayVar(&node.labels, "label", nil, "label of each node as `KEY=VALUE`; may be repeated")
-	flags.StringArrayVar(&node.taints, "taint", nil, "taint of each node as `KEY=VALUE:EFFECT`; may be repeated")
+	flags.StringArrayVar(&node.resources, "resource", nil, "additional resource of each node as `NAME=QUANTITY`; can be repeated")
+	flags.StringArrayVar(&node.labels, "label", nil, "label of each node as `KEY=VALUE`; can be repeated")
+	flags.StringArrayVar(&node.taints, "taint", nil, "taint of each node as `KEY=VALUE:EFFECT`; can be repeated")
 	return cmd
 }
 

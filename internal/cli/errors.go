@@ -349,7 +349,7 @@ func humanizeTransport(err error, where Connection) *usererror.Error {
 func unknownKindHint(err error) string {
 	var none *meta.NoKindMatchError
 	if !errors.As(err, &none) {
-		return "the cluster does not have this kind; check apiVersion"
+		return "the cluster has no such kind; check apiVersion"
 	}
 	for kind := range Scheme().AllKnownTypes() {
 		switch {
@@ -365,7 +365,7 @@ func unknownKindHint(err error) string {
 	if near := FindNearest(none.GroupKind.Kind, registeredKinds(none.GroupKind.Group)); near != "" {
 		return fmt.Sprintf("did you mean kind: %s?", near)
 	}
-	return "the cluster does not have this kind; install its definition, or correct apiVersion"
+	return "the cluster has no such kind; install its CRD, or correct apiVersion"
 }
 
 // isRegisteredGroup reports whether vc defines the kinds of an API group.

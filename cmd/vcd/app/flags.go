@@ -63,7 +63,7 @@ func (f *flags) bindFlags(fs *pflag.FlagSet, p parts) {
 	fs.SortFlags = false
 	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "path of a kubeconfig; by default, $KUBECONFIG, then the pod's service account")
 	fs.StringVar(&f.master, "master", "", "address of the API server, instead of the kubeconfig's")
-	fs.StringSliceVar(&f.schedulerNames, "scheduler-name", []string{keys.DefaultSchedulerName}, "spec.schedulerName of the pods to schedule; may be repeated")
+	fs.StringSliceVar(&f.schedulerNames, "scheduler-name", []string{keys.DefaultSchedulerName}, "spec.schedulerName of the pods to schedule; can be repeated")
 	if p&scheduling != 0 {
 		fs.StringVar(&f.schedulerConf, "scheduler-conf", "", "path of volcano-scheduler.conf, which is reloaded when it changes; by default, the built-in configuration")
 		fs.DurationVar(&f.period, "schedule-period", time.Second, "maximum time between two cycles; changes start a cycle immediately")

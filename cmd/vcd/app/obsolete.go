@@ -50,7 +50,7 @@ func (p parts) ignoredFlags() []ignoredFlag {
 			ignoredFlag{"node-worker-threads", false, "a single worker updates the scheduler's copy of the cluster state"},
 			ignoredFlag{"gate-removal-worker-num", false, adapts},
 			ignoredFlag{"resync-period", false, "broken watches are resumed without listing again"},
-			ignoredFlag{"resource-sync-timeout", false, "the first cycle starts after all lists are complete"},
+			ignoredFlag{"resource-sync-timeout", false, "the first scheduling cycle waits until the cluster state has been loaded"},
 			ignoredFlag{"priority-class", true, "priorities are used if policy priority is in the scheduler's configuration"},
 			ignoredFlag{"disable-default-scheduler-config", true, "without a file, the default configuration is used"},
 			ignoredFlag{"plugins-dir", false, "a custom policy is compiled in with one call; see examples/custom-policy"},

@@ -108,7 +108,7 @@ func TestWaitForAFlowThatIsDeletedOrLate(t *testing.T) {
 	}
 	server := clitest.Start(t, plainFlow(flowv1alpha1.Pending))
 	got := golden.Run{Args: "jobflow wait pair --timeout 50ms"}.RunAgainst(t, server)
-	if got.Code != cli.ExitPending || !strings.Contains(got.Err, `the wait for job flow "pair" ended after 50ms: Pending; waiting: first, second`) {
+	if got.Code != cli.ExitPending || !strings.Contains(got.Err, `timed out waiting for job flow "pair" after 50ms: Pending; waiting: first, second`) {
 		t.Errorf("exit %d: %s", got.Code, got.Err)
 	}
 }

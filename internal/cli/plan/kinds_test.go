@@ -125,7 +125,7 @@ func TestPlansThatCannotBeMade(t *testing.T) {
 	for name, test := range map[string]struct{ input, says string }{
 		"a step whose template is missing": {strings.Replace(flowFile, "name: clean}", "name: other}", 1), `job flow "night": job template clean does not exist in namespace nlp: its step would wait`},
 		"a patch that does not fit":        {strings.Replace(flowFile, "queue: research", "tasks: [{replicas: 3}]", 1), "spec.flows[1].patch"},
-		"a pod that exists already":        {strings.ReplaceAll(gangFile, "alone", "train-worker-0"), `pod "train-worker-0" already exists in namespace "nlp" (Running): this one would be rejected`},
+		"a pod that exists already":        {strings.ReplaceAll(gangFile, "alone", "train-worker-0"), `pod "train-worker-0" already exists in namespace "nlp" (Running): this object would be rejected`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

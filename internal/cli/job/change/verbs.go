@@ -23,7 +23,7 @@ const podsStop = "pods will be stopped; work since the last checkpoint is lost"
 func newSuspend(f *cli.Factory, run func(context.Context, *commandOptions) error) *cobra.Command {
 	return newCommand(f, run, verb{
 		Verb: clusterops.Suspend,
-		help: "Stop the pods of jobs, but keep the jobs",
+		help: "Suspend jobs: stop their pods, but keep the jobs",
 		long: `
 			Suspend jobs: their pods are stopped; the jobs remain and can be resumed. This is
 			not a pause: the work of the pods since their last checkpoint is lost.`,
@@ -57,7 +57,7 @@ func newResume(f *cli.Factory, run func(context.Context, *commandOptions) error)
 func newRestart(f *cli.Factory, run func(context.Context, *commandOptions) error) *cobra.Command {
 	return newCommand(f, run, verb{
 		Verb: clusterops.Restart,
-		help: "Stop all pods of jobs and start them again",
+		help: "Restart jobs: stop all their pods and start over",
 		long: `
 			Restart jobs: all their pods are stopped and deleted, including pods that
 			succeeded, and the jobs return to the queue. The work of the pods since their last

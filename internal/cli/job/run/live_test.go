@@ -85,7 +85,7 @@ func TestRunInterruptedSaysThatTheJobGoesOn(t *testing.T) {
 		if code := stop(); code != cli.ExitInterrupted {
 			t.Errorf("%s: exit %d", flag, code)
 		}
-		if want := "job \"hello\" continues: 'vcctl job logs hello -f' follows it, 'vcctl job cancel hello' ends it"; !strings.Contains(out.String(), want) {
+		if want := "job \"hello\" continues; use 'vcctl job logs hello -f' to follow it, or 'vcctl job cancel hello' to cancel it"; !strings.Contains(out.String(), want) {
 			t.Errorf("%s: want %q:\n%s", flag, want, out)
 		}
 	}
@@ -95,7 +95,7 @@ func TestWaitTimesOutWithItsOwnCode(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.ClusterObjects()...)
 	got := golden.Run{Args: "job run hello --wait --timeout 50ms"}.RunAgainst(t, server)
-	if got.Code != cli.ExitPending || !strings.Contains(got.Err, "ended after 50ms") {
+	if got.Code != cli.ExitPending || !strings.Contains(got.Err, "timed out waiting for job \"hello\" after 50ms") {
 		t.Errorf("exit %d: %s", got.Code, got.Err)
 	}
 }

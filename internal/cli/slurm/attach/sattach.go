@@ -63,7 +63,7 @@ const recentLines = 100
 func (a *Allocation) followScript(ctx context.Context) error {
 	for _, option := range []string{"label", "layout", "output-filter", "error-filter"} {
 		if a.Parsed.Has(option) {
-			return usererror.Errorf("specify a step, for example "+a.ID+".0; a script is a single process", "--%s applies only to steps", option)
+			return usererror.Errorf("specify a step, for example "+a.ID+".0; the batch script is a single process", "--%s applies only to steps", option)
 		}
 	}
 	clientset, err := a.Factory.Clientset()

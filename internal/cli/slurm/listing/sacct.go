@@ -271,7 +271,7 @@ func readSacctWindow(c *program.Call, v *sacctView) error {
 		*at = t
 	}
 	if v.window.From.After(v.window.To) {
-		return usererror.Errorf("specify a start time (-S) before the end time (-E); the default of -E is now", "Start time (%s) requested is after end time (%s).", v.window.From.Format(timeformat.Standard), v.window.To.Format(timeformat.Standard))
+		return usererror.Errorf("specify a start time (-S) before the end time (-E); -E defaults to the current time", "Start time (%s) requested is after end time (%s).", v.window.From.Format(timeformat.Standard), v.window.To.Format(timeformat.Standard))
 	}
 	return nil
 }

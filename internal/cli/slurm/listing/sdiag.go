@@ -21,7 +21,7 @@ var sdiagTable = getopt.Table{Program: "sdiag", Options: []getopt.Option{
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
 	{Long: "json", Help: "Print JSON"},
 	{Long: "yaml", Help: "Print YAML"},
-	{Long: "reset", Short: 'r', Help: "Not supported: statistics cover only existing jobs, and cycles since the scheduler started"},
+	{Long: "reset", Short: 'r', Help: "Not supported: statistics cannot be reset; they cover the existing jobs and the cycles since the scheduler started"},
 	{Long: "sort-by-id", Short: 'i', NoEffect: true, Help: "No effect: RPCs are not counted"},
 	{Long: "sort-by-time", Short: 't', NoEffect: true, Help: "No effect: RPCs are not counted"},
 	{Long: "sort-by-time2", Short: 'T', NoEffect: true, Help: "No effect: RPCs are not counted"},
@@ -45,7 +45,7 @@ var Sdiag = program.Program{Table: &sdiagTable, Run: runSdiag,
 }
 
 func runSdiag(ctx context.Context, c *program.Call) error {
-	if err := c.RejectUnsupported(map[string]string{"reset": "statistics cover only existing jobs, and cycles since the scheduler started"}); err != nil {
+	if err := c.RejectUnsupported(map[string]string{"reset": "statistics cannot be reset; they cover the existing jobs and the cycles since the scheduler started"}); err != nil {
 		return err
 	}
 	if len(c.Parsed.Operands) > 0 {

@@ -75,7 +75,7 @@ func NewNamespaces(ownNet bool) (Namespaces, error) {
 			flags |= unix.CLONE_NEWNET
 		}
 		if failure = unix.Unshare(flags); failure != nil {
-			failure = fmt.Errorf("create the namespaces of the pod: %w", failure)
+			failure = fmt.Errorf("create the Linux namespaces of the pod: %w", failure)
 			return
 		}
 		if made.IPC, failure = os.Open("/proc/thread-self/ns/ipc"); failure != nil || !ownNet {

@@ -26,7 +26,7 @@ var Table = getopt.Table{
 		{Long: "overlap", StepOnly: true, Group: groupSize, Help: "share processors with other steps"},
 		{Long: "exact", StepOnly: true, Group: groupSize, Help: "use only the processors of the step's tasks (default)"},
 		{Long: "overcommit", StepOnly: true, Short: 'O', Group: groupSize, Help: "allow more tasks than processors"},
-		{Long: "immediate", Short: 'I', Arg: getopt.Optional, Value: "secs", Group: groupSize, Help: "do not wait for processors"},
+		{Long: "immediate", Short: 'I', Arg: getopt.Optional, Value: "secs", Group: groupSize, Help: "fail if no processors are free now"},
 		{Long: "input", StepOnly: true, Short: 'i', Arg: getopt.Required, Value: "mode", Group: groupStream, Help: "input mode: all, none, a task number, or a file"},
 		{Long: "output", StepOnly: true, Short: 'o', Arg: getopt.Required, Value: "file", Group: groupStream, Help: "file for standard output; none discards it"},
 		{Long: "error", StepOnly: true, Short: 'e', Arg: getopt.Required, Value: "file", Group: groupStream, Help: "file for standard error; none discards it"},

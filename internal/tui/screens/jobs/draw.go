@@ -52,7 +52,7 @@ func (j *Jobs) emptyReason(ctx *screenapi.Context) string {
 	case unseen != "":
 		return unseen
 	case ctx.Mine:
-		return ctx.EmptyTableText(fmt.Sprintf("no jobs of %s (M shows all users)", ctx.User))
+		return ctx.EmptyTableText(fmt.Sprintf("%s has no jobs (M shows the jobs of all users)", ctx.User))
 	case ctx.Namespace != "":
 		return ctx.EmptyTableText(fmt.Sprintf("no jobs in namespace %s (0 shows all namespaces)", ctx.Namespace))
 	}
