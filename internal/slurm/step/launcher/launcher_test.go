@@ -135,8 +135,8 @@ func TestASignalComesBeforeTheTimeLimit(t *testing.T) {
 		signal launchconfig.Signal
 		script string
 	}{
-		"to the script alone": {launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 3599, Batch: true}, "#!/bin/bash\ntrap 'echo caught; exit 7' USR1\nwhile :; do read -t 1 <> <(:); done\n"},
-		"to the steps":        {launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 3599}, "#!/bin/bash\nsrun -n1 bash -c \"trap 'echo caught; exit 7' USR1; while :; do read -t 1 <> <(:); done\"\n"},
+		"to the script alone": {launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 3599, Batch: true}, "#!/bin/bash\nexec 9<> <(:)\ntrap 'echo caught; exit 7' USR1\nwhile :; do read -t 1 -u 9; done\n"},
+		"to the steps":        {launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 3599}, "#!/bin/bash\nsrun -n1 bash -c \"exec 9<> <(:); trap 'echo caught; exit 7' USR1; while :; do read -t 1 -u 9; done\"\n"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestASignalComesBeforeTheTimeLimit(t *testing.T) {
 // scontrol update gives a running job a shorter limit: its signal is sent earlier, and squeue shows the new limit.
 func TestTheSignalFollowsAShorterLimit(t *testing.T) {
 	t.Parallel()
-	p, code := steptest.Run(t, "#!/bin/bash\ntrap 'squeue -h -o %l; exit 7' USR1\nvc-step limit soon; vc-step limit 60\nwhile :; do read -t 1 <> <(:); done\n", func(p *steptest.Pod) {
+	p, code := steptest.Run(t, "#!/bin/bash\nexec 9<> <(:)\ntrap 'squeue -h -o %l; exit 7' USR1\nvc-step limit soon; vc-step limit 60\nwhile :; do read -t 1 -u 9; done\n", func(p *steptest.Pod) {
 		p.Spec.TimeLimit, p.Spec.Signal = 3600, &launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 60, Batch: true}
 	})
 	if code != 7 || p.Out.String() != "1:00\n" || !strings.Contains(p.Err.String(), `"soon" is not a number of seconds`) {
@@ -163,7 +163,7 @@ func TestTheSignalFollowsAShorterLimit(t *testing.T) {
 // --signal=B:USR1@5 sends the signal five seconds before the end, according to the job's own clock.
 func TestTheSignalOfFiveSecondsLeavesFiveSeconds(t *testing.T) {
 	t.Parallel()
-	p, code := steptest.Run(t, "#!/bin/bash\ntrap 'echo $((SLURM_JOB_END_TIME - $(date +%s))); exit 7' USR1\nwhile :; do read -t 1 <> <(:); done\n", func(p *steptest.Pod) {
+	p, code := steptest.Run(t, "#!/bin/bash\nexec 9<> <(:)\ntrap 'echo $((SLURM_JOB_END_TIME - $(date +%s))); exit 7' USR1\nwhile :; do read -t 1 -u 9; done\n", func(p *steptest.Pod) {
 		p.Spec.TimeLimit, p.Spec.Signal = 10, &launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 5, Batch: true}
 	})
 	if left, err := strconv.Atoi(strings.TrimSpace(p.Out.String())); code != 7 || err != nil || left < 1 || left > 5 { // fewer on a busy machine
@@ -184,7 +184,7 @@ func TestASignalThatIsDueAtTheStartIsNotLost(t *testing.T) {
 
 func TestAScriptSetsItsTrapsBeforeASignalThatIsDueAtTheStart(t *testing.T) {
 	t.Parallel()
-	_, code := steptest.Run(t, "#!/bin/bash\ntrap 'exit 7' USR1\nwhile :; do read -t 1 <> <(:); done\n", func(p *steptest.Pod) {
+	_, code := steptest.Run(t, "#!/bin/bash\nexec 9<> <(:)\ntrap 'exit 7' USR1\nwhile :; do read -t 1 -u 9; done\n", func(p *steptest.Pod) {
 		p.Spec.TimeLimit, p.Spec.Signal = 20, &launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 60, Batch: true}
 	})
 	if code != 7 {
