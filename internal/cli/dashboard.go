@@ -10,7 +10,8 @@ type DashboardOptions struct {
 	ReadOnly bool
 	// ASCII is true if only ASCII characters are drawn.
 	ASCII bool
-	// Theme is the name of the color theme; the dashboard rejects unknown names.
+	// Theme is the name of the color theme; the dashboard rejects unknown names. If it is empty, the settings file or the
+	// terminal decides.
 	Theme string
 	// Demo shows a made-up cluster instead of a real one.
 	Demo bool

@@ -75,6 +75,7 @@ type Factory struct {
 
 	settingsOnce sync.Once
 	settings     *Settings
+	settingsText []byte // content of the settings file
 	settingsErr  error
 }
 

@@ -32,6 +32,16 @@ func FindFieldLine(text []byte, kind, name, path string) int {
 	}
 }
 
+// FindLineOfPath returns the line number of the field with this path in a YAML document. If the field is missing, it
+// returns the line of the nearest enclosing value. It returns 0 if the text is not YAML.
+func FindLineOfPath(text []byte, path string) int {
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil || len(document.Content) == 0 {
+		return 0
+	}
+	return findLineBelow(document.Content[0], path)
+}
+
 func findLineBelow(node *yaml.Node, path string) int {
 	line := node.Line
 	for _, step := range splitFieldPath(path) {

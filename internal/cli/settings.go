@@ -28,8 +28,8 @@ type Settings struct {
 	Columns map[string][]string `json:"columns,omitempty"`
 }
 
-// settingNames lists the keys of the settings file.
-var settingNames = []string{"queue", "compat", "color", "columns"}
+// settingNames lists the keys of the settings file. The section dashboard is read by the dashboard.
+var settingNames = []string{"queue", "compat", "color", "columns", "dashboard"}
 
 // SettingsFile returns the path of the settings file: $VCCTL_CONFIG, or vcctl/config.yaml below $XDG_CONFIG_HOME or
 // ~/.config. It returns "" if none of these directories is known.
@@ -55,6 +55,10 @@ func (f *Factory) LoadSettings() (*Settings, error) {
 	return f.settings, f.settingsErr
 }
 
+// SettingsText returns the path and the text of the settings file; the text is empty if there is no file. LoadSettings
+// must have succeeded.
+func (f *Factory) SettingsText() (path string, text []byte) { return f.SettingsFile(), f.settingsText }
+
 func (f *Factory) readSettings() (*Settings, error) {
 	s := &Settings{}
 	path := f.SettingsFile()
@@ -67,6 +71,7 @@ func (f *Factory) readSettings() (*Settings, error) {
 		if err := f.parseSettings(path, text, s); err != nil {
 			return nil, err
 		}
+		f.settingsText = text
 	}
 	if queue := f.Streams.Env("VCCTL_QUEUE"); queue != "" {
 		s.Queue = queue
@@ -93,7 +98,7 @@ func (f *Factory) parseSettings(path string, text []byte, s *Settings) error {
 		if near := FindNearest(name, settingNames); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		f.Warnf("settings %s: unknown setting %q has no effect; %s", path, name, hint)
+		f.Warnf("settings %s:%d: unknown setting %q has no effect; %s", path, FindLineOfPath(text, name), name, hint)
 	}
 	if err := yaml.Unmarshal(text, s); err != nil {
 		return usererror.Errorf("use the correct types, for example columns: {jobs: [name, phase, reason]}", "settings %s: %v", path, err)

@@ -28,6 +28,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // AddToFactory adds the dashboard to a factory.
@@ -36,13 +37,20 @@ func AddToFactory(f *cli.Factory) { f.Dashboard = runDashboard }
 // runDashboard runs the dashboard until the user ends it. If the user switches to another cluster, runDashboard starts
 // that cluster's dashboard. If that fails, it returns to the previous dashboard and shows the error.
 func runDashboard(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) error {
+	preferences, err := readPreferences(f)
+	if err != nil {
+		return err
+	}
+	if names := preferences.ThemeNames(); o.Theme != "" && !slices.Contains(names, o.Theme) {
+		return usererror.Errorf("one of: "+strings.Join(names, ", "), "--theme: unknown theme %q", o.Theme)
+	}
 	if o.Demo {
-		return showDemo(ctx, f, o)
+		return showDemo(ctx, f, o, preferences)
 	}
 	var said screenapi.Notice
 	before, as := f, o
 	for {
-		next, err := showCluster(ctx, f, o, said)
+		next, err := showCluster(ctx, f, o, preferences, said)
 		switch {
 		case err != nil && f == before:
 			return err
@@ -62,14 +70,14 @@ func runDashboard(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) e
 }
 
 // showDemo shows a made-up cluster.
-func showDemo(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) error {
+func showDemo(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, preferences tui.Preferences) error {
 	cluster := demo.New()
-	how := newSettings(f, o, demo.Namespace)
+	how := newSettings(f, o, preferences, demo.Namespace)
 	how.Actions, how.User, how.Contexts = cluster, demo.User, nil
 	_, err := tui.Run(ctx, how, tui.World{
 		In: f.Streams.In, Out: f.Streams.Out, Err: f.Streams.Err, Env: os.Environ(), Source: cluster, Logs: demo.NewLogs(cluster.Now), Now: cluster.Now, Colors: requestedColors(f),
 	})
-	return err
+	return locatePreferenceError(f, err)
 }
 
 // factoryForContext returns a factory for another context of the same kubeconfig. It keeps the flags about the user's
@@ -98,7 +106,7 @@ func factoryForContext(f *cli.Factory, name string) (other *cli.Factory, left []
 }
 
 // showCluster shows one cluster. next is the context that the user switches to, or "".
-func showCluster(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, said screenapi.Notice) (next string, err error) {
+func showCluster(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, preferences tui.Preferences, said screenapi.Notice) (next string, err error) {
 	config, err := f.RESTConfig()
 	if err != nil {
 		return "", err
@@ -117,20 +125,22 @@ func showCluster(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, sa
 	}
 	lines := logs{podlogs.New(able.cluster.Typed)}
 	defer lines.Stop()
-	how := newSettings(f, o, own)
+	how := newSettings(f, o, preferences, own)
 	how.Actions, how.Notice = able, said
 	ctx, stop := context.WithCancel(ctx)
 	running := make(chan struct{})
 	go func() { defer close(running); watches.Run(ctx) }()
 	defer func() { stop(); <-running }()
-	return tui.Run(ctx, how, tui.World{
+	next, err = tui.Run(ctx, how, tui.World{
 		In: f.Streams.In, Out: f.Streams.Out, Err: f.Streams.Err, Env: os.Environ(), Source: watches, Logs: lines, Now: f.Now, Colors: requestedColors(f),
 	})
+	return next, locatePreferenceError(f, err)
 }
 
-func newSettings(f *cli.Factory, o cli.DashboardOptions, own string) tui.Settings {
+func newSettings(f *cli.Factory, o cli.DashboardOptions, preferences tui.Preferences, own string) tui.Settings {
 	s := tui.Settings{
 		Specs: screens.AllScreenSpecs(), Theme: o.Theme, Colors: theme.TrueColor, ASCII: o.ASCII, Namespace: o.Namespace, Own: own, User: f.Streams.FindUserName(), ReadOnly: o.ReadOnly, Program: f.Program,
+		Preferences: preferences, RunCommand: runShellCommand,
 	}
 	if c := requestedColors(f); c != nil {
 		s.Colors = *c

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ const noticeFor = 10 * time.Second
 type Settings struct {
 	// Specs lists the screens. Those with a Number are tabs, in this order; the first tab is shown at the start.
 	Specs []screenapi.Spec
-	// Theme is one of theme.Names. Colors and ASCII describe the terminal.
+	// Theme is the name of a theme, or "" for the theme of the Preferences. Colors and ASCII describe the terminal.
 	Theme  string
 	Colors theme.Colors
 	ASCII  bool
@@ -44,12 +45,18 @@ type Settings struct {
 	Contexts []string
 	// Notice is the notice to show at the start.
 	Notice screenapi.Notice
+	// Preferences holds the user's own settings. RunCommand runs the commands among them.
+	Preferences Preferences
+	RunCommand  RunCommand
 }
 
 // App is the dashboard without a terminal.
 type App struct {
 	specs map[string]screenapi.Spec
 	tabs  []screenapi.Spec
+	prefs *Preferences
+	// runCommand runs the user's own commands.
+	runCommand RunCommand
 	// tables caches the key table of each screen.
 	tables map[string][]screenapi.Binding
 	roots  map[string]screenapi.Screen
@@ -91,7 +98,7 @@ type overlay interface {
 func New(s Settings) (*App, error) {
 	a := &App{
 		specs: map[string]screenapi.Spec{}, tables: map[string][]screenapi.Binding{}, roots: map[string]screenapi.Screen{}, filters: map[screenapi.Screen]string{}, opened: map[screenapi.Screen]string{}, stale: map[screenapi.Screen]bool{},
-		themeName: s.Theme, colors: s.Colors, mono: s.Colors == theme.NoColor, ascii: s.ASCII, own: s.Own, contexts: s.Contexts,
+		themeName: s.Theme, colors: s.Colors, mono: s.Colors == theme.NoColor, ascii: s.ASCII, own: s.Own, contexts: s.Contexts, runCommand: s.RunCommand,
 	}
 	for _, spec := range s.Specs {
 		a.specs[spec.Name] = spec
@@ -105,7 +112,10 @@ func New(s Settings) (*App, error) {
 	a.ctx = screenapi.Context{
 		Snap: snapshot.EmptySnapshot(s.Now), Now: s.Now, Namespace: s.Namespace, User: s.User, ReadOnly: s.ReadOnly, Program: s.Program, Actions: s.Actions,
 	}
-	if err := a.setTheme(s.Theme); err != nil {
+	if err := a.applyPreferences(&s.Preferences); err != nil {
+		return nil, err
+	}
+	if err := a.setTheme(cmp.Or(s.Theme, s.Preferences.Theme, "auto")); err != nil {
 		return nil, err
 	}
 	a.stack = []screenapi.Screen{a.ensureRootScreen(a.tabs[0].Name)}
@@ -119,9 +129,13 @@ func (a *App) setTheme(name string) error {
 	if name == "auto" && a.light {
 		resolved = "light"
 	}
+	if own, ok := a.prefs.Themes[name]; ok {
+		a.themeName, a.ctx.Theme = name, own.New(name, a.colors, a.ascii)
+		return nil
+	}
 	look, err := theme.New(resolved, a.colors, a.ascii)
 	if err != nil {
-		return err
+		return fmt.Errorf("unknown theme %q; themes: %s", name, strings.Join(a.prefs.ThemeNames(), ", "))
 	}
 	a.themeName, a.ctx.Theme = name, look
 	return nil
@@ -145,10 +159,26 @@ func (a *App) SetBackground(dark bool) {
 // it.
 func (a *App) ensureRootScreen(name string) screenapi.Screen {
 	if a.roots[name] == nil {
-		a.roots[name] = a.specs[name].New("")
-		a.stale[a.roots[name]] = true
+		spec := a.specs[name]
+		root := a.newScreen(spec, "")
+		a.roots[name] = root
+		a.stale[root] = true
+		if spec.Filter != "" {
+			_ = root.(screenapi.Filterer).SetFilter(&a.ctx, spec.Filter) // addSavedFilters has accepted it
+			a.filters[root], a.opened[root] = spec.Filter, spec.Filter
+		}
 	}
 	return a.roots[name]
+}
+
+// isRoot reports whether a screen is kept for a tab.
+func (a *App) isRoot(s screenapi.Screen) bool {
+	for _, root := range a.roots {
+		if root == s {
+			return true
+		}
+	}
+	return false
 }
 
 // VisibleScreen returns the visible screen.
@@ -225,7 +255,7 @@ func (a *App) ReportDone(from screenapi.Screen, run screenapi.Run, done screenap
 	} else if !run.Quiet && done.Said != "" {
 		said := done.Said
 		if run.Undo != nil {
-			said += "   (z undoes it)"
+			said += "   (" + a.ctx.KeyFor("undo", "z") + " undoes it)"
 		}
 		a.showNotice(screenapi.Notice{Text: said})
 	}
@@ -247,7 +277,7 @@ func formatOnOneLine(err error) string {
 
 // isOpenOrKept reports whether a screen is open or is kept for a tab.
 func (a *App) isOpenOrKept(s screenapi.Screen) bool {
-	return a.roots[s.Name()] == s || slices.Contains(a.stack, s)
+	return a.isRoot(s) || slices.Contains(a.stack, s)
 }
 
 // ShowNotice shows a notice in the frame.

@@ -9,7 +9,6 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
-	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
 // paletteCommands returns the commands that the palette offers before the user types an argument: the screens, the
@@ -28,7 +27,7 @@ func (a *App) paletteCommands() []command {
 		{name: "node", takes: "name", help: "open a node"},
 		{name: "ns", also: []string{"namespace"}, takes: "namespace", help: "show another namespace, or all"},
 		{name: "ctx", takes: "context", help: "switch to another context of the kubeconfig"},
-		{name: "theme", takes: "name", help: strings.Join(theme.Names(), ", ")},
+		{name: "theme", takes: "name", help: strings.Join(a.prefs.ThemeNames(), ", ")},
 		{name: "resource", takes: "name", help: "resource shown in heat maps and bars"},
 		{name: "filter", takes: "text", help: "show only matching rows"},
 	} {
@@ -87,7 +86,7 @@ func (a *App) withArgument(name, argument string) []command {
 			add(c, "the cluster of this context", screenapi.SwitchContext{Name: c})
 		}
 	case "theme":
-		for _, t := range theme.Names() {
+		for _, t := range a.prefs.ThemeNames() {
 			add(t, "", screenapi.SetTheme{Name: t})
 		}
 	case "resource":

@@ -79,7 +79,7 @@ func (a *App) openScreen(e screenapi.Open) {
 		}
 	}
 	a.leaveScreen()
-	s := spec.New(e.Target)
+	s := a.newScreen(spec, e.Target)
 	a.stale[s] = true
 	a.pushScreen(s)
 	if e.Filter == "" {
@@ -123,7 +123,7 @@ func (a *App) closeScreen() {
 
 // dropScreenState drops the state of a closed screen, unless it is a tab.
 func (a *App) dropScreenState(closed screenapi.Screen) {
-	if a.roots[closed.Name()] == closed {
+	if a.isRoot(closed) {
 		return
 	}
 	delete(a.filters, closed)

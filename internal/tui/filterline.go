@@ -56,8 +56,10 @@ func (a *App) drawFilterRow(c canvas.Canvas) {
 	if top, ok := a.VisibleScreen().(screenapi.Filterer); ok {
 		shown, all := top.Matches(&a.ctx)
 		right = fmt.Sprintf("%s of %s", widget.FormatCount(shown), widget.FormatCount(all))
-		if c.W >= 80 {
-			right += " match   (esc " + a.escapeEffect() + ")"
+		if effect := a.escapeEffect(); c.W >= 80 && effect != "" {
+			right += " match   (" + a.ctx.KeyFor("back", "esc") + " " + effect + ")"
+		} else if c.W >= 80 {
+			right += " match"
 		}
 	}
 	style := theme.Dim
@@ -74,10 +76,14 @@ func (a *App) drawFilterRow(c canvas.Canvas) {
 	c.Fit(x, 0, end-x, a.filters[a.VisibleScreen()], theme.Plain)
 }
 
-// escapeEffect describes what esc does to the filter of the visible screen.
+// escapeEffect describes what esc does to the filter of the visible screen; it is empty for the filter of a tab, which
+// stays.
 func (a *App) escapeEffect() string {
 	top := a.VisibleScreen()
 	if opened := a.opened[top]; opened != "" && a.filters[top] == opened {
+		if a.isRoot(top) {
+			return ""
+		}
 		return "goes back"
 	}
 	return "clears"

@@ -194,7 +194,7 @@ func (a *App) drawTabRow(c canvas.Canvas) {
 		if c.W < 100 {
 			title = cmp.Or(spec.ShortTab, spec.Tab)
 		}
-		open := a.stack[0].Name() == spec.Name && len(a.stack) == 1 || a.VisibleScreen().Name() == spec.Name
+		open := a.isTabOpen(spec)
 		text := " " + spec.Number + " " + title
 		if open {
 			text = "[" + spec.Number + "]" + title
@@ -205,6 +205,16 @@ func (a *App) drawTabRow(c canvas.Canvas) {
 		x = a.drawTabTitle(c, x, spec.Number, text, open)
 	}
 	a.drawProblem(c, x)
+}
+
+// isTabOpen reports whether the visible screen belongs to a tab: it is the tab's own screen, or another screen of the same
+// kind above it, such as the jobs of a queue.
+func (a *App) isTabOpen(tab screenapi.Spec) bool {
+	visible := a.VisibleScreen()
+	if a.isRoot(visible) {
+		return a.roots[tab.Name] == visible
+	}
+	return visible.Name() == tab.Name
 }
 
 // drawProblem draws the reason for a lost connection if there is space for it in the row of tabs.

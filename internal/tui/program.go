@@ -214,7 +214,9 @@ func (m *model) View() tea.View {
 	}
 	view := tea.NewView(m.content)
 	view.AltScreen = true
-	view.MouseMode = tea.MouseModeCellMotion
+	if m.app.prefs.UsesMouse() {
+		view.MouseMode = tea.MouseModeCellMotion
+	}
 	view.WindowTitle = m.app.ctx.Program + " top " + cmp.Or(m.app.ctx.Snap.Cluster, "")
 	return view
 }

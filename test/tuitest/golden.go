@@ -43,17 +43,28 @@ func Start(t testing.TB, specs []screenapi.Spec, world string, size Size) *tui.A
 
 func startDashboard(t testing.TB, specs []screenapi.Spec, world string, size Size, l look) *tui.App {
 	t.Helper()
+	app, err := StartWithPreferences(t, specs, world, size, tui.Settings{Theme: l.theme, Colors: l.colors, ASCII: l.ascii})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return app
+}
+
+// StartWithPreferences returns a dashboard with the theme, preferences and RunCommand of these settings.
+func StartWithPreferences(t testing.TB, specs []screenapi.Spec, world string, size Size, settings tui.Settings) (*tui.App, error) {
+	t.Helper()
 	snap, err := SnapshotOfWorld(world)
 	if err != nil {
 		t.Fatal(err)
 	}
-	app, err := tui.New(tui.Settings{Specs: specs, Theme: l.theme, Colors: l.colors, ASCII: l.ascii, User: "mei", Own: "nlp", Program: "vcctl", Actions: &Recorder{Seen: snap}, Now: Now})
+	settings.Specs, settings.User, settings.Own, settings.Program, settings.Actions, settings.Now = specs, "mei", "nlp", "vcctl", &Recorder{Seen: snap}, Now
+	app, err := tui.New(settings)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	app.Resize(size.W, size.H)
 	app.SetSnapshot(snap)
-	return app
+	return app, nil
 }
 
 // AnswerRequests carries out the requests of a dashboard with a Recorder until no more arrive. It ignores all effects

@@ -123,7 +123,27 @@ func addTopics(root *cobra.Command) {
 		compat: true           like VCCTL_COMPAT=true: Volcano's tables and messages
 		columns:               the columns of lists, by kind (jobs, queues, pods, …;
 		  jobs: [name, phase]  tree: queue tree); -o wide still shows all
+		dashboard:             settings of vcctl top:
+		  theme: light         unless --theme is given
+		  mouse: false         leave the mouse to the terminal
+		  columns:             columns of jobs, queues, nodes and events, in this
+		    jobs: [jobid, name, "TEAM:.metadata.labels.team"]
+		                       order; TITLE:JSONPATH is a field of the object
+		  sort:                up to three columns; - means descending
+		    jobs: [-gpu, name]
+		  filters:             saved filters, each with a tab of its own
+		  - {name: Failed, screen: jobs, filter: "st:f since:1d"}
+		  keys:                other keys for actions (their names are in ? and :)
+		    cancel: ctrl-k
+		  commands:            own commands, run by sh; the selected row is in
+		  - name: events       $KIND, $NAMESPACE and $NAME; also confirm, dangerous
+		    key: ctrl-o        (not with --readonly) and background: true
+		    screens: [jobs]
+		    command: kubectl events -n "$NAMESPACE" --for "job/$NAME" | less
+		  themes:              own themes: another theme with other colours
+		    ocean: {base: dark, colors: {running: "#00d7ff", failed: "203"}}
 
+		An invalid setting of the dashboard is an error with the line number.
 		Flags take precedence over environment variables, and environment variables take
 		precedence over the file. To use another file, set VCCTL_CONFIG.`)
 	topic("old-programs", "vsub, vjobs, … and Volcano's flags", `

@@ -52,6 +52,8 @@ type Spec struct {
 	Tab, ShortTab string
 	Number        string
 	// New creates a screen; target is the target of Open.
-	New  func(target string) Screen
-	Keys []Binding
+	New func(target string) Screen
+	// Filter is the filter with which the tab is opened; it is empty except for the user's saved filters.
+	Filter string
+	Keys   []Binding
 }

@@ -74,6 +74,15 @@ type Escaper interface{ Escape() bool }
 // sent to Update as Typed instead of being dispatched through the key table.
 type Reader interface{ Reading() bool }
 
+// Selector is a screen on which one object is selected.
+type Selector interface {
+	// Selection returns the selected object; ok is false if there is none.
+	Selection() (object Selection, ok bool)
+}
+
+// Selection identifies an API object. Kind is its kind in lower case, such as job; Namespace may be empty.
+type Selection struct{ Kind, Namespace, Name string }
+
 // Context is the data that screens can use. It is updated before each call.
 type Context struct {
 	// Snap is never nil.
@@ -100,6 +109,17 @@ type Context struct {
 	Actions Actions
 	// Program is the command that the user typed: "vcctl" or "kubectl vc".
 	Program string
+	// OwnKeys maps the names of actions to the display names of the keys that the user has assigned to them.
+	OwnKeys map[string]string
+}
+
+// KeyFor returns the display name of the key of an action; usual is the key that it has unless the user has assigned
+// another one.
+func (ctx *Context) KeyFor(action, usual string) string {
+	if own, ok := ctx.OwnKeys[action]; ok {
+		return own
+	}
+	return usual
 }
 
 // LogView is the state of a log stream.

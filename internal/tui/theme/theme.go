@@ -65,8 +65,11 @@ func New(name string, colors Colors, ascii bool) (*Theme, error) {
 	if colors == NoColor {
 		name = "mono"
 	}
+	return newTheme(name, palettes[name], colors, ascii), nil
+}
+
+func newTheme(name string, palette palette, colors Colors, ascii bool) *Theme {
 	t := &Theme{Name: name, Glyphs: newGlyphs(ascii), mono: name == "mono"}
-	palette := palettes[name]
 	for role := range t.open {
 		t.open[role] = palette[canvas.Style(role)].styleFor(colors)
 	}
@@ -78,7 +81,7 @@ func New(name string, colors Colors, ascii bool) (*Theme, error) {
 			t.codes[role][attributes] = t.escapeCode(canvas.Style(role) | canvas.Style(attributes)<<8)
 		}
 	}
-	return t, nil
+	return t
 }
 
 // Open returns the escape sequence that turns a style on, or "" for the default look of the terminal.

@@ -30,6 +30,9 @@ func New() *Events {
 	}}
 }
 
+// ArrangeTable arranges the columns and rows.
+func (s *Events) ArrangeTable(how screenapi.Arrangement) error { return s.table.Arrange(how, nil) }
+
 // Name returns the screen's name.
 func (s *Events) Name() string { return screenapi.Events }
 
@@ -102,7 +105,7 @@ func (s *Events) emptyReason(ctx *screenapi.Context) string {
 	case why != "":
 		return why
 	case s.text != "" && s.all > 0:
-		return "no event matches " + s.text + "   (esc clears)"
+		return "no event matches " + s.text + "   (" + ctx.KeyFor("back", "esc") + " clears)"
 	}
 	return ctx.EmptyTableText("no events yet")
 }

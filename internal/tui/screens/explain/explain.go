@@ -50,6 +50,14 @@ func (e *Explain) Name() string { return screenapi.Explain }
 // Target returns the target that the screen was opened with.
 func (e *Explain) Target() string { return e.target }
 
+// Selection returns the job.
+func (e *Explain) Selection() (object screenapi.Selection, ok bool) {
+	if e.job == nil {
+		return object, false
+	}
+	return screenapi.Selection{Kind: "job", Namespace: e.job.Namespace, Name: e.job.Name}, true
+}
+
 // Crumb returns "Why", preceded by the job's name if the path does not contain the name yet.
 func (e *Explain) Crumb(*screenapi.Context) string {
 	if e.job == nil || strings.HasSuffix(e.target, Below) {

@@ -68,19 +68,19 @@ func (j *Job) describePodCounts() string {
 	return text
 }
 
-func (j *Job) podsBoxNote() string {
+func (j *Job) podsBoxNote(ctx *screenapi.Context) string {
 	if j.failed {
-		return "f: all pods"
+		return ctx.KeyFor("failed only", "f") + ": all pods"
 	}
-	return "f: failed only"
+	return ctx.KeyFor("failed only", "f") + ": failed only"
 }
 
-func (j *Job) noPodsReason() string {
+func (j *Job) noPodsReason(ctx *screenapi.Context) string {
 	switch {
 	case j.failed:
-		return "no failed or blocked pods (f shows all)"
+		return "no failed or blocked pods (" + ctx.KeyFor("failed only", "f") + " shows all)"
 	case j.filter != "":
-		return "no pods match the filter (esc clears it)"
+		return "no pods match the filter (" + ctx.KeyFor("back", "esc") + " clears it)"
 	case jobstatus.IsFinishedPhase(j.job.Phase):
 		return "its pods were deleted"
 	case clusterops.IsSuspended(j.job.Phase):
@@ -110,9 +110,9 @@ func (j *Job) noLogReason(ctx *screenapi.Context) string {
 }
 
 func (j *Job) drawPods(ctx *screenapi.Context, c canvas.Canvas) {
-	widget.DrawTitledRule(c, 0, ctx.Theme, "Pods  "+j.describePodCounts(), j.podsBoxNote())
+	widget.DrawTitledRule(c, 0, ctx.Theme, "Pods  "+j.describePodCounts(), j.podsBoxNote(ctx))
 	_, rest := c.Cut(1)
-	j.pods.Draw(ctx, rest, j.noPodsReason())
+	j.pods.Draw(ctx, rest, j.noPodsReason(ctx))
 }
 
 // factIndent is the column at which the texts of the job's facts begin.
@@ -158,7 +158,7 @@ func (j *Job) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
 
 	below := rest.H / 3
 	pods, rest := rest.Cut(rest.H - below)
-	j.pods.Draw(ctx, widget.DrawTitledBox(pods, ctx.Theme, "Pods  "+j.describePodCounts(), j.podsBoxNote()), j.noPodsReason())
+	j.pods.Draw(ctx, widget.DrawTitledBox(pods, ctx.Theme, "Pods  "+j.describePodCounts(), j.podsBoxNote(ctx)), j.noPodsReason(ctx))
 	lines, told := rest.Cut(below - max(below*2/5, 4))
 	title := "Logs  " + j.describeStreams()
 	if j.inLogs {
@@ -188,7 +188,7 @@ func (j *Job) drawLines(ctx *screenapi.Context, c canvas.Canvas) {
 	}
 	pods, rest := rest.Cut(rest.H - logLines - toldLines)
 	widget.DrawTitledRule(pods, 0, ctx.Theme, "", "")
-	j.pods.Draw(ctx, pods.Sub(0, 1, pods.W, pods.H-1), j.noPodsReason())
+	j.pods.Draw(ctx, pods.Sub(0, 1, pods.W, pods.H-1), j.noPodsReason(ctx))
 	lines, told := rest.Cut(logLines)
 	title := ""
 	if j.inLogs {

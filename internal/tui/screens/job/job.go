@@ -74,6 +74,14 @@ func (j *Job) Name() string { return screenapi.Job }
 // Target returns the target that the screen was opened with.
 func (j *Job) Target() string { return j.target }
 
+// Selection returns the job.
+func (j *Job) Selection() (object screenapi.Selection, ok bool) {
+	if j.job == nil {
+		return object, false
+	}
+	return screenapi.Selection{Kind: "job", Namespace: j.job.Namespace, Name: j.job.Name}, true
+}
+
 // Crumb returns the job's number and name, or only "job" if the path already contains them.
 func (j *Job) Crumb(*screenapi.Context) string {
 	if j.job == nil || strings.HasSuffix(j.target, explain.AsJob) {

@@ -23,7 +23,7 @@ func (j *Jobs) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	rows, rest := c.Cut(c.H - below)
 	j.table.Draw(ctx, rows, j.emptyReason(ctx))
 	if marked := len(j.table.MarkedRows()); marked > 0 && rows.H > 0 {
-		rows.PutRight(rows.W-1, rows.H-1, fmt.Sprintf("  %d marked: x cancels %s, esc unmarks", marked, pronounForCount(marked)), theme.Mark)
+		rows.PutRight(rows.W-1, rows.H-1, fmt.Sprintf("  %d marked: %s cancels %s, %s unmarks", marked, ctx.KeyFor("cancel", "x"), pronounForCount(marked), ctx.KeyFor("back", "esc")), theme.Mark)
 	}
 	if below == 0 {
 		return
@@ -48,13 +48,13 @@ func pronounForCount(n int) string {
 func (j *Jobs) emptyReason(ctx *screenapi.Context) string {
 	switch unseen := ctx.UnseenReason("jobs"); {
 	case j.all > 0:
-		return "no jobs match the filter (esc clears it)"
+		return "no jobs match the filter (" + ctx.KeyFor("back", "esc") + " clears it)"
 	case unseen != "":
 		return unseen
 	case ctx.Mine:
-		return ctx.EmptyTableText(fmt.Sprintf("%s has no jobs (M shows the jobs of all users)", ctx.User))
+		return ctx.EmptyTableText(fmt.Sprintf("%s has no jobs (%s shows the jobs of all users)", ctx.User, ctx.KeyFor("mine", "M")))
 	case ctx.Namespace != "":
-		return ctx.EmptyTableText(fmt.Sprintf("no jobs in namespace %s (0 shows all namespaces)", ctx.Namespace))
+		return ctx.EmptyTableText(fmt.Sprintf("no jobs in namespace %s (%s shows all namespaces)", ctx.Namespace, ctx.KeyFor("all namespaces", "0")))
 	}
 	return ctx.EmptyTableText("no jobs; submit one with sbatch or 'vcctl job run'")
 }

@@ -45,6 +45,20 @@ func New(string) screenapi.Screen {
 	return j
 }
 
+// Selection returns the job under the cursor.
+func (j *Jobs) Selection() (object screenapi.Selection, ok bool) {
+	row, ok := j.table.Selected()
+	if !ok {
+		return object, false
+	}
+	return screenapi.Selection{Kind: "job", Namespace: row.Job.Namespace, Name: row.Job.Name}, true
+}
+
+// ArrangeTable arranges the columns and rows.
+func (j *Jobs) ArrangeTable(how screenapi.Arrangement) error {
+	return j.table.Arrange(how, func(row jobrow.Row) any { return row.Job.Object })
+}
+
 // Name returns the screen's name in the table of keys.
 func (j *Jobs) Name() string { return screenapi.Jobs }
 

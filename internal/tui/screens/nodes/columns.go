@@ -17,8 +17,12 @@ import (
 
 type column = widget.Column[*node]
 
-// deviceColumn is the index of the device column.
-const deviceColumn = 2
+// The keys of the columns whose title or width depends on the nodes.
+const (
+	nameColumn   = "NODE"
+	deviceColumn = "GPU"
+	idleColumn   = "IDLE"
+)
 
 func (n *Nodes) tableColumns() []column {
 	text := func(of func(*node) string) func(*screenapi.Context, *node) (string, canvas.Style) {
@@ -33,13 +37,13 @@ func (n *Nodes) tableColumns() []column {
 	cpu := func() corev1.ResourceName { return corev1.ResourceCPU }
 	memory := func() corev1.ResourceName { return corev1.ResourceMemory }
 	return []column{
-		{Key: "NODE", Letter: "N", Title: "NODE", Width: 8, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
+		{Key: nameColumn, Letter: "N", Title: "NODE", Width: 8, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			return noderow.ShortNodeName(row.Name), theme.Plain
 		}, Compare: func(a, b *node) int { return cmp.Compare(n.place[a.Name], n.place[b.Name]) }},
 		{Key: "STATE", Letter: "T", Title: "STATE", Width: 6, Narrow: 5, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			return noderow.StateTextOf(row), noderow.StateStyle(row.State)
 		}, Compare: func(a, b *node) int { return cmp.Compare(rankState(a.State), rankState(b.State)) }},
-		{Key: "GPU", Letter: "V", Title: "GPU", Width: 12, Draw: n.drawUse(device, 8), Descending: true, Compare: byIdle(device)},
+		{Key: deviceColumn, Letter: "V", Title: "GPU", Width: 12, Draw: n.drawUse(device, 8), Descending: true, Compare: byIdle(device)},
 		{Key: "CPU", Letter: "U", Title: "CPU", Width: 18, Narrow: 14, From: 80, Draw: n.drawUse(cpu, 10), Descending: true, Compare: byIdle(cpu)},
 		{Key: "CPUS", Title: "CPU", Width: 9, Below: 80, Right: true, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			return formatCompactUse(row, corev1.ResourceCPU), theme.Plain
@@ -54,7 +58,7 @@ func (n *Nodes) tableColumns() []column {
 			}
 			return fmt.Sprint(len(row.Pods)), theme.Plain
 		}, Compare: func(a, b *node) int { return cmp.Compare(len(a.Pods), len(b.Pods)) }},
-		{Key: "IDLE", Title: "IDLE gpu/cpu/mem", Width: 22, From: 110, Cell: n.idleCell},
+		{Key: idleColumn, Title: "IDLE gpu/cpu/mem", Width: 22, From: 110, Cell: n.idleCell},
 		{Key: "LABELS", Title: "LABELS", Width: 14, From: 100, Cell: text(func(row *node) string { return n.labels.labelTextOf(row) }),
 			Compare: func(a, b *node) int { return strings.Compare(n.labels.labelTextOf(a), n.labels.labelTextOf(b)) }},
 		{Key: "JOBS", Title: "JOBS", Width: 8, Flex: true, From: 80, Cell: jobsCell},
@@ -76,16 +80,17 @@ func (n *Nodes) fitColumns() {
 	for _, row := range n.all {
 		widest = max(widest, canvas.Width(noderow.ShortNodeName(row.Name)))
 	}
-	n.table.Columns[0].Width, n.table.Columns[0].Narrow = min(widest, 24), min(widest, 15)
-	column := &n.table.Columns[deviceColumn]
-	column.Hidden, column.Title = n.device == "", strings.ToUpper(screenapi.ShortResource(string(n.device)))
 	for i := range n.table.Columns {
-		if n.table.Columns[i].Key != "IDLE" {
-			continue
-		}
-		n.table.Columns[i].Title = "IDLE cpu/mem"
-		if n.device != "" {
-			n.table.Columns[i].Title = "IDLE " + screenapi.ShortResource(string(n.device)) + "/cpu/mem"
+		switch column := &n.table.Columns[i]; column.Key {
+		case nameColumn:
+			column.Width, column.Narrow = min(widest, 24), min(widest, 15)
+		case deviceColumn:
+			column.Hidden, column.Title = n.device == "", strings.ToUpper(screenapi.ShortResource(string(n.device)))
+		case idleColumn:
+			column.Title = "IDLE cpu/mem"
+			if n.device != "" {
+				column.Title = "IDLE " + screenapi.ShortResource(string(n.device)) + "/cpu/mem"
+			}
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (n *Nodes) emptyReason(ctx *screenapi.Context) string {
 		return why
 	}
 	if len(n.all) > 0 {
-		return "no node matches " + n.text + "   (esc clears)"
+		return "no node matches " + n.text + "   (" + ctx.KeyFor("back", "esc") + " clears)"
 	}
 	for _, l := range ctx.Snap.Loading {
 		if l.Kind == "nodes" {

@@ -57,6 +57,18 @@ func New(target string) screenapi.Screen {
 	return n
 }
 
+// Selection returns the selected node.
+func (n *Nodes) Selection() (object screenapi.Selection, ok bool) {
+	selected := n.selectedNode()
+	if selected == nil {
+		return object, false
+	}
+	return screenapi.Selection{Kind: "node", Name: selected.Name}, true
+}
+
+// ArrangeTable arranges the columns and rows of the list of nodes.
+func (n *Nodes) ArrangeTable(how screenapi.Arrangement) error { return n.table.Arrange(how, nil) }
+
 // Name returns the screen's name.
 func (n *Nodes) Name() string { return screenapi.Nodes }
 
@@ -75,17 +87,18 @@ func (n *Nodes) Note(ctx *screenapi.Context) string {
 	if order == "idle" {
 		order += " " + screenapi.ShortResource(ctx.ShownResource())
 	}
+	metricKey, groupKey := ctx.KeyFor("metric", "m"), ctx.KeyFor("group", "g")
 	switch {
 	case ctx.W < 100:
 		return note
 	case n.heat != nil && ctx.W < 150:
-		return screenapi.ShortResource(ctx.ShownResource()) + " (m)   " + string(n.heatGrouping()) + " (g)"
+		return screenapi.ShortResource(ctx.ShownResource()) + " (" + metricKey + ")   " + string(n.heatGrouping()) + " (" + groupKey + ")"
 	case n.heat != nil:
-		return note + "   metric: " + screenapi.ShortResource(ctx.ShownResource()) + " (m)   group: " + string(n.heatGrouping()) + " (g)"
+		return note + "   metric: " + screenapi.ShortResource(ctx.ShownResource()) + " (" + metricKey + ")   group: " + string(n.heatGrouping()) + " (" + groupKey + ")"
 	case n.by == "":
 		return note + "   sort: " + order
 	}
-	return note + "   sort: " + order + "   group: " + string(n.by) + " (g)"
+	return note + "   sort: " + order + "   group: " + string(n.by) + " (" + groupKey + ")"
 }
 
 // Update handles an event.

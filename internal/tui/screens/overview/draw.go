@@ -140,7 +140,7 @@ func (o *Overview) emptyReason(ctx *screenapi.Context) string {
 	case o.text != "":
 		return "no jobs match the filter; esc clears it"
 	case ctx.Mine:
-		return "no running or waiting jobs of " + ctx.User + "; M shows all users"
+		return "no running or waiting jobs of " + ctx.User + "; " + ctx.KeyFor("mine", "M") + " shows all users"
 	case ctx.Namespace != "":
 		return "no running or waiting jobs in " + ctx.Namespace + "; 0 shows all namespaces"
 	}

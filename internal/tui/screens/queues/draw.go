@@ -67,7 +67,7 @@ func (q *Queues) emptyReason(ctx *screenapi.Context) string {
 		}
 	}
 	if len(q.all) > 0 {
-		return "no queue matches " + q.text + "   (esc clears)"
+		return "no queue matches " + q.text + "   (" + ctx.KeyFor("back", "esc") + " clears)"
 	}
 	return ctx.EmptyTableText("no queues; create one with: " + ctx.Program + " queue create")
 }

@@ -63,6 +63,20 @@ func New(target string) screenapi.Screen {
 	return q
 }
 
+// Selection returns the queue under the cursor.
+func (q *Queues) Selection() (object screenapi.Selection, ok bool) {
+	selected := q.selectedQueue()
+	if selected == nil {
+		return object, false
+	}
+	return screenapi.Selection{Kind: "queue", Name: selected.Name}, true
+}
+
+// ArrangeTable arranges the columns and rows.
+func (q *Queues) ArrangeTable(how screenapi.Arrangement) error {
+	return q.table.Arrange(how, func(r *row) any { return r.Object })
+}
+
 // Name returns the screen's name.
 func (q *Queues) Name() string { return screenapi.Queues }
 

@@ -1,0 +1,162 @@
+package widget
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/util/jsonpath"
+
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
+	"github.com/vc-batch/vc/internal/tui/theme"
+)
+
+// Arrange shows the chosen columns in the chosen order and sorts the rows. The columns that were not chosen stay
+// available in the menu of columns. object returns the API object of a row for columns with a JSONPath; it is nil if
+// rows have none. If an entry is invalid, Arrange returns an *screenapi.ArrangementError and changes nothing.
+func (t *Table[R]) Arrange(how screenapi.Arrangement, object func(R) any) error {
+	columns, chosen, err := arrangeColumns(t.Columns, how.Columns, object)
+	if err != nil {
+		return err
+	}
+	order, err := sortKeysOf(columns, how.Sort)
+	if err != nil {
+		return err
+	}
+	t.Columns, t.order = columns, order
+	if chosen != nil {
+		t.chosen = chosen
+	}
+	return nil
+}
+
+// arrangeColumns returns the chosen columns followed by all other columns, and which of them are shown.
+func arrangeColumns[R any](all []Column[R], entries []string, object func(R) any) (columns []Column[R], chosen map[string]bool, err error) {
+	if len(entries) == 0 {
+		return all, nil, nil
+	}
+	chosen = map[string]bool{}
+	for i, entry := range entries {
+		column, err := columnOfEntry(all, entry, object)
+		if err != nil {
+			err.Index = i
+			return nil, nil, err
+		}
+		if chosen[column.Key] {
+			return nil, nil, &screenapi.ArrangementError{Index: i, What: fmt.Sprintf("column %q is listed twice", entry), Hint: "remove one of them"}
+		}
+		chosen[column.Key] = true
+		columns = append(columns, column)
+	}
+	for i := range all {
+		if !chosen[all[i].Key] {
+			chosen[all[i].Key] = false
+			columns = append(columns, all[i])
+		}
+	}
+	return columns, chosen, nil
+}
+
+// columnOfEntry returns the column that an entry of the settings names or describes.
+func columnOfEntry[R any](all []Column[R], entry string, object func(R) any) (Column[R], *screenapi.ArrangementError) {
+	title, path, isCustom := strings.Cut(entry, ":")
+	if isCustom {
+		return newPathColumn(title, path, object)
+	}
+	at := slices.IndexFunc(all, func(column Column[R]) bool { return strings.EqualFold(column.Key, entry) })
+	if at < 0 {
+		return Column[R]{}, &screenapi.ArrangementError{What: fmt.Sprintf("unknown column %q", entry), Hint: "columns: " + strings.Join(columnKeys(all, false), ", ") + pathHint(object != nil)}
+	}
+	return all[at], nil
+}
+
+func pathHint(hasObjects bool) string {
+	if hasObjects {
+		return "; or TITLE:JSONPATH, for example TEAM:.metadata.labels.team"
+	}
+	return ""
+}
+
+// columnKeys returns the keys of all columns, or of those that rows can be sorted by.
+func columnKeys[R any](all []Column[R], onlySortable bool) []string {
+	var keys []string
+	for i := range all {
+		if !onlySortable || all[i].Compare != nil {
+			keys = append(keys, strings.ToLower(all[i].Key))
+		}
+	}
+	return keys
+}
+
+// The width of a column with a JSONPath: at least, and on terminals that have free width.
+const (
+	leastPathWidth = 10
+	mostPathWidth  = 30
+)
+
+// newPathColumn returns a column that shows the field of a row's object at a JSONPath.
+func newPathColumn[R any](title, path string, object func(R) any) (Column[R], *screenapi.ArrangementError) {
+	if object == nil {
+		return Column[R]{}, &screenapi.ArrangementError{What: fmt.Sprintf("%s:%s: the rows of this screen have no fields", title, path), Hint: "use a JSONPath on the screens jobs and queues"}
+	}
+	parsed := jsonpath.New(title).AllowMissingKeys(true)
+	bare := strings.TrimSuffix(strings.TrimPrefix(path, "{"), "}")
+	if err := parsed.Parse("{" + bare + "}"); title == "" || bare == "" || err != nil {
+		return Column[R]{}, &screenapi.ArrangementError{What: fmt.Sprintf("%q is not TITLE:JSONPATH", title+":"+path), Hint: "for example TEAM:.metadata.labels.team"}
+	}
+	texts := map[any]string{} // caches the texts of objects, which never change
+	text := func(row R) string {
+		of := object(row)
+		known, ok := texts[of]
+		if !ok {
+			if len(texts) >= mostPathTexts {
+				clear(texts)
+			}
+			known = textAtPath(parsed, of)
+			texts[of] = known
+		}
+		return known
+	}
+	return Column[R]{
+		Key: strings.ToLower(title), Title: title, Width: max(leastPathWidth, canvas.Width(title)), Most: mostPathWidth,
+		Cell:    func(_ *screenapi.Context, row R) (string, canvas.Style) { return cmp.Or(text(row), "-"), theme.Plain },
+		Compare: func(a, b R) int { return strings.Compare(text(a), text(b)) },
+	}, nil
+}
+
+// mostPathTexts is the number of cached texts of a column with a JSONPath.
+const mostPathTexts = 50_000
+
+// textAtPath returns the values at a path, separated by commas, or "" if there are none.
+func textAtPath(path *jsonpath.JSONPath, object any) string {
+	results, err := path.FindResults(object)
+	if err != nil {
+		return ""
+	}
+	var texts []string
+	for _, values := range results {
+		for _, value := range values {
+			texts = append(texts, fmt.Sprint(value.Interface()))
+		}
+	}
+	return strings.Join(texts, ",")
+}
+
+// sortKeysOf returns the order that the entries describe.
+func sortKeysOf[R any](columns []Column[R], entries []string) ([]sortKey, error) {
+	var order []sortKey
+	for i, entry := range entries {
+		key, descending := strings.CutPrefix(entry, "-")
+		at := slices.IndexFunc(columns, func(column Column[R]) bool { return strings.EqualFold(column.Key, key) && column.Compare != nil })
+		switch {
+		case at < 0:
+			return nil, &screenapi.ArrangementError{InSort: true, Index: i, What: fmt.Sprintf("cannot sort by %q", key), Hint: "columns: " + strings.Join(columnKeys(columns, true), ", ")}
+		case i >= mostSortKeys:
+			return nil, &screenapi.ArrangementError{InSort: true, Index: i, What: fmt.Sprintf("more than %d columns to sort by", mostSortKeys), Hint: "remove the last ones"}
+		}
+		order = append(order, sortKey{columns[at].Key, descending})
+	}
+	return order, nil
+}
