@@ -11,6 +11,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/history"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
@@ -110,7 +111,7 @@ func New(s Settings) (*App, error) {
 		return nil, fmt.Errorf("the dashboard has no screens")
 	}
 	a.ctx = screenapi.Context{
-		Snap: snapshot.EmptySnapshot(s.Now), Now: s.Now, Namespace: s.Namespace, User: s.User, ReadOnly: s.ReadOnly, Program: s.Program, Actions: s.Actions,
+		Snap: snapshot.EmptySnapshot(s.Now), History: &history.History{}, Now: s.Now, Namespace: s.Namespace, User: s.User, ReadOnly: s.ReadOnly, Program: s.Program, Actions: s.Actions,
 	}
 	if err := a.applyPreferences(&s.Preferences); err != nil {
 		return nil, err
@@ -220,6 +221,7 @@ func (a *App) SetCurrentTime(now time.Time) {
 // SetSnapshot sets the current snapshot.
 func (a *App) SetSnapshot(snap *snapshot.Snapshot) {
 	a.ctx.Snap = snap
+	a.recordHistory()
 	a.refreshAll()
 }
 

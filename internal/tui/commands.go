@@ -21,6 +21,9 @@ func (a *App) paletteCommands() []command {
 	if _, ok := a.specs[screenapi.Events]; ok {
 		all = append(all, command{name: "events", also: []string{"ev"}, help: "show all events", do: a.applyLater(screenapi.Open{Screen: screenapi.Events})})
 	}
+	if _, ok := a.specs[screenapi.History]; ok {
+		all = append(all, command{name: "history", help: "show the amounts in the cluster since the dashboard started", do: a.applyLater(screenapi.Open{Screen: screenapi.History})})
+	}
 	for _, c := range []command{
 		{name: "job", takes: "ID or name", help: "open a job"},
 		{name: "queue", takes: "name", help: "show the jobs of a queue"},

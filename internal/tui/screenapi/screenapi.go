@@ -9,6 +9,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/history"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
@@ -20,6 +21,7 @@ const (
 	Queues   = "queues"
 	Nodes    = "nodes"
 	Explain  = "explain"
+	History  = "history"
 	Events   = "events"
 	Document = "document"
 	// Everywhere is the name that stands for all screens.
@@ -101,6 +103,8 @@ type Context struct {
 	User string
 	// ReadOnly disables all actions that change something.
 	ReadOnly bool
+	// History holds the amounts since the start of the dashboard. It may be nil.
+	History *history.History
 	// Resource is the resource that heat maps and queue bars show; see ShownResources.
 	Resource string
 	// Logs is the current log stream, or nil if none exists.

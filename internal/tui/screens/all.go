@@ -6,6 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screens/document"
 	"github.com/vc-batch/vc/internal/tui/screens/events"
 	"github.com/vc-batch/vc/internal/tui/screens/explain"
+	"github.com/vc-batch/vc/internal/tui/screens/history"
 	"github.com/vc-batch/vc/internal/tui/screens/job"
 	"github.com/vc-batch/vc/internal/tui/screens/jobs"
 	"github.com/vc-batch/vc/internal/tui/screens/nodes"
@@ -15,5 +16,5 @@ import (
 
 // AllScreenSpecs returns the specs of all screens.
 func AllScreenSpecs() []screenapi.Spec {
-	return []screenapi.Spec{overview.ScreenSpec(), jobs.ScreenSpec(), queues.ScreenSpec(), nodes.ScreenSpec(), explain.ScreenSpec(), job.ScreenSpec(), events.ScreenSpec(), document.ScreenSpec()}
+	return []screenapi.Spec{overview.ScreenSpec(), jobs.ScreenSpec(), queues.ScreenSpec(), nodes.ScreenSpec(), explain.ScreenSpec(), job.ScreenSpec(), events.ScreenSpec(), document.ScreenSpec(), history.ScreenSpec()}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/jobactions"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
+	"github.com/vc-batch/vc/internal/tui/screens/history"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -31,6 +32,7 @@ func KeyBindings() []screenapi.Binding {
 		screenapi.Binding{Screen: name, Key: "e", Name: "events", Help: "show all events", Footer: 61, Do: screenapi.DoForScreen(func(*Overview, *screenapi.Context) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Events}}
 		})},
+		history.OpenBinding(name, func(screenapi.Screen) string { return "" }),
 	)
 	return append(keys, widget.SortKeys(name, jobs, columnsOfJobs(), keys)...)
 }

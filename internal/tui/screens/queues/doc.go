@@ -4,6 +4,6 @@
 //	In:   snapshot.Queue rows, in tree order
 //	Out:  cells, effects; as text the output of `vcctl queue tree`
 //
-// The numbers come from internal/queueusage, as on the command line. The history starts when the screen is opened,
-// because no other component stores one.
+// The numbers come from internal/queueusage, as on the command line. The history comes from
+// internal/tui/history.
 package queues

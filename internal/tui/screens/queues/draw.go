@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/history"
 	"github.com/vc-batch/vc/internal/tui/queuerow"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
@@ -89,8 +90,15 @@ func (q *Queues) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
 	q.drawHistory(ctx, inside, r)
 }
 
+// valuesOverTime returns the allocated amounts and the numbers of waiting pod groups of a queue since the start of the
+// dashboard.
+func (q *Queues) valuesOverTime(ctx *screenapi.Context, r *row) (allocated, waiting []float64) {
+	allocated = ctx.History.Values(history.Series{Kind: history.Allocated, Queue: r.Name, Resource: q.resource}, ctx.Now)
+	return allocated, ctx.History.Values(history.Series{Kind: history.Waiting, Queue: r.Name}, ctx.Now)
+}
+
 func (q *Queues) drawHistory(ctx *screenapi.Context, c canvas.Canvas, r *row) {
-	allocated, waiting := q.history.historyOfQueue(r.Name, q.resource, ctx.Now)
+	allocated, waiting := q.valuesOverTime(ctx, r)
 	n := queueNumbers(r.Queue, q.resource)
 	draw := func(y int, label string, values []float64, style canvas.Style, last string) int {
 		x := c.Put(0, y, label, theme.Dim)
@@ -99,7 +107,7 @@ func (q *Queues) drawHistory(ctx *screenapi.Context, c canvas.Canvas, r *row) {
 	}
 	draw(0, "alloc  ", allocated, theme.Running, formatAmount(q.resource, n.Allocated))
 	x := draw(1, "pend   ", waiting, theme.Pending, widget.FormatCount(r.Waiting))
-	said := fmt.Sprintf("(since this screen opened, 1 cell = %s)", formatDuration(q.history.step))
+	said := fmt.Sprintf("(%s shows more; 1 cell = %s)", ctx.KeyFor("history", "t"), formatDuration(ctx.History.Step()))
 	if x+2+canvas.Width(said) <= c.W {
 		c.PutRight(c.W, 1, said, theme.Dim)
 	}
@@ -168,7 +176,7 @@ func (q *Queues) drawNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 		y++
 	}
 	if y < c.H {
-		allocated, pending := q.history.historyOfQueue(r.Name, q.resource, ctx.Now)
+		allocated, pending := q.valuesOverTime(ctx, r)
 		cells := max((c.W-34)/2, 4)
 		x := c.Put(1, y, "alloc ", theme.Dim)
 		x = widget.DrawSparkline(c, x, y, cells, allocated, theme.Running, ctx.Theme)

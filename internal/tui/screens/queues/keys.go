@@ -12,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens/document"
+	"github.com/vc-batch/vc/internal/tui/screens/history"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -37,6 +38,12 @@ func keyBindings() []screenapi.Binding {
 			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 				return []screenapi.Effect{screenapi.SetResource{Resource: ctx.NextResource()}}
 			}},
+		history.OpenBinding(name, func(s screenapi.Screen) string {
+			if r := s.(*Queues).selectedQueue(); r != nil {
+				return r.Name
+			}
+			return ""
+		}),
 	}
 	own = append(own, document.OpenBindings(name, func(s screenapi.Screen) (kind, namespace, object string) {
 		if r := s.(*Queues).selectedQueue(); r != nil {

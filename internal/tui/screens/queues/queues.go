@@ -26,7 +26,6 @@ type Queues struct {
 	all     []*row
 	matches int
 	forest  *queueusage.Forest
-	history history
 	// resource is the shown resource; scale is the amount that the full width of a bar represents.
 	resource corev1.ResourceName
 	scale    float64
@@ -133,7 +132,6 @@ func (q *Queues) refreshRows(ctx *screenapi.Context, lingering bool) {
 		objects[i] = r.Object
 	}
 	q.forest = queueusage.NewForest(objects)
-	q.history.recordNumbers(ctx.Now, ctx.Snap)
 	rows := filterRows(q.all, q.filter)
 	q.matches = 0
 	for _, r := range rows {
