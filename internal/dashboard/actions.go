@@ -59,12 +59,22 @@ func (h *hands) Jobs(ctx context.Context, verb screenapi.Verb, jobs []*snapshot.
 	if v == nil {
 		return "", fmt.Errorf("%s is not an action on jobs", verb)
 	}
+	said, err := h.cluster.ApplyToJobs(ctx, v, objectsOfJobs(jobs))
+	return said, h.toUserError(err)
+}
+
+// Priority gives jobs another priority class.
+func (h *hands) Priority(ctx context.Context, class string, jobs []*snapshot.Job) (string, error) {
+	said, err := h.cluster.SetPriorityClass(ctx, class, objectsOfJobs(jobs))
+	return said, h.toUserError(err)
+}
+
+func objectsOfJobs(jobs []*snapshot.Job) []*batchv1alpha1.Job {
 	objects := make([]*batchv1alpha1.Job, len(jobs))
 	for i, job := range jobs {
 		objects[i] = job.Object
 	}
-	said, err := h.cluster.ApplyToJobs(ctx, v, objects)
-	return said, h.toUserError(err)
+	return objects
 }
 
 // Queue opens or closes a queue.

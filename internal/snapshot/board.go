@@ -26,7 +26,7 @@ type Board struct {
 	groups map[types.NamespacedName]*schedulingv1beta1.PodGroup
 	hyper  map[string]*topologyv1alpha1.HyperNode
 	events *told
-	// priority maps priority classes to their values.
+	// priority maps priority classes to their values. It is replaced instead of changed, because snapshots contain it.
 	priority map[string]int32
 
 	touched struct {
@@ -244,6 +244,7 @@ func (b *Board) DropHyperNode(name string) {
 
 // SetPriority sets the value of a priority class.
 func (b *Board) SetPriority(class string, value int32) {
+	b.priority = maps.Clone(b.priority)
 	b.priority[class] = value
 	for uid, e := range b.jobs {
 		if e.object != nil && e.object.Spec.PriorityClassName == class {
@@ -255,6 +256,7 @@ func (b *Board) SetPriority(class string, value int32) {
 // DropPriority removes a priority class.
 func (b *Board) DropPriority(class string) {
 	b.SetPriority(class, 0) // marks the jobs of the class
+	b.priority = maps.Clone(b.priority)
 	delete(b.priority, class)
 }
 
@@ -325,7 +327,7 @@ func (b *Board) TakeSnapshot(now time.Time, facts Facts) *Snapshot {
 	}
 	s := &Snapshot{
 		At: now, Serial: before.Serial + 1, Cluster: facts.Cluster, Connection: facts.Connection, Loading: facts.Loading, Hidden: facts.Hidden, Policy: facts.Policy,
-		Nodes: before.Nodes, Queues: before.Queues, Jobs: before.Jobs, Events: before.Events, Resources: before.Resources,
+		Nodes: before.Nodes, Queues: before.Queues, Jobs: before.Jobs, Events: before.Events, Resources: before.Resources, PriorityClasses: b.priority,
 		memo: &memo{made: map[any]any{}},
 	}
 	b.updateNodes(s)

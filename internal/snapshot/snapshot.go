@@ -32,6 +32,9 @@ type Snapshot struct {
 	Jobs   []*Job   // by namespace and name
 	Events []*Event // the newest last
 
+	// PriorityClasses maps the names of the priority classes to their values; it is empty if they are not visible. It must
+	// not be changed.
+	PriorityClasses map[string]int32
 	// Resources lists the resources that any node has: cpu, memory, then devices by name.
 	Resources []corev1.ResourceName
 

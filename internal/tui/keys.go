@@ -43,7 +43,7 @@ func (a *App) commonKeys() []screenapi.Binding {
 		screenapi.Binding{Screen: e, Key: "y", Name: "copy", Help: "copy the screen as text to the terminal's clipboard", Do: func(ctx *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Copy{Text: s.Twin(ctx), What: s.Crumb(ctx)}}
 		}},
-		screenapi.Binding{Screen: e, Key: "z", Name: "undo", Help: "undo a hold, release, suspend, cordon, uncordon or queue change within 30 seconds", Writes: true,
+		screenapi.Binding{Screen: e, Key: "z", Name: "undo", Help: "undo a hold, release, suspend, cordon, uncordon or change of a priority or queue within 30 seconds", Writes: true,
 			Guard: a.undoRefusal, Do: own(a.undoLastChange)},
 		screenapi.Binding{Screen: e, Key: "ctrl+l", Name: "redraw", Help: "redraw the screen; the data is always live", Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Redraw{}}

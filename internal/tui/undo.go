@@ -27,7 +27,7 @@ func (a *App) rememberChange(run *screenapi.Run, from screenapi.Screen) {
 func (a *App) undoRefusal(*screenapi.Context, screenapi.Screen) string {
 	switch {
 	case a.last.undo == nil:
-		return "nothing to undo; undo reverts hold, release, suspend, cordon, uncordon, and changes to queues"
+		return "nothing to undo; undo reverts hold, release, suspend, cordon, uncordon, and changes of priorities and queues"
 	case a.ctx.Now.Sub(a.last.at) >= undoFor:
 		return "the last change is more than 30 seconds old, so this key can no longer undo it"
 	}

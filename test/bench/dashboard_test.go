@@ -131,7 +131,7 @@ func costlyKeys(t *testing.T, app *tui.App) {
 	var took []float64
 	for _, screen := range []string{"1", "2", "4"} {
 		app.HandleKey(tuitest.NewKeyPress(screen))
-		for _, keys := range []string{"s s s S g g", "ctrl+a esc", "/ j o b - 0 9 backspace backspace enter", "/ space g p u > = 1 enter esc", ": j o b esc", "H G m g H", "M M 0"} {
+		for _, keys := range []string{"N N T g g", "ctrl+a esc", "/ j o b - 0 9 backspace backspace enter", "/ space g p u > = 1 enter esc", ": j o b esc", "H G m g H", "M M 0"} {
 			for _, key := range strings.Fields(keys) {
 				begin := threadTime(t)
 				app.HandleKey(tuitest.NewKeyPress(key))
@@ -181,7 +181,7 @@ func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 // keyOf returns the i-th key to press: movements that always change something, because unchanged frames are not drawn,
 // keys that switch tabs, and keys that affect all rows: sorting, grouping and typing a filter.
 func keyOf(i int) string {
-	const round = "jkjkjkjkjkjkjkjk3s4gHH2sSg /job-0\x7f\x7f\x7f\x7f\x7f\r1jk2"
+	const round = "jkjkjkjkjkjkjkjk3A4gHH2QQg /job-0\x7f\x7f\x7f\x7f\x7f\r1jk2"
 	return string(round[i%len(round)])
 }
 

@@ -49,6 +49,15 @@ func (r *Recorder) Jobs(_ context.Context, verb screenapi.Verb, jobs []*snapshot
 	return r.recordCall("%s %s", verb, strings.Join(all, ", "))
 }
 
+// Priority records the class and the jobs.
+func (r *Recorder) Priority(_ context.Context, class string, jobs []*snapshot.Job) (string, error) {
+	var all []string
+	for _, job := range jobs {
+		all = append(all, job.Namespace+"/"+job.Name)
+	}
+	return r.recordCall("priority class %q for %s", class, strings.Join(all, ", "))
+}
+
 // Queue records a verb and the queue.
 func (r *Recorder) Queue(_ context.Context, verb screenapi.Verb, queue string) (string, error) {
 	return r.recordCall("%s queue %s", verb, queue)

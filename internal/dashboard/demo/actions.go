@@ -53,6 +53,24 @@ func (c *Cluster) Jobs(_ context.Context, verb screenapi.Verb, jobs []*snapshot.
 	return fmt.Sprintf("%s: %s", verb, jobstatus.CountWithNoun(len(jobs), "job")), nil
 }
 
+// Priority gives jobs another priority class.
+func (c *Cluster) Priority(_ context.Context, class string, jobs []*snapshot.Job) (said string, err error) {
+	chosen := map[types.UID]bool{}
+	for _, job := range jobs {
+		chosen[job.UID] = true
+	}
+	c.replaceObjects(func(object runtime.Object) runtime.Object {
+		job, isJob := object.(*batchv1alpha1.Job)
+		if !isJob || !chosen[job.UID] {
+			return object
+		}
+		job = job.DeepCopy()
+		job.Spec.PriorityClassName = class
+		return job
+	})
+	return fmt.Sprintf("priority changed: %s", jobstatus.CountWithNoun(len(jobs), "job")), nil
+}
+
 // changeJob returns a copy of the job after a verb, or nil if the job was deleted.
 func (c *Cluster) changeJob(job *batchv1alpha1.Job, verb screenapi.Verb) runtime.Object {
 	if verb == screenapi.Delete {

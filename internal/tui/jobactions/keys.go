@@ -54,7 +54,7 @@ func BindingsFor(name string, targets Targets) []screenapi.Binding {
 			},
 		}
 	}
-	return append(bindings, editBinding(name, targets))
+	return append(bindings, editBinding(name, targets), priorityBinding(name, targets))
 }
 
 // editBinding returns the binding that opens a single job in an editor.

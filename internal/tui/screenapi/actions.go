@@ -14,6 +14,8 @@ import (
 type Actions interface {
 	// Jobs applies a verb (Suspend, Resume, Requeue, Hold, Release, Cancel or Delete) to jobs.
 	Jobs(ctx context.Context, verb Verb, jobs []*snapshot.Job) (said string, err error)
+	// Priority gives jobs another priority class; "" means none.
+	Priority(ctx context.Context, class string, jobs []*snapshot.Job) (said string, err error)
 	// Queue opens or closes a queue.
 	Queue(ctx context.Context, verb Verb, queue string) (said string, err error)
 	// EditQueue changes a queue's limits. The specified values replace the previous ones.

@@ -24,7 +24,7 @@ var wanted = []struct{ screens, keys string }{
 	{"queues", "N:sort_queue A:sort_alloc"},
 	{"document", "d:describe Y:yaml n:next_match N:match_before"},
 	{"overview jobs job nodes", "space:mark v:range ctrl+a:mark_all"},
-	{"overview jobs job explain", "x:cancel ctrl+d:delete p:suspend r:resume R:requeue h:hold u:release"},
+	{"overview jobs job explain", "x:cancel ctrl+p:priority ctrl+d:delete p:suspend r:resume R:requeue h:hold u:release"},
 	{"overview jobs job", "l:logs w:why"},
 	{"overview queues nodes", "m"},
 	// s opens the summary here, and a opens a shell. f shows failed pods, as in the design's frames, so F follows the log.

@@ -1,0 +1,52 @@
+package clusterops
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// SetPriorityClass sets the priority class of jobs; "" removes it. said describes how many jobs were changed. A failure
+// for one job does not stop the others; the error contains all failures.
+func (c *Cluster) SetPriorityClass(ctx context.Context, class string, jobs []*batchv1alpha1.Job) (said string, err error) {
+	var problems []error
+	var done []*batchv1alpha1.Job
+	for _, job := range jobs {
+		target := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
+		if err := c.Client.Patch(ctx, target, priorityPatch(class)); err != nil {
+			problems = append(problems, err)
+		} else {
+			done = append(done, job)
+		}
+	}
+	return describePriorities(class, done), errors.Join(problems...)
+}
+
+// priorityPatch returns the patch that sets or removes the priority class of a job.
+func priorityPatch(class string) client.Patch {
+	value := []byte("null")
+	if class != "" {
+		value, _ = json.Marshal(class) //nolint:errchkjson // a string can always be marshalled
+	}
+	return client.RawPatch(mergePatch, fmt.Appendf(nil, `{"spec":{"priorityClassName":%s}}`, value))
+}
+
+func describePriorities(class string, jobs []*batchv1alpha1.Job) string {
+	what := "now has priority class " + class
+	if class == "" {
+		what = "now has no priority class"
+	}
+	switch len(jobs) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("job %s/%s %s", jobs[0].Namespace, jobs[0].Name, what)
+	}
+	return fmt.Sprintf("each of %d jobs %s", len(jobs), what)
+}
