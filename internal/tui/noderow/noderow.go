@@ -1,11 +1,14 @@
 package noderow
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/internal/nodecapacity"
+	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
@@ -52,6 +55,24 @@ func GroupNameOf(n *snapshot.Node, by By) string {
 		}
 	}
 	return ""
+}
+
+// SortByGroup returns the nodes in the order of their groups, and within a group in natural order. Nodes that have no
+// group come last.
+func SortByGroup(nodes []*snapshot.Node) []*snapshot.Node {
+	by := OfferedGroupings(nodes)[0]
+	return slices.SortedStableFunc(slices.Values(nodes), func(a, b *snapshot.Node) int {
+		groupA, groupB := GroupNameOf(a, by), GroupNameOf(b, by)
+		switch {
+		case groupA == groupB:
+			return render.CompareNatural(a.Name, b.Name)
+		case groupA == "":
+			return 1
+		case groupB == "":
+			return -1
+		}
+		return cmp.Or(render.CompareNatural(groupA, groupB), strings.Compare(groupA, groupB))
+	})
 }
 
 // HeatGroups returns the nodes as groups for a heat map, in natural order. Nodes that have no group come last.

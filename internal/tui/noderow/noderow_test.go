@@ -3,6 +3,7 @@ package noderow
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -111,5 +112,24 @@ func TestAGroupHasOneCellWithTheLevelOfItsUsableNodes(t *testing.T) {
 	want := []string{"rack=a 4 +", "rack=b 0 +", "rack=c 1 +", "rack=d 0 X", "rack=e 0 -"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestNodesAreSortedByTheirRacksAndThenByName(t *testing.T) {
+	t.Parallel()
+	var nodes []*snapshot.Node
+	for _, place := range []string{"a/", "b/rack10", "c10/rack2", "c9/rack2", "d/"} {
+		name, rack, _ := strings.Cut(place, "/")
+		nodes = append(nodes, &snapshot.Node{Name: name, Rack: rack})
+	}
+	var got []string
+	for _, n := range SortByGroup(nodes) {
+		got = append(got, n.Name)
+	}
+	if want := []string{"c9", "c10", "b", "a", "d"}; !slices.Equal(want, got) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if nodes[0].Name != "a" {
+		t.Error("the argument was reordered")
 	}
 }

@@ -37,7 +37,7 @@ type tileMap struct {
 // newTileMap measures the tiles of the nodes.
 func newTileMap(ctx *screenapi.Context) *tileMap {
 	resource := resourceName(ctx)
-	m := &tileMap{nodes: ctx.Snap.Nodes, resource: resource, resources: []corev1.ResourceName{resource}}
+	m := &tileMap{nodes: noderow.SortByGroup(ctx.Snap.Nodes), resource: resource, resources: []corev1.ResourceName{resource}}
 	for _, name := range ctx.Snap.Resources {
 		if name != resource && len(m.resources) < maxIdleAmounts {
 			m.resources = append(m.resources, name)
