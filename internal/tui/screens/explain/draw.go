@@ -53,7 +53,7 @@ func (e *Explain) drawJobAndReason(ctx *screenapi.Context, c canvas.Canvas) canv
 			continue
 		}
 		lines := render.WrapAtBlanks(text, c.W-4)
-		for _, line := range lines[:min(len(lines), 2)] {
+		for _, line := range lines[:min(len(lines), mostLinesOfText(c.H))] {
 			c.Fit(2, y, c.W-3, line, theme.Plain)
 			y++
 		}
@@ -61,6 +61,9 @@ func (e *Explain) drawJobAndReason(ctx *screenapi.Context, c canvas.Canvas) canv
 	_, rest := c.Cut(y)
 	return rest
 }
+
+// mostLinesOfText returns the maximum number of lines of the reason and of the expected start in a canvas of a height.
+func mostLinesOfText(height int) int { return max(height/8, 2) }
 
 // unreadNote returns a note if pods and events are relevant but have not been read yet or could not be read.
 func (e *Explain) unreadNote() string {

@@ -70,23 +70,39 @@ func drawReason(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Job) {
 	if room := c.W - 4 - canvas.Width(title); room > len(snapshotAge(ctx)) {
 		c.PutRight(c.W, 0, snapshotAge(ctx), theme.Dim)
 	}
-	y := 1
 	facts := listJobFacts(ctx, job, a)
-	for _, line := range render.WrapAtBlanks(a.Why.Message, c.W-4) {
-		if y > 2 || line == "" || y >= c.H {
-			break
-		}
+	lines := wrapWithin(a.Why.Message, c.W-4, max(c.H-1-len(facts), 2))
+	y := 1
+	for _, line := range lines[:min(len(lines), c.H-1)] {
 		c.Fit(3, y, c.W-3, line, theme.Plain)
 		y++
 	}
+	spare := c.H - y - len(facts) // lines that no fact needs
 	for _, fact := range facts {
 		if y >= c.H {
 			return
 		}
 		c.Put(3, y, fact.Name, theme.Dim)
-		c.Fit(3+nameWidth, y, c.W-3-nameWidth, fact.Text, theme.Plain)
-		y++
+		lines := wrapWithin(fact.Text, c.W-3-nameWidth, 1+max(spare, 0))
+		for _, line := range lines {
+			c.Fit(3+nameWidth, y, c.W-3-nameWidth, line, theme.Plain)
+			y++
+		}
+		spare -= max(len(lines)-1, 0)
 	}
+}
+
+// wrapWithin wraps a text into at most the specified number of lines. If it needs more, the last line holds the rest of
+// the text, which is cut off when it is drawn. It returns no lines for an empty text.
+func wrapWithin(text string, width, most int) []string {
+	if text == "" {
+		return nil
+	}
+	lines := render.WrapAtBlanks(text, width)
+	if len(lines) > most {
+		lines = append(lines[:most-1], strings.Join(lines[most-1:], " "))
+	}
+	return lines
 }
 
 // listJobFacts returns the facts about a job. The first fact is the job's nodes or, if it has none, its estimated start.
