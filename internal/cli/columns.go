@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/util/jsonpath"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/vc-batch/vc/internal/fieldpath"
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/usererror"
 )
@@ -37,7 +37,7 @@ type Column[T any] struct {
 // called, so that it can align the columns.
 type customColumns struct {
 	table render.Table
-	paths []*jsonpath.JSONPath
+	paths []fieldpath.Path
 }
 
 func newCustomColumns(spec string, noHeaders bool) (*customColumns, error) {
@@ -77,27 +77,23 @@ func readColumnsFile(file string) (string, error) {
 }
 
 // parsePath parses a JSONPath; the braces and the leading dot are optional.
-func parsePath(path string) (*jsonpath.JSONPath, error) {
-	text := strings.TrimSpace(path)
-	if !strings.HasPrefix(text, "{") {
-		text = "{." + strings.TrimPrefix(strings.TrimPrefix(text, "."), "$.") + "}"
-	}
-	parsed := jsonpath.New(path).AllowMissingKeys(true)
-	if err := parsed.Parse(text); err != nil {
-		return nil, usererror.Errorf("an example: {.metadata.name}", "jsonpath %q: %v", path, err)
+func parsePath(path string) (fieldpath.Path, error) {
+	parsed, err := fieldpath.Parse(path)
+	if err != nil {
+		return parsed, usererror.Errorf("an example: {.metadata.name}", "jsonpath %q: %v", path, err)
 	}
 	return parsed, nil
 }
 
 // PrintObj adds one row.
 func (c *customColumns) PrintObj(object runtime.Object, _ io.Writer) error {
-	plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	fields, err := fieldpath.FieldsOf(object)
 	if err != nil {
 		return err
 	}
 	row := make([]string, len(c.paths))
 	for i, path := range c.paths {
-		row[i] = render.TextOrNone(pathText(path, plain))
+		row[i] = render.TextOrNone(path.Text(fields))
 	}
 	c.table.Rows = append(c.table.Rows, row)
 	return nil
@@ -105,14 +101,6 @@ func (c *customColumns) PrintObj(object runtime.Object, _ io.Writer) error {
 
 // PrintTable prints the rows.
 func (c *customColumns) PrintTable(out io.Writer) error { return c.table.Fprint(out) }
-
-func pathText(path *jsonpath.JSONPath, object any) string {
-	var text strings.Builder
-	if err := path.Execute(&text, object); err != nil {
-		return ""
-	}
-	return text.String()
-}
 
 // sortRows sorts items by a column or JSONPath.
 func sortRows[T client.Object](items []T, columns []Column[T], by string) error {
@@ -151,11 +139,11 @@ func sortByPath[T client.Object](items []T, by string) error {
 	}
 	keys := map[string]string{}
 	for _, item := range items {
-		plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(item)
+		fields, err := fieldpath.FieldsOf(item)
 		if err != nil {
 			return err
 		}
-		keys[objectKey(item)] = pathText(path, plain)
+		keys[objectKey(item)] = path.Text(fields)
 	}
 	slices.SortStableFunc(items, func(a, b T) int { return compareNatural(keys[objectKey(a)], keys[objectKey(b)]) })
 	return nil

@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/client-go/util/jsonpath"
-
+	"github.com/vc-batch/vc/internal/fieldpath"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
@@ -17,7 +16,7 @@ import (
 // available in the menu of columns. object returns the API object of a row for columns with a JSONPath; it is nil if
 // rows have none. If an entry is invalid, Arrange returns an *screenapi.ArrangementError and changes nothing.
 func (t *Table[R]) Arrange(how screenapi.Arrangement, object func(R) any) error {
-	columns, chosen, err := arrangeColumns(t.Columns, how.Columns, object)
+	columns, chosen, err := arrangeColumns(t, how.Columns, object)
 	if err != nil {
 		return err
 	}
@@ -33,13 +32,14 @@ func (t *Table[R]) Arrange(how screenapi.Arrangement, object func(R) any) error 
 }
 
 // arrangeColumns returns the chosen columns followed by all other columns, and which of them are shown.
-func arrangeColumns[R any](all []Column[R], entries []string, object func(R) any) (columns []Column[R], chosen map[string]bool, err error) {
+func arrangeColumns[R any](t *Table[R], entries []string, object func(R) any) (columns []Column[R], chosen map[string]bool, err error) {
+	all := t.Columns
 	if len(entries) == 0 {
 		return all, nil, nil
 	}
 	chosen = map[string]bool{}
 	for i, entry := range entries {
-		column, err := columnOfEntry(all, entry, object)
+		column, err := columnOfEntry(t, entry, object)
 		if err != nil {
 			err.Index = i
 			return nil, nil, err
@@ -60,11 +60,12 @@ func arrangeColumns[R any](all []Column[R], entries []string, object func(R) any
 }
 
 // columnOfEntry returns the column that an entry of the settings names or describes.
-func columnOfEntry[R any](all []Column[R], entry string, object func(R) any) (Column[R], *screenapi.ArrangementError) {
+func columnOfEntry[R any](t *Table[R], entry string, object func(R) any) (Column[R], *screenapi.ArrangementError) {
 	title, path, isCustom := strings.Cut(entry, ":")
 	if isCustom {
-		return newPathColumn(title, path, object)
+		return newPathColumn(title, path, t.ID, object)
 	}
+	all := t.Columns
 	at := slices.IndexFunc(all, func(column Column[R]) bool { return strings.EqualFold(column.Key, entry) })
 	if at < 0 {
 		return Column[R]{}, &screenapi.ArrangementError{What: fmt.Sprintf("unknown column %q", entry), Hint: "columns: " + strings.Join(columnKeys(all, false), ", ") + pathHint(object != nil)}
@@ -97,27 +98,30 @@ const (
 )
 
 // newPathColumn returns a column that shows the field of a row's object at a JSONPath.
-func newPathColumn[R any](title, path string, object func(R) any) (Column[R], *screenapi.ArrangementError) {
+func newPathColumn[R any](title, path string, id func(R) string, object func(R) any) (Column[R], *screenapi.ArrangementError) {
 	if object == nil {
 		return Column[R]{}, &screenapi.ArrangementError{What: fmt.Sprintf("%s:%s: the rows of this screen have no fields", title, path), Hint: "use a JSONPath on the screens jobs and queues"}
 	}
-	parsed := jsonpath.New(title).AllowMissingKeys(true)
-	bare := strings.TrimSuffix(strings.TrimPrefix(path, "{"), "}")
-	if err := parsed.Parse("{" + bare + "}"); title == "" || bare == "" || err != nil {
+	parsed, err := fieldpath.Parse(path)
+	if title == "" || strings.Trim(path, "{}. ") == "" || err != nil {
 		return Column[R]{}, &screenapi.ArrangementError{What: fmt.Sprintf("%q is not TITLE:JSONPATH", title+":"+path), Hint: "for example TEAM:.metadata.labels.team"}
 	}
-	texts := map[any]string{} // caches the texts of objects, which never change
+	texts := map[string]pathText{} // the last text of each row
 	text := func(row R) string {
 		of := object(row)
-		known, ok := texts[of]
-		if !ok {
-			if len(texts) >= mostPathTexts {
-				clear(texts)
-			}
-			known = textAtPath(parsed, of)
-			texts[of] = known
+		known, ok := texts[id(row)]
+		if ok && known.object == of { // objects never change
+			return known.text
 		}
-		return known
+		if len(texts) >= mostPathTexts {
+			clear(texts)
+		}
+		now := pathText{object: of}
+		if fields, err := fieldpath.FieldsOf(of); err == nil {
+			now.text = parsed.Text(fields)
+		}
+		texts[id(row)] = now
+		return now.text
 	}
 	return Column[R]{
 		Key: strings.ToLower(title), Title: title, Width: max(leastPathWidth, canvas.Width(title)), Most: mostPathWidth,
@@ -126,23 +130,14 @@ func newPathColumn[R any](title, path string, object func(R) any) (Column[R], *s
 	}, nil
 }
 
-// mostPathTexts is the number of cached texts of a column with a JSONPath.
-const mostPathTexts = 50_000
-
-// textAtPath returns the values at a path, separated by commas, or "" if there are none.
-func textAtPath(path *jsonpath.JSONPath, object any) string {
-	results, err := path.FindResults(object)
-	if err != nil {
-		return ""
-	}
-	var texts []string
-	for _, values := range results {
-		for _, value := range values {
-			texts = append(texts, fmt.Sprint(value.Interface()))
-		}
-	}
-	return strings.Join(texts, ",")
+// pathText is the text of a JSONPath in an object.
+type pathText struct {
+	object any
+	text   string
 }
+
+// mostPathTexts is the maximum number of texts that a column with a JSONPath keeps, also of rows that no longer exist.
+const mostPathTexts = 50_000
 
 // sortKeysOf returns the order that the entries describe.
 func sortKeysOf[R any](columns []Column[R], entries []string) ([]sortKey, error) {
