@@ -34,9 +34,14 @@ const atOnce = 8
 // ApplyToJobs applies a verb to jobs, and describes how many of them it changed. A failure for one job does not stop
 // the others; the error contains all failures.
 func (c *Cluster) ApplyToJobs(ctx context.Context, v *Verb, jobs []*batchv1alpha1.Job) (said string, err error) {
+	done, idle, err := changeJobs(jobs, func(job *batchv1alpha1.Job) (already string, err error) { return c.ApplyToJob(ctx, v, job) })
+	return describeResult(v, done, idle), err
+}
+
+// changeJobs calls change for each job, for several at once. It returns the changed jobs, and a sentence for each job for
+// which there was nothing to do. The error contains all failures.
+func changeJobs(jobs []*batchv1alpha1.Job, change func(*batchv1alpha1.Job) (already string, err error)) (done []*batchv1alpha1.Job, idle []string, err error) {
 	var (
-		done     []*batchv1alpha1.Job
-		idle     []string
 		problems []error
 		running  sync.WaitGroup
 	)
@@ -49,7 +54,7 @@ func (c *Cluster) ApplyToJobs(ctx context.Context, v *Verb, jobs []*batchv1alpha
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
-			ends[i].already, ends[i].err = c.ApplyToJob(ctx, v, job)
+			ends[i].already, ends[i].err = change(job)
 		})
 	}
 	running.Wait()
@@ -63,7 +68,7 @@ func (c *Cluster) ApplyToJobs(ctx context.Context, v *Verb, jobs []*batchv1alpha
 			done = append(done, job)
 		}
 	}
-	return describeResult(v, done, idle), errors.Join(problems...)
+	return done, idle, errors.Join(problems...)
 }
 
 // describeResult describes the result: "2 jobs are to be cancelled; a is not suspended".

@@ -3,7 +3,6 @@ package clusterops
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,17 +14,11 @@ import (
 // SetPriorityClass sets the priority class of jobs; "" removes it. said describes how many jobs were changed. A failure
 // for one job does not stop the others; the error contains all failures.
 func (c *Cluster) SetPriorityClass(ctx context.Context, class string, jobs []*batchv1alpha1.Job) (said string, err error) {
-	var problems []error
-	var done []*batchv1alpha1.Job
-	for _, job := range jobs {
+	done, _, err := changeJobs(jobs, func(job *batchv1alpha1.Job) (already string, err error) {
 		target := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
-		if err := c.Client.Patch(ctx, target, priorityPatch(class)); err != nil {
-			problems = append(problems, err)
-		} else {
-			done = append(done, job)
-		}
-	}
-	return describePriorities(class, done), errors.Join(problems...)
+		return "", c.Client.Patch(ctx, target, priorityPatch(class))
+	})
+	return describePriorities(class, done), err
 }
 
 // priorityPatch returns the patch that sets or removes the priority class of a job.

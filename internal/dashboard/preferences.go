@@ -57,7 +57,7 @@ var (
 // settingTypes maps the name of a type in the errors of the YAML library to the type.
 var settingTypes = map[string]reflect.Type{
 	"tui.Preferences": reflect.TypeFor[tui.Preferences](), "tui.SavedFilter": reflect.TypeFor[tui.SavedFilter](),
-	"tui.OwnCommand": reflect.TypeFor[tui.OwnCommand](), "theme.Custom": reflect.TypeFor[theme.Custom](),
+	"tui.CustomCommand": reflect.TypeFor[tui.CustomCommand](), "theme.Custom": reflect.TypeFor[theme.Custom](),
 }
 
 // explainYAMLError returns the first error of the YAML library with the file and line and a hint.
@@ -125,7 +125,7 @@ func locatePreferenceError(f *cli.Factory, err error) error {
 	return usererror.Errorf(invalid.Hint, "settings %s:%d: dashboard.%s: %s", path, line, invalid.Path, invalid.What)
 }
 
-// runShellCommand runs one of the user's own commands with sh.
+// runShellCommand runs one of the user's custom commands with sh.
 func runShellCommand(ctx context.Context, call tui.CommandCall, in io.Reader, out, errOut io.Writer) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", call.Command) //nolint:gosec // the user's own command
 	cmd.Env = append(os.Environ(), call.Variables...)

@@ -34,7 +34,7 @@ dashboard:
 		Theme: "ocean", Themes: got.Themes, Mouse: &isOff,
 		Columns: map[string][]string{"jobs": {"jobid", "TEAM:.metadata.labels.team"}}, Sort: map[string][]string{"jobs": {"-gpu", "name"}},
 		Filters: []tui.SavedFilter{{Name: "Failed", Filter: "st:f"}}, Keys: map[string]string{"cancel": "ctrl-k"},
-		Commands: []tui.OwnCommand{{Name: "pods", Key: "ctrl-o", Screens: []string{"jobs"}, Command: "kubectl get pods", Background: true}},
+		Commands: []tui.CustomCommand{{Name: "pods", Key: "ctrl-o", Screens: []string{"jobs"}, Command: "kubectl get pods", Background: true}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("preferences (-want +got):\n%s", diff)
@@ -72,7 +72,7 @@ func TestAnInvalidPreferenceIsRejectedWithItsLine(t *testing.T) {
 	}
 }
 
-func TestAnOwnCommandGetsTheSelectedRowInItsEnvironment(t *testing.T) {
+func TestACustomCommandGetsTheSelectedRowInItsEnvironment(t *testing.T) {
 	t.Parallel()
 	var out, errOut bytes.Buffer
 	call := tui.CommandCall{Command: `echo "$NAMESPACE/$NAME"; exit 3`, Variables: []string{"NAMESPACE=nlp", `NAME=a"; rm`}}

@@ -56,7 +56,7 @@ type App struct {
 	specs map[string]screenapi.Spec
 	tabs  []screenapi.Spec
 	prefs *Preferences
-	// runCommand runs the user's own commands.
+	// runCommand runs the user's custom commands.
 	runCommand RunCommand
 	// tables caches the key table of each screen.
 	tables map[string][]screenapi.Binding

@@ -90,8 +90,8 @@ func (a *App) checkConflicts(screen string) error {
 	return nil
 }
 
-// withOwnKeys replaces the keys of the actions to which the user has assigned another key.
-func (a *App) withOwnKeys(bindings []screenapi.Binding) []screenapi.Binding {
+// withCustomKeys replaces the keys of the actions to which the user has assigned another key.
+func (a *App) withCustomKeys(bindings []screenapi.Binding) []screenapi.Binding {
 	for i := range bindings {
 		if key, ok := a.prefs.Keys[bindings[i].Name]; ok {
 			bindings[i].Key, bindings[i].Also = parseKeyName(key), nil

@@ -67,8 +67,8 @@ func (a *App) noFilterReason(_ *screenapi.Context, s screenapi.Screen) string {
 // screenKeys returns the keys of a screen: its own keys, followed by the common ones. The caller must not modify it.
 func (a *App) screenKeys(name string) []screenapi.Binding {
 	if a.tables[name] == nil {
-		keys := append(slices.Clone(a.specs[name].Keys), a.ownKeys(name)...)
-		a.tables[name] = a.withOwnKeys(append(keys, a.commonKeys()...))
+		keys := append(slices.Clone(a.specs[name].Keys), a.customKeys(name)...)
+		a.tables[name] = a.withCustomKeys(append(keys, a.commonKeys()...))
 	}
 	return a.tables[name]
 }

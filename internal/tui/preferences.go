@@ -16,7 +16,7 @@ import (
 type Preferences struct {
 	// Theme is the theme that is used unless the command line specifies one.
 	Theme string `yaml:"theme"`
-	// Themes defines the user's own themes by name.
+	// Themes defines the user's custom themes by name.
 	Themes map[string]theme.Custom `yaml:"themes"`
 	// Mouse is false to leave the mouse to the terminal, for example for selecting text. The default is true.
 	Mouse *bool `yaml:"mouse"`
@@ -27,8 +27,8 @@ type Preferences struct {
 	Filters []SavedFilter `yaml:"filters"`
 	// Keys maps the name of an action to the key that starts it instead of the usual keys.
 	Keys map[string]string `yaml:"keys"`
-	// Commands lists the user's own commands.
-	Commands []OwnCommand `yaml:"commands"`
+	// Commands lists the user's custom commands.
+	Commands []CustomCommand `yaml:"commands"`
 }
 
 // SavedFilter is a filter with a name. It is shown as a tab.
@@ -65,9 +65,9 @@ const mostTabs = 9
 // keys. It returns a *PreferenceError if one is invalid.
 func (a *App) applyPreferences(p *Preferences) error {
 	a.prefs = p
-	a.ctx.OwnKeys = map[string]string{}
+	a.ctx.CustomKeys = map[string]string{}
 	for name, key := range p.Keys {
-		a.ctx.OwnKeys[name] = KeyName(parseKeyName(key))
+		a.ctx.CustomKeys[name] = KeyName(parseKeyName(key))
 	}
 	if err := p.checkThemes(); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/test/terminal"
 )
 
-const ownSettings = `dashboard:
+const customSettings = `dashboard:
   columns: {jobs: [name, "PHASE:.status.state.phase"]}
   filters: [{name: Mine, filter: "user:mei"}]
   keys: {cancel: ctrl-k}
@@ -16,9 +16,9 @@ const ownSettings = `dashboard:
   - {name: greet, key: f5, screens: [jobs], command: 'echo "selected $NAMESPACE/$NAME"; read answer'}
 `
 
-// TestOwnSettingsOfTheDashboard starts the dashboard with a settings file, uses a saved filter, a key and a command of
-// one's own, and then breaks the file.
-func TestOwnSettingsOfTheDashboard(t *testing.T) {
+// TestCustomSettingsOfTheDashboard starts the dashboard with a settings file, uses a saved filter, a custom key and a
+// custom command, and then breaks the file.
+func TestCustomSettingsOfTheDashboard(t *testing.T) {
 	t.Parallel()
 	terminal.Need(t)
 	dir := t.TempDir()
@@ -35,7 +35,7 @@ func TestOwnSettingsOfTheDashboard(t *testing.T) {
 	if err := os.Symlink(program, filepath.Join(dir, "vcctl")); err != nil {
 		t.Fatal(err)
 	}
-	write(ownSettings)
+	write(customSettings)
 	m := terminal.New(t, 120, 40, asProgram+"=1", "VCCTL_CONFIG="+settings, "HOME="+dir, "PATH="+dir+":/usr/bin:/bin", "PS1=$ ")
 	m.Types("vcctl top --demo")
 	m.Shows("6 Mine", "Nodes (allocatable / idle)")

@@ -135,12 +135,12 @@ func addTopics(root *cobra.Command) {
 		  - {name: Failed, screen: jobs, filter: "st:f since:1d"}
 		  keys:                other keys for actions (their names are in ? and :)
 		    cancel: ctrl-k
-		  commands:            own commands, run by sh; the selected row is in
+		  commands:            custom commands, run by sh; the selected row is in
 		  - name: events       $KIND, $NAMESPACE and $NAME; also confirm, dangerous
 		    key: ctrl-o        (not with --readonly) and background: true
 		    screens: [jobs]
 		    command: kubectl events -n "$NAMESPACE" --for "job/$NAME" | less
-		  themes:              own themes: another theme with other colours
+		  themes:              custom themes: another theme with other colours
 		    ocean: {base: dark, colors: {running: "#00d7ff", failed: "203"}}
 
 		An invalid setting of the dashboard is an error with the line number.

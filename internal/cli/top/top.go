@@ -88,7 +88,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 	flags.BoolVar(&o.dashboard.ReadOnly, "readonly", false, "Disable the keys that make changes")
 	flags.BoolVar(&o.dashboard.Demo, "demo", false, "Show a made-up cluster, to try the dashboard")
 	flags.BoolVar(&o.dashboard.ASCII, "ascii", false, "Draw with ASCII characters only (default if the locale is not UTF-8)")
-	flags.StringVar(&o.dashboard.Theme, "theme", "", "Colours: "+strings.Join(themes, ", ")+", or a theme of your own (default: that of the settings file, or auto)")
+	flags.StringVar(&o.dashboard.Theme, "theme", "", "Colours: "+strings.Join(themes, ", ")+", or a custom theme (default: from the settings file, or auto)")
 	_ = cmd.RegisterFlagCompletionFunc("theme", cli.CompleteValues(themes...))
 	return cmd
 }

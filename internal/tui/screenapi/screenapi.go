@@ -113,14 +113,14 @@ type Context struct {
 	Actions Actions
 	// Program is the command that the user typed: "vcctl" or "kubectl vc".
 	Program string
-	// OwnKeys maps the names of actions to the display names of the keys that the user has assigned to them.
-	OwnKeys map[string]string
+	// CustomKeys maps the names of actions to the display names of the keys that the user has assigned to them.
+	CustomKeys map[string]string
 }
 
 // KeyFor returns the display name of the key of an action; usual is the key that it has unless the user has assigned
 // another one.
 func (ctx *Context) KeyFor(action, usual string) string {
-	if own, ok := ctx.OwnKeys[action]; ok {
+	if own, ok := ctx.CustomKeys[action]; ok {
 		return own
 	}
 	return usual

@@ -79,7 +79,7 @@ func TestAnActionMovesToTheUsersKey(t *testing.T) {
 	}
 }
 
-func TestAnOwnCommandRunsWithTheSelectedRow(t *testing.T) {
+func TestACustomCommandRunsWithTheSelectedRow(t *testing.T) {
 	t.Parallel()
 	var calls []tui.CommandCall
 	run := func(_ context.Context, call tui.CommandCall, _ io.Reader, out, _ io.Writer) error {
@@ -87,7 +87,7 @@ func TestAnOwnCommandRunsWithTheSelectedRow(t *testing.T) {
 		_, err := io.WriteString(out, "first\nlast line\n")
 		return err
 	}
-	commands := []tui.OwnCommand{{Name: "who", Key: "ctrl-o", Command: "echo $NAME", Background: true, Confirm: true}, {Name: "note", Key: "f5", Command: "date", Screens: []string{"queues"}, Background: true}}
+	commands := []tui.CustomCommand{{Name: "who", Key: "ctrl-o", Command: "echo $NAME", Background: true, Confirm: true}, {Name: "note", Key: "f5", Command: "date", Screens: []string{"queues"}, Background: true}}
 	app := startPreferring(t, tui.Preferences{Commands: commands, Sort: map[string][]string{"jobs": {"-gpu"}}}, run, "2", "f5", "ctrl+o", "n")
 	tuitest.AnswerRequests(app)
 	if calls != nil {
@@ -104,7 +104,7 @@ func TestAnOwnCommandRunsWithTheSelectedRow(t *testing.T) {
 	}
 }
 
-func TestAnOwnThemeReplacesColors(t *testing.T) {
+func TestACustomThemeReplacesColors(t *testing.T) {
 	t.Parallel()
 	own := theme.Custom{Base: "dark", Colors: map[string]string{"running": "#010203"}}
 	app := startPreferring(t, tui.Preferences{Theme: "mine", Themes: map[string]theme.Custom{"mine": own}}, nil)
@@ -148,12 +148,12 @@ func TestInvalidPreferencesAreRejectedWithTheirPath(t *testing.T) {
 		"not a key":                {tui.Preferences{Keys: map[string]string{"cancel": "ctrl-zz"}}, "keys.cancel", "ctrl-k"},
 		"key that always quits":    {tui.Preferences{Keys: map[string]string{"cancel": "ctrl-c"}}, "keys.cancel", "another key"},
 		"key of another action":    {tui.Preferences{Keys: map[string]string{"cancel": "j"}}, "keys.cancel", "down"},
-		"command without a name":   {tui.Preferences{Commands: []tui.OwnCommand{{Key: "f5", Command: "date"}}}, "commands[0]", "name: TEXT"},
-		"command without a key":    {tui.Preferences{Commands: []tui.OwnCommand{{Name: "a", Command: "date"}}}, "commands[0]", "key: KEY"},
-		"command without text":     {tui.Preferences{Commands: []tui.OwnCommand{{Name: "a", Key: "f5"}}}, "commands[0]", "command: TEXT"},
-		"command of no screen":     {tui.Preferences{Commands: []tui.OwnCommand{{Name: "a", Key: "f5", Command: "date", Screens: []string{"job list"}}}}, "commands[0].screens[0]", "overview"},
-		"command with a taken key": {tui.Preferences{Commands: []tui.OwnCommand{{Name: "a", Key: "x", Command: "date"}}}, "commands[0].key", "cancel"},
-		"two commands on one key":  {tui.Preferences{Commands: []tui.OwnCommand{{Name: "a", Key: "f5", Command: "date"}, {Name: "b", Key: "f5", Command: "date"}}}, "commands[1].key", "a, b"},
+		"command without a name":   {tui.Preferences{Commands: []tui.CustomCommand{{Key: "f5", Command: "date"}}}, "commands[0]", "name: TEXT"},
+		"command without a key":    {tui.Preferences{Commands: []tui.CustomCommand{{Name: "a", Command: "date"}}}, "commands[0]", "key: KEY"},
+		"command without text":     {tui.Preferences{Commands: []tui.CustomCommand{{Name: "a", Key: "f5"}}}, "commands[0]", "command: TEXT"},
+		"command of no screen":     {tui.Preferences{Commands: []tui.CustomCommand{{Name: "a", Key: "f5", Command: "date", Screens: []string{"job list"}}}}, "commands[0].screens[0]", "overview"},
+		"command with a taken key": {tui.Preferences{Commands: []tui.CustomCommand{{Name: "a", Key: "x", Command: "date"}}}, "commands[0].key", "cancel"},
+		"two commands on one key":  {tui.Preferences{Commands: []tui.CustomCommand{{Name: "a", Key: "f5", Command: "date"}, {Name: "b", Key: "f5", Command: "date"}}}, "commands[1].key", "a, b"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

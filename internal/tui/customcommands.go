@@ -11,9 +11,9 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
-// OwnCommand is a shell command from the settings file. The selected row is in its environment: $KIND, $NAMESPACE and
+// CustomCommand is a shell command from the settings file. The selected row is in its environment: $KIND, $NAMESPACE and
 // $NAME; $CONTEXT is the context of the kubeconfig, and $FILTER the filter of the screen.
-type OwnCommand struct {
+type CustomCommand struct {
 	Name string `yaml:"name"`
 	Key  string `yaml:"key"`
 	// Description is shown in the help; it defaults to the command.
@@ -74,8 +74,8 @@ func (a *App) screenNames() []string {
 	return names
 }
 
-// ownKeys returns the keys of the user's commands on a screen.
-func (a *App) ownKeys(screen string) []screenapi.Binding {
+// customKeys returns the keys of the user's commands on a screen.
+func (a *App) customKeys(screen string) []screenapi.Binding {
 	var keys []screenapi.Binding
 	for i := range a.prefs.Commands {
 		c := &a.prefs.Commands[i]
@@ -95,7 +95,7 @@ func (a *App) ownKeys(screen string) []screenapi.Binding {
 }
 
 // refusalReason returns the reason why a command cannot run now, or "".
-func (c *OwnCommand) refusalReason(_ *screenapi.Context, s screenapi.Screen) string {
+func (c *CustomCommand) refusalReason(_ *screenapi.Context, s screenapi.Screen) string {
 	if !rowVariable.MatchString(c.Command) {
 		return ""
 	}
@@ -108,7 +108,7 @@ func (c *OwnCommand) refusalReason(_ *screenapi.Context, s screenapi.Screen) str
 }
 
 // startCommand returns the effects that run a command.
-func (a *App) startCommand(c *OwnCommand, ctx *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
+func (a *App) startCommand(c *CustomCommand, ctx *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
 	call := CommandCall{Command: c.Command, Variables: []string{"CONTEXT=" + ctx.Snap.Cluster, "FILTER=" + a.filters[s]}}
 	if selector, ok := s.(screenapi.Selector); ok {
 		row, _ := selector.Selection()
