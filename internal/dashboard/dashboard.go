@@ -15,6 +15,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
@@ -28,6 +29,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/usagemetrics"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
@@ -119,6 +121,10 @@ func showCluster(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, pr
 	if err != nil {
 		return "", err
 	}
+	usage, err := usagemetrics.New(usagemetrics.Options{Config: withoutOutput(config), Namespace: own, Prometheus: preferences.Prometheus})
+	if err != nil {
+		return "", err
+	}
 	able, err := newHands(f)
 	if err != nil {
 		return "", err
@@ -128,9 +134,10 @@ func showCluster(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, pr
 	how := newSettings(f, o, preferences, own)
 	how.Actions, how.Notice = able, said
 	ctx, stop := context.WithCancel(ctx)
-	running := make(chan struct{})
-	go func() { defer close(running); watches.Run(ctx) }()
-	defer func() { stop(); <-running }()
+	var running sync.WaitGroup
+	running.Go(func() { watches.Run(ctx) })
+	running.Go(func() { usage.Run(ctx, watches.SetUsage) })
+	defer func() { stop(); running.Wait() }()
 	next, err = tui.Run(ctx, how, tui.World{
 		In: f.Streams.In, Out: f.Streams.Out, Err: f.Streams.Err, Env: os.Environ(), Source: watches, Logs: lines, Now: f.Now, Colors: requestedColors(f),
 	})

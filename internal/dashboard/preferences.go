@@ -17,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/tui"
 	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/usagemetrics"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
@@ -45,7 +46,21 @@ func parsePreferences(path string, text []byte) (tui.Preferences, error) {
 	if err != nil {
 		return tui.Preferences{}, explainYAMLError(path, err)
 	}
+	if invalid := checkPrometheus(file.Dashboard.Prometheus); invalid != nil {
+		return tui.Preferences{}, locateInText(path, text, invalid)
+	}
 	return file.Dashboard, nil
+}
+
+// checkPrometheus returns the reason why the address of Prometheus is invalid, or nil.
+func checkPrometheus(address string) *tui.PreferenceError {
+	if address == "" {
+		return nil
+	}
+	if _, _, err := usagemetrics.ParseAddress(address, ""); err != nil {
+		return &tui.PreferenceError{Path: "prometheus", What: err.Error(), Hint: "for example https://prometheus.example.org or monitoring/prometheus:9090"}
+	}
+	return nil
 }
 
 // The errors of the YAML library about a field.
@@ -121,6 +136,11 @@ func locatePreferenceError(f *cli.Factory, err error) error {
 		return err
 	}
 	path, text := f.SettingsText()
+	return locateInText(path, text, invalid)
+}
+
+// locateInText returns the error about a setting with the file and line.
+func locateInText(path string, text []byte, invalid *tui.PreferenceError) error {
 	line := cli.FindLineOfPath(text, "dashboard."+invalid.Path)
 	return usererror.Errorf(invalid.Hint, "settings %s:%d: dashboard.%s: %s", path, line, invalid.Path, invalid.What)
 }

@@ -53,6 +53,7 @@ func TestAnInvalidPreferenceIsRejectedWithItsLine(t *testing.T) {
 		"an unknown setting":      {"dashboard:\n  filters:\n  - name: x\n    zoom: 3\n", `config.yaml:4: unknown setting "zoom"`, "settings: name, screen, filter"},
 		"a value of a wrong type": {"dashboard:\n  mouse: perhaps\n", `config.yaml:2: expected true or false, not "perhaps"`, "help settings"},
 		"a list for names":        {"dashboard:\n  columns: [a]\n", "config.yaml:2: expected names with values", "help settings"},
+		"an invalid address":      {"dashboard:\n  mouse: true\n  prometheus: prom:9090\n", `config.yaml:3: dashboard.prometheus: "prom:9090" is neither a URL nor a service`, "monitoring/prometheus:9090"},
 		"text for a list":         {"dashboard:\n  filters: failed\n", `config.yaml:2: expected a list, not "failed"`, "help settings"},
 	}
 	for name, tc := range cases {

@@ -316,6 +316,7 @@ type Facts struct {
 	Loading    []Loading
 	Hidden     []Hidden
 	Policy     string
+	Usage      *Usage
 }
 
 // TakeSnapshot returns a Snapshot of the current data. Its cost is proportional to the number of rows that changed
@@ -326,7 +327,7 @@ func (b *Board) TakeSnapshot(now time.Time, facts Facts) *Snapshot {
 		before = &Snapshot{index: &index{}}
 	}
 	s := &Snapshot{
-		At: now, Serial: before.Serial + 1, Cluster: facts.Cluster, Connection: facts.Connection, Loading: facts.Loading, Hidden: facts.Hidden, Policy: facts.Policy,
+		At: now, Serial: before.Serial + 1, Cluster: facts.Cluster, Connection: facts.Connection, Loading: facts.Loading, Hidden: facts.Hidden, Policy: facts.Policy, Usage: facts.Usage,
 		Nodes: before.Nodes, Queues: before.Queues, Jobs: before.Jobs, Events: before.Events, Resources: before.Resources, PriorityClasses: b.priority,
 		memo: &memo{made: map[any]any{}},
 	}

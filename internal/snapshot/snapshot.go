@@ -37,6 +37,8 @@ type Snapshot struct {
 	PriorityClasses map[string]int32
 	// Resources lists the resources that any node has: cpu, memory, then devices by name.
 	Resources []corev1.ResourceName
+	// Usage is the measured use of nodes and pods; nil if nothing was measured.
+	Usage *Usage
 
 	index *index
 	memo  *memo

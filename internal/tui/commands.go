@@ -24,6 +24,11 @@ func (a *App) paletteCommands() []command {
 	if _, ok := a.specs[screenapi.History]; ok {
 		all = append(all, command{name: "history", help: "show the amounts in the cluster since the dashboard started", do: a.applyLater(screenapi.Open{Screen: screenapi.History})})
 	}
+	if a.ctx.Snap.Usage != nil && a.ctx.Snap.Usage.HasGPU {
+		idle := fmt.Sprintf("gpu%%<%d", snapshot.BusyPercent)
+		all = append(all, command{name: "idle gpus", help: "show the jobs that do not use their GPUs (filter " + idle + ")",
+			do: a.applyLater(screenapi.Open{Screen: screenapi.Jobs}, screenapi.SetFilter{Text: idle})})
+	}
 	for _, c := range []command{
 		{name: "job", takes: "ID or name", help: "open a job"},
 		{name: "queue", takes: "name", help: "show the jobs of a queue"},

@@ -29,6 +29,8 @@ type Preferences struct {
 	Keys map[string]string `yaml:"keys"`
 	// Commands lists the user's custom commands.
 	Commands []CustomCommand `yaml:"commands"`
+	// Prometheus is the address of a Prometheus server with the use of GPUs: a URL or NAMESPACE/SERVICE:PORT.
+	Prometheus string `yaml:"prometheus"`
 }
 
 // SavedFilter is a filter with a name. It is shown as a tab.

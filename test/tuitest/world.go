@@ -35,7 +35,8 @@ func GoldenWorldNames() []string {
 //	forbidden     various for a user who may see only queues
 //	switches      few below network switches: with HyperNodes
 //
-// Scripts can also use later, which is few after eval ended and train lost a pod.
+// Scripts can also use later, which is few after eval ended and train lost a pod, and use, which is normal with
+// measurements.
 func SnapshotOfWorld(name string) (*snapshot.Snapshot, error) {
 	worlds.Lock()
 	defer worlds.Unlock()
@@ -71,6 +72,9 @@ func newWorld(name string) (*snapshot.Snapshot, error) {
 	switch name {
 	case "normal":
 		objects = demo.NewCluster()
+	case "use":
+		objects = demo.NewCluster()
+		facts.Usage = demo.Usage(objects)
 	case "few":
 		objects = FewNodesWorld()
 	case "later":

@@ -140,6 +140,9 @@ func addTopics(root *cobra.Command) {
 		    key: ctrl-o        (not with --readonly) and background: true
 		    screens: [jobs]
 		    command: kubectl events -n "$NAMESPACE" --for "job/$NAME" | less
+		  prometheus: https://prometheus.example.org
+		                       the use of GPUs, from NVIDIA's DCGM exporter; or
+		                       NAMESPACE/SERVICE:PORT, through the API server
 		  themes:              custom themes: another theme with other colours
 		    ocean: {base: dark, colors: {running: "#00d7ff", failed: "203"}}
 

@@ -52,7 +52,7 @@ func (c *Cluster) Next(ctx context.Context) (*snapshot.Snapshot, error) {
 			return nil, err
 		}
 	}
-	facts := snapshot.Facts{Cluster: "demo", Policy: "capacity", Connection: snapshot.Connection{Link: snapshot.LinkLive, Since: Now, Server: "none: all data is made up"}}
+	facts := snapshot.Facts{Cluster: "demo", Policy: "capacity", Usage: Usage(c.objects), Connection: snapshot.Connection{Link: snapshot.LinkLive, Since: Now, Server: "none: all data is made up"}}
 	return board.TakeSnapshot(c.Now(), facts), nil
 }
 

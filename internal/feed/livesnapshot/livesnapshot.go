@@ -47,6 +47,7 @@ type Live struct {
 	since    time.Time // when the connection entered its current state
 	link     snapshot.Link
 	policy   string
+	usage    *snapshot.Usage
 	dirty    chan struct{}
 	handedAt time.Time
 
@@ -136,7 +137,7 @@ func (l *Live) Next(ctx context.Context) (*snapshot.Snapshot, error) {
 func (l *Live) newSnapshot() *snapshot.Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	facts := snapshot.Facts{Cluster: l.options.Cluster, Policy: l.policy, Connection: l.connectionState()}
+	facts := snapshot.Facts{Cluster: l.options.Cluster, Policy: l.policy, Usage: l.usage, Connection: l.connectionState()}
 	for _, kind := range slices.Sorted(maps.Keys(l.loading)) {
 		facts.Loading = append(facts.Loading, snapshot.Loading{Kind: kind, Count: l.loading[kind]})
 	}
@@ -144,6 +145,14 @@ func (l *Live) newSnapshot() *snapshot.Snapshot {
 		facts.Hidden = append(facts.Hidden, l.hidden[kind])
 	}
 	return l.board.TakeSnapshot(l.changed, facts)
+}
+
+// SetUsage sets the measured use that the next Snapshots contain.
+func (l *Live) SetUsage(usage *snapshot.Usage) {
+	l.mu.Lock()
+	l.usage = usage
+	l.mu.Unlock()
+	l.signalChange()
 }
 
 // signalChange signals that there are changes for a new Snapshot.

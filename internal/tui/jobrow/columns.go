@@ -14,6 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/usecolumn"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -31,6 +32,16 @@ func compareByField[V cmp.Ordered](of func(Row) V) func(a, b Row) int {
 
 // AllColumns returns all columns of job rows.
 func AllColumns() []Column {
+	columns := basicColumns()
+	beforeReason := len(columns) - 1
+	return slices.Insert(columns, beforeReason, usecolumn.Columns(measureRow, fromWithUse)...)
+}
+
+// measureRow returns the measured use of a job. It is measured for the whole job, not for elements of an array.
+func measureRow(usage *snapshot.Usage, r Row) snapshot.Measured { return usage.OfPods(r.Job.Pods) }
+
+// basicColumns returns the columns that need no measurements.
+func basicColumns() []Column {
 	namespace := func(r Row) string { return r.Job.Namespace }
 	name := func(r Row) string { return r.Job.Title }
 	queue := func(r Row) string { return r.Job.Queue }
@@ -90,14 +101,17 @@ const (
 	memoryColumn = "mem"
 )
 
-// The widths of the terminal from which CPU and memory are shown, in clusters with and without GPUs.
+// The widths of the terminal from which CPU and memory are shown, in clusters with and without GPUs, and from which the
+// measured use is shown.
 const (
+	fromWithUse     = 180
 	fromWithGPUs    = 170
 	fromWithoutGPUs = 150
 )
 
-// AdaptColumns adapts columns to the resources of the cluster.
+// AdaptColumns adapts columns to the resources of the cluster and to the measurements.
 func AdaptColumns(columns []Column, snap *snapshot.Snapshot) {
+	usecolumn.AdaptColumns(columns, snap.Usage, measureRow)
 	from := fromWithoutGPUs
 	if slices.ContainsFunc(snap.Resources, render.IsGPU) {
 		from = fromWithGPUs

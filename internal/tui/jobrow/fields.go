@@ -1,6 +1,7 @@
 package jobrow
 
 import (
+	"math"
 	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
@@ -26,6 +27,7 @@ func FilterFields(snap *snapshot.Snapshot, now time.Time) *filter.Fields[Row] {
 			{Key: "gpu", Also: []string{"gpus"}, Of: func(r Row) float64 { return float64(r.RequestedGPUs()) }},
 			{Key: "cpu", Of: func(r Row) float64 { return float64(r.RequestedMilliCPU()) / 1000 }},
 			{Key: "mem", Also: []string{"memory"}, Of: func(r Row) float64 { return float64(r.RequestedMemory()) / (1 << 30) }},
+			{Key: "gpu%", Of: func(r Row) float64 { return gpuPercent(snap.Usage, r) }},
 			{Key: "nodes", Of: func(r Row) float64 { return float64(r.Job.NodeCount) }},
 			{Key: "pods", Of: func(r Row) float64 { return float64(r.Job.Replicas) }},
 			{Key: "prio", Also: []string{"priority"}, Of: func(r Row) float64 { return float64(r.Job.Priority) }},
@@ -37,6 +39,16 @@ func FilterFields(snap *snapshot.Snapshot, now time.Time) *filter.Fields[Row] {
 			return append(to, r.Job.ID, r.Job.Name, r.Job.Title, r.Job.Namespace, r.Job.Queue, r.Job.User, r.Job.NodeList, r.Reason(), r.Job.Says)
 		},
 	}
+}
+
+// gpuPercent returns the mean utilization of a job's GPUs in percent, or NaN, which matches no filter, if it was not
+// measured.
+func gpuPercent(usage *snapshot.Usage, r Row) float64 {
+	measured := measureRow(usage, r).GPU
+	if measured == nil {
+		return math.NaN()
+	}
+	return measured.Percent
 }
 
 // sinceEnd returns the time since a job ended, or 0 if it has not ended.

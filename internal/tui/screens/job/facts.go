@@ -14,6 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/usecolumn"
 )
 
 // listJobFacts returns the lines of the job's box.
@@ -23,9 +24,14 @@ func listJobFacts(ctx *screenapi.Context, job *snapshot.Job) []jobstatus.Fact {
 		{Name: "Queue", Text: fmt.Sprintf("%-14s Priority %s%s", job.Queue, job.PriorityText(), inParentheses(job.PriorityClass))},
 		{Name: "User", Text: fmt.Sprintf("%-14s Submitted %s%s", cmp.Or(job.User, "-"), jobrow.FormatMoment(job.Submitted, ctx.Now), titleSuffix(job))},
 		{Name: "Request", Text: requestText(job)},
-		{Name: "Gang", Text: fmt.Sprintf("%-14s Restarts %s", fmt.Sprintf("%d of %d", job.Min, job.Replicas), jobstatus.RestartsText(job.Object))},
-		{Name: "Limit", Text: fmt.Sprintf("%-14s Plugins %s", timeLimitText(job), cmp.Or(strings.Join(jobstatus.PluginNames(job.Object), " "), "none"))},
 	}
+	if used := usedText(ctx, job); used != "" {
+		all = append(all, jobstatus.Fact{Name: "Used", Text: used})
+	}
+	all = append(all,
+		jobstatus.Fact{Name: "Gang", Text: fmt.Sprintf("%-14s Restarts %s", fmt.Sprintf("%d of %d", job.Min, job.Replicas), jobstatus.RestartsText(job.Object))},
+		jobstatus.Fact{Name: "Limit", Text: fmt.Sprintf("%-14s Plugins %s", timeLimitText(job), cmp.Or(strings.Join(jobstatus.PluginNames(job.Object), " "), "none"))},
+	)
 	if depends := job.Object.Annotations[keys.Dependency]; depends != "" {
 		all = append(all, jobstatus.Fact{Name: "Depends", Text: depends})
 	}
@@ -39,6 +45,18 @@ func listJobFacts(ctx *screenapi.Context, job *snapshot.Job) []jobstatus.Fact {
 		all = append(all, jobstatus.Fact{Name: "Why", Text: says})
 	}
 	return all
+}
+
+// usedText describes the measured use of the job's pods, or returns "".
+func usedText(ctx *screenapi.Context, job *snapshot.Job) string {
+	usage := ctx.Snap.Usage
+	var requested snapshot.Amounts
+	for _, p := range job.Pods {
+		if p.Asks != nil && usage.OfPod(p).Core != nil {
+			requested.Add(*p.Asks, 1)
+		}
+	}
+	return usecolumn.DescribeUse(usage.OfPods(job.Pods), requested.MilliCPU, requested.MemoryBytes)
 }
 
 func inParentheses(text string) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens/explain"
+	"github.com/vc-batch/vc/internal/tui/usecolumn"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -149,6 +150,7 @@ func (j *Job) selectPods(ctx *screenapi.Context) {
 			shown = append(shown, p)
 		}
 	}
+	usecolumn.AdaptColumns(j.pods.Columns, ctx.Snap.Usage, (*snapshot.Usage).OfPod)
 	j.pods.SetRows(ctx, shown, !j.failed && wanted == "")
 }
 

@@ -2,6 +2,7 @@ package job
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/usecolumn"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -31,7 +33,7 @@ func newPodTable() widget.Table[pod] {
 	restarts.Right, restarts.Compare = true, func(a, b pod) int { return cmp.Compare(b.Restarts, a.Restarts) }
 	index := text("idx", "IDX", 4, 0, func(p pod) string { return strconv.Itoa(int(p.Index)) })
 	index.Compare = func(a, b pod) int { return cmp.Compare(a.Index, b.Index) }
-	return widget.Table[pod]{
+	table := widget.Table[pod]{
 		ID: func(p pod) string { return string(p.UID) }, DefaultSort: "task, index",
 		Columns: []widget.Column[pod]{
 			text("task", "TASK", 8, 0, func(p pod) string { return p.Task }),
@@ -45,7 +47,7 @@ func newPodTable() widget.Table[pod] {
 			text("cpu", "CPU", 5, 70, func(p pod) string { return requestedAmount(p, "cpu") }),
 			text("mem", "MEM", 6, 70, func(p pod) string { return requestedAmount(p, "memory") }),
 			gpus,
-			{Key: "age", Title: "AGE", Width: 5, From: 100, Ticks: true, Cell: func(ctx *screenapi.Context, p pod) (string, canvas.Style) {
+			{Key: ageColumn, Title: "AGE", Width: 5, From: 100, Ticks: true, Cell: func(ctx *screenapi.Context, p pod) (string, canvas.Style) {
 				return render.FormatAgeSince(ctx.Now, p.Created), theme.Plain
 			},
 				Compare: func(a, b pod) int { return b.Created.Compare(a.Created) }},
@@ -54,7 +56,16 @@ func newPodTable() widget.Table[pod] {
 			{Key: "message", Title: "MESSAGE", Width: 8, Flex: true, Cell: plain(podMessage)},
 		},
 	}
+	beforeAge := slices.IndexFunc(table.Columns, func(c widget.Column[pod]) bool { return c.Key == ageColumn })
+	table.Columns = slices.Insert(table.Columns, beforeAge, usecolumn.Columns((*snapshot.Usage).OfPod, fromWithUse)...)
+	return table
 }
+
+const (
+	ageColumn = "age"
+	// fromWithUse is the terminal width from which the measured use is shown.
+	fromWithUse = 120
+)
 
 // requestedAmount returns the amount of a resource that a pod requests and holds until it ends.
 func requestedAmount(p pod, resource string) string {

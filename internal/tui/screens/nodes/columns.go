@@ -3,15 +3,18 @@ package nodes
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/noderow"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/usecolumn"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -22,6 +25,7 @@ const (
 	nameColumn   = "NODE"
 	deviceColumn = "GPU"
 	idleColumn   = "IDLE"
+	podsColumn   = "PODS"
 )
 
 func (n *Nodes) tableColumns() []column {
@@ -36,7 +40,7 @@ func (n *Nodes) tableColumns() []column {
 	device := func() corev1.ResourceName { return n.device }
 	cpu := func() corev1.ResourceName { return corev1.ResourceCPU }
 	memory := func() corev1.ResourceName { return corev1.ResourceMemory }
-	return []column{
+	columns := []column{
 		{Key: nameColumn, Letter: "N", Title: "NODE", Width: 8, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			return noderow.ShortNodeName(row.Name), theme.Plain
 		}, Compare: func(a, b *node) int { return cmp.Compare(n.place[a.Name], n.place[b.Name]) }},
@@ -52,7 +56,7 @@ func (n *Nodes) tableColumns() []column {
 		{Key: "MEMORY", Title: "MEM", Width: 7, Below: 80, Right: true, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			return formatCompactUse(row, corev1.ResourceMemory), theme.Plain
 		}, Compare: byIdle(memory), Descending: true},
-		{Key: "PODS", Letter: "O", Title: "PODS", Width: 4, Right: true, Descending: true, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
+		{Key: podsColumn, Letter: "O", Title: "PODS", Width: 4, Right: true, Descending: true, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			if row.Unknown {
 				return "?", theme.Dim
 			}
@@ -72,7 +76,12 @@ func (n *Nodes) tableColumns() []column {
 			return render.FormatAgeSince(ctx.Now, row.Created), theme.Plain
 		}, Compare: func(a, b *node) int { return b.Created.Compare(a.Created) }},
 	}
+	beforePods := slices.IndexFunc(columns, func(c column) bool { return c.Key == podsColumn })
+	return slices.Insert(columns, beforePods, usecolumn.Columns((*snapshot.Usage).OfNode, fromWithUse)...)
 }
+
+// fromWithUse is the terminal width from which the measured use is shown.
+const fromWithUse = 140
 
 // fitColumns sets the width of the name column and the title of the device column.
 func (n *Nodes) fitColumns() {

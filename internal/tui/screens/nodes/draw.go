@@ -13,6 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/noderow"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/usecolumn"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -173,6 +174,9 @@ func (n *Nodes) listNodeFacts(ctx *screenapi.Context, row *node) []fact {
 		add(theme.Failed, strings.TrimSpace(condition+durationInState(ctx, row)+": "+row.Problem))
 	}
 	add(theme.Plain, strings.Join(has, "  "))
+	if used := usecolumn.DescribeUse(ctx.Snap.Usage.OfNode(row), row.Has.MilliCPU, row.Has.MemoryBytes); used != "" {
+		add(theme.Plain, "used: "+used)
+	}
 	if row.Ready {
 		condition += durationInState(ctx, row)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/filter"
 	"github.com/vc-batch/vc/internal/tui/noderow"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
+	"github.com/vc-batch/vc/internal/tui/usecolumn"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -182,6 +183,8 @@ func (n *Nodes) measureColumns(ctx *screenapi.Context) {
 		n.labels.evaluateLabels(n.all)
 	}
 	n.fitColumns()
+	usecolumn.AdaptColumns(n.table.Columns, ctx.Snap.Usage, (*snapshot.Usage).OfNode)
+	usecolumn.AdaptColumns(n.pods.Columns, ctx.Snap.Usage, (*snapshot.Usage).OfPod)
 }
 
 // hasUnplaced reports whether a node has no position yet.

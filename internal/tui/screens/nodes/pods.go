@@ -3,6 +3,7 @@ package nodes
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/usecolumn"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -33,7 +35,7 @@ func podColumns() []widget.Column[*snapshot.Pod] {
 			return render.FormatAmount(name, p.Asks.AmountOfResource(name))
 		}
 	}
-	return []widget.Column[pod]{
+	columns := []widget.Column[pod]{
 		{Key: "POD", Title: "POD", Width: 14, Flex: true, Cell: plain(func(p pod) string { return p.Name }), Compare: func(a, b pod) int { return strings.Compare(a.Name, b.Name) }},
 		{Key: "NAMESPACE", Title: "NAMESPACE", Width: 12, Hidden: true, Cell: plain(func(p pod) string { return p.Namespace })},
 		{Key: "JOB", Title: "JOB", Width: 8, Cell: plain(func(p pod) string { return cmp.Or(p.JobID, p.Job, "-") })},
@@ -51,12 +53,16 @@ func podColumns() []widget.Column[*snapshot.Pod] {
 		})},
 		{Key: "CPU", Title: "CPU", Width: 5, Right: true, Cell: plain(asks(corev1.ResourceCPU))},
 		{Key: "MEM", Title: "MEM", Width: 6, Right: true, Cell: plain(asks(corev1.ResourceMemory))},
-		{Key: "STATE", Title: "STATE", Width: 9, Cell: func(_ *screenapi.Context, p pod) (string, canvas.Style) { return p.State, podStyle(p) }},
+		{Key: stateColumn, Title: "STATE", Width: 9, Cell: func(_ *screenapi.Context, p pod) (string, canvas.Style) { return p.State, podStyle(p) }},
 		{Key: "AGE", Title: "AGE", Width: 4, Right: true, Ticks: true, Cell: func(ctx *screenapi.Context, p pod) (string, canvas.Style) {
 			return render.FormatAgeSince(ctx.Now, p.Created), theme.Dim
 		}},
 	}
+	beforeState := slices.IndexFunc(columns, func(c widget.Column[pod]) bool { return c.Key == stateColumn })
+	return slices.Insert(columns, beforeState, usecolumn.Columns((*snapshot.Usage).OfPod, fromWithUse)...)
 }
+
+const stateColumn = "STATE"
 
 func podStyle(p *snapshot.Pod) canvas.Style {
 	switch {

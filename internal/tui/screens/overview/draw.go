@@ -37,7 +37,7 @@ func queueBoxWidth(width int) int { return width * 5 / 8 }
 // need. On wide terminals, the events are beside the queues.
 func (o *Overview) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	boxes := ctx.W >= 100 && c.H >= 24
-	nodes, queues, jobs, events := o.nodeBlock(ctx, c), o.queueBlock(ctx), o.jobBlock(ctx), o.eventBlock(ctx, 3)
+	nodes, queues, jobs, events := addUseLine(ctx, o.nodeBlock(ctx, c)), o.queueBlock(ctx), o.jobBlock(ctx), o.eventBlock(ctx, 3)
 	edge := 1
 	if boxes {
 		edge = 2
@@ -198,6 +198,9 @@ func (o *Overview) Twin(ctx *screenapi.Context) string {
 	fmt.Fprintf(&text, "Nodes: %s\n", cmp.Or(ctx.UnseenReason("nodes"), describeCounts(ctx)))
 	for i := range has {
 		fmt.Fprintf(&text, "  %-16s allocatable %-10s idle %-10s %s\n", has[i].name, has[i].text, idle[i].text, idle[i].percent)
+	}
+	if use := useText(ctx); use != "" {
+		text.WriteString("  " + use + "\n")
 	}
 	queues := o.queueBlock(&wide)
 	c := canvas.New(118, len(shownQueues(ctx.Snap))+1, ctx.Theme.Glyphs.ASCII)

@@ -1,0 +1,138 @@
+package usagemetrics
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+)
+
+// startPrometheus starts a real Prometheus server with past samples, which scrapes an exporter as it is set up in
+// Kubernetes. It returns the server's URL.
+func startPrometheus(t *testing.T, history, exporter string) string {
+	t.Helper()
+	for _, program := range []string{"prometheus", "promtool"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s is not installed; Debian's package is prometheus", program)
+		}
+	}
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	if out, err := exec.Command("promtool", "tsdb", "create-blocks-from", "openmetrics", write("history", history), data).CombinedOutput(); err != nil {
+		t.Fatalf("promtool: %v\n%s", err, out)
+	}
+	config := write("prometheus.yml", fmt.Sprintf(`
+global: {scrape_interval: 1s}
+scrape_configs:
+- job_name: dcgm
+  static_configs: [{targets: [%q], labels: {namespace: gpu-operator, pod: dcgm-exporter-x7k2p}}]
+`, exporter))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var output bytes.Buffer
+	server := exec.Command("prometheus", "--config.file="+config, "--storage.tsdb.path="+data, "--web.listen-address="+address) //nolint:gosec // the test's own arguments
+	server.Stdout, server.Stderr = &output, &output
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+		if t.Failed() {
+			t.Logf("Prometheus:\n%s", output.String())
+		}
+	})
+	return "http://" + address
+}
+
+// gpuHistory returns samples of a GPU that was busy until two hours ago, and of one that is always busy.
+func gpuHistory(now time.Time) string {
+	var text bytes.Buffer
+	text.WriteString("# TYPE DCGM_FI_DEV_GPU_UTIL gauge\n")
+	for age := 4 * time.Hour; age >= 0; age -= 30 * time.Second {
+		at, idleGPU := now.Add(-age).Unix(), 0
+		if age > 2*time.Hour {
+			idleGPU = 93
+		}
+		fmt.Fprintf(&text, "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"GPU-0\",Hostname=\"n1\",exported_namespace=\"nlp\",exported_pod=\"train-0\"} %d %d\n", idleGPU, at)
+		fmt.Fprintf(&text, "DCGM_FI_DEV_GPU_UTIL{gpu=\"1\",UUID=\"GPU-1\",Hostname=\"n1\",exported_namespace=\"nlp\",exported_pod=\"train-0\"} 80 %d\n", at)
+	}
+	text.WriteString("# EOF\n")
+	return text.String()
+}
+
+func TestUseOfGPUsComesFromPrometheus(t *testing.T) {
+	t.Parallel()
+	exporter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprint(w, "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"GPU-7\",Hostname=\"n2\",namespace=\"bio\",pod=\"fold-0\"} 42\n"+
+			"DCGM_FI_DEV_FB_USED{gpu=\"0\",UUID=\"GPU-7\",Hostname=\"n2\",namespace=\"bio\",pod=\"fold-0\"} 1024\n")
+	}))
+	defer exporter.Close()
+	now := time.Now()
+	url := startPrometheus(t, gpuHistory(now), exporter.Listener.Addr().String())
+	kubernetes, _ := startServer(t, nil)
+	deadline := time.Now().Add(time.Minute)
+	for {
+		usage := readOnce(t, Options{Config: kubernetes, Prometheus: url})
+		train, fold := usage.Pods[types.NamespacedName{Namespace: "nlp", Name: "train-0"}].GPU, usage.Pods[types.NamespacedName{Namespace: "bio", Name: "fold-0"}].GPU
+		if train != nil && fold != nil {
+			if train.Count != 2 || train.Percent != 40 || now.Sub(train.LastBusy) > 11*time.Minute {
+				t.Errorf("train-0: %+v, want 2 GPUs, 40 %%, busy in the last ten minutes", *train)
+			}
+			if fold.Count != 1 || fold.Percent != 42 || fold.MemoryBytes != 1<<30 {
+				t.Errorf("fold-0: %+v, want 1 GPU, 42 %%, 1 GiB", *fold)
+			}
+			if n := usage.Nodes["n2"].GPU; n == nil || n.Percent != 42 || usage.Nodes["n1"].GPU.Count != 2 {
+				t.Errorf("nodes: %+v", usage.Nodes)
+			}
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no use of both pods after a minute: %+v", usage)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	checkLastUse(t, url, kubernetes, now)
+}
+
+// checkLastUse verifies that the last use of each GPU is found, in steps of ten minutes.
+func checkLastUse(t *testing.T, url string, kubernetes *rest.Config, now time.Time) {
+	t.Helper()
+	source, err := newGPUSource(url, kubernetes, http.DefaultClient)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := source.readLastBusy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pod := types.NamespacedName{Namespace: "nlp", Name: "train-0"}
+	idle := now.Sub(source.lastBusy[gpuKey{"n1", "GPU-0", pod}])
+	if isTwoHours := idle > 100*time.Minute && idle < 130*time.Minute; !isTwoHours {
+		t.Errorf("the GPU that has been idle for 2h was last busy %v ago", idle)
+	}
+	if busy := now.Sub(source.lastBusy[gpuKey{"n1", "GPU-1", pod}]); busy > 11*time.Minute {
+		t.Errorf("the busy GPU was last busy %v ago", busy)
+	}
+}

@@ -1,0 +1,176 @@
+package usagemetrics
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+)
+
+// The lists of metrics-server, shortened.
+const (
+	nodeList = `{"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1beta1","metadata":{"annotations":{"items":"no"}},"items":[
+		{"metadata":{"name":"n1"},"timestamp":"2026-11-27T10:00:00Z","window":"20s","usage":{"cpu":"1534876543n","memory":"2048Ki"}}]}`
+	podList = `{"items":[
+		{"metadata":{"name":"p1","namespace":"nlp"},"containers":[{"name":"a","usage":{"cpu":"250m","memory":"1Mi"}},{"name":"b","usage":{"cpu":"1","memory":"1Mi"}}]},
+		{"metadata":{"name":"p2","namespace":"bio"},"containers":[]}],"kind":"PodMetricsList"}`
+	ownPodList = `{"items":[{"metadata":{"name":"p1","namespace":"nlp"},"containers":[{"name":"a","usage":{"cpu":"250m","memory":"1Mi"}}]}]}`
+)
+
+// startServer starts a server with responses by path. A path without a response is not found; an empty response is
+// forbidden. requests counts the requests by path.
+func startServer(t *testing.T, responses map[string]string) (config *rest.Config, requests map[string]int) {
+	t.Helper()
+	requests = map[string]int{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests[r.URL.Path]++
+		response, found := responses[r.URL.Path]
+		switch {
+		case !found:
+			http.NotFound(w, r)
+		case response == "":
+			http.Error(w, "forbidden", http.StatusForbidden)
+		default:
+			_, _ = w.Write([]byte(response))
+		}
+	}))
+	t.Cleanup(server.Close)
+	return &rest.Config{Host: server.URL}, requests
+}
+
+func readOnce(t *testing.T, o Options) *snapshot.Usage {
+	t.Helper()
+	r, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Read(t.Context())
+}
+
+func core(milliCPU, memoryBytes int64) snapshot.Measured {
+	return snapshot.Measured{Core: &snapshot.MeasuredCore{MilliCPU: milliCPU, MemoryBytes: memoryBytes}}
+}
+
+func TestUseComesFromTheMetricsAPI(t *testing.T) {
+	t.Parallel()
+	config, _ := startServer(t, map[string]string{metricsPath + "/nodes": nodeList, metricsPath + "/pods": podList})
+	want := &snapshot.Usage{
+		HasCore: true, Nodes: map[string]snapshot.Measured{"n1": core(1535, 2<<20)},
+		Pods: map[types.NamespacedName]snapshot.Measured{{Namespace: "nlp", Name: "p1"}: core(1250, 2<<20), {Namespace: "bio", Name: "p2"}: core(0, 0)},
+	}
+	if diff := cmp.Diff(want, readOnce(t, Options{Config: config})); diff != "" {
+		t.Errorf("usage (-want +got):\n%s", diff)
+	}
+}
+
+func TestAUserWhoMayReadOnlyTheirNamespaceSeesIt(t *testing.T) {
+	t.Parallel()
+	config, requests := startServer(t, map[string]string{metricsPath + "/nodes": "", metricsPath + "/pods": "", metricsPath + "/namespaces/nlp/pods": ownPodList})
+	r, err := New(Options{Config: config, Namespace: "nlp"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		want := map[types.NamespacedName]snapshot.Measured{{Namespace: "nlp", Name: "p1"}: core(250, 1<<20)}
+		if diff := cmp.Diff(want, r.Read(t.Context()).Pods); diff != "" {
+			t.Errorf("pods (-want +got):\n%s", diff)
+		}
+	}
+	if n := requests[metricsPath+"/pods"]; n != 1 {
+		t.Errorf("the forbidden list was requested %d times, want once", n)
+	}
+}
+
+func TestWithoutMetricsThereIsNoUseAndNoProblem(t *testing.T) {
+	t.Parallel()
+	for name, responses := range map[string]map[string]string{
+		"no metrics API":    {},
+		"not JSON":          {metricsPath + "/nodes": "<html>", metricsPath + "/pods": "[]"},
+		"a list cut short":  {metricsPath + "/nodes": `{"items":[`, metricsPath + "/pods": `{"items":`},
+		"items of no list":  {metricsPath + "/nodes": `{"items":{}}`, metricsPath + "/pods": `{"items":null}`},
+		"an item of a type": {metricsPath + "/nodes": `{"items":[3]}`, metricsPath + "/pods": `{"items":["x"]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config, _ := startServer(t, responses)
+			usage := readOnce(t, Options{Config: config})
+			if usage.HasCore || usage.HasGPU || usage.Problem != "" || len(usage.Nodes)+len(usage.Pods) > 0 {
+				t.Errorf("usage %+v", usage)
+			}
+		})
+	}
+}
+
+func TestAddressesOfPrometheus(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"https://prometheus.example.org/": "https://prometheus.example.org",
+		"http://10.0.0.7:9090/prom":       "http://10.0.0.7:9090/prom",
+		"monitoring/prometheus:9090":      "https://api:6443/api/v1/namespaces/monitoring/services/http:prometheus:9090/proxy (API server)",
+		"https:monitoring/thanos:http":    "https://api:6443/api/v1/namespaces/monitoring/services/https:thanos:http/proxy (API server)",
+		"prometheus:9090":                 "error", "": "error", "ftp://host": "error", "https://": "error", "monitoring/prometheus": "error",
+	} {
+		got, viaServer, err := ParseAddress(address, "https://api:6443/")
+		if viaServer {
+			got += " (API server)"
+		}
+		if err != nil {
+			got = "error"
+		}
+		if got != want {
+			t.Errorf("%q: %s (%v), want %s", address, got, err, want)
+		}
+	}
+}
+
+func TestAFailureOfPrometheusIsAProblemAndLeavesTheRest(t *testing.T) {
+	t.Parallel()
+	const query = "/api/v1/namespaces/monitoring/services/http:prometheus:9090/proxy/api/v1/query"
+	for name, tc := range map[string]struct{ response, problem string }{
+		"forbidden": {"", "403"},
+		"a scalar":  {`{"status":"success","data":{"resultType":"scalar","result":[1,"1"]}}`, "not a vector"},
+		"an error":  {`{"status":"error","errorType":"bad_data","error":"no such thing"}`, "no such thing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config, _ := startServer(t, map[string]string{metricsPath + "/nodes": nodeList, metricsPath + "/pods": podList, query: tc.response})
+			usage := readOnce(t, Options{Config: config, Prometheus: "monitoring/prometheus:9090"})
+			if !strings.Contains(usage.Problem, tc.problem) || !usage.HasCore || usage.HasGPU {
+				t.Errorf("problem %q, want one with %q; core %v, GPU %v", usage.Problem, tc.problem, usage.HasCore, usage.HasGPU)
+			}
+		})
+	}
+}
+
+func TestThePauseGrowsWithTheTimeOfARead(t *testing.T) {
+	t.Parallel()
+	for read, want := range map[time.Duration]time.Duration{10 * time.Millisecond: 15 * time.Second, time.Second: 100 * time.Second, time.Minute: 10 * time.Minute} {
+		if got := pauseAfter(read); got != want {
+			t.Errorf("after a read of %v: %v, want %v", read, got, want)
+		}
+	}
+}
+
+func FuzzListsOfMetrics(f *testing.F) {
+	f.Add(nodeList)
+	f.Add(podList)
+	f.Add(`{"items":[{}]}`)
+	f.Fuzz(func(_ *testing.T, text string) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, text) }))
+		defer server.Close()
+		r, err := New(Options{Config: &rest.Config{Host: server.URL}})
+		if err != nil {
+			return
+		}
+		r.Read(context.Background())
+	})
+}
