@@ -13,6 +13,8 @@ type DashboardOptions struct {
 	// Theme is the name of the color theme; the dashboard rejects unknown names. If it is empty, the settings file or the
 	// terminal decides.
 	Theme string
+	// SlurmWords shows Slurm's names of states and reasons.
+	SlurmWords bool
 	// Demo shows a made-up cluster instead of a real one.
 	Demo bool
 }

@@ -152,6 +152,9 @@ func newSettings(f *cli.Factory, o cli.DashboardOptions, preferences tui.Prefere
 	if c := requestedColors(f); c != nil {
 		s.Colors = *c
 	}
+	if o.SlurmWords {
+		s.Words = screenapi.SlurmWords
+	}
 	if raw, err := f.Config.ToRawKubeConfigLoader().RawConfig(); err == nil {
 		s.Contexts = slices.Sorted(maps.Keys(raw.Contexts))
 	}

@@ -38,6 +38,8 @@ type Settings struct {
 	Namespace, Own string
 	User           string
 	ReadOnly       bool
+	// Words is the vocabulary; the Preferences can also choose Slurm's.
+	Words screenapi.Vocabulary
 	// Program is the command that the user typed: "vcctl" or "kubectl vc".
 	Program string
 	Actions screenapi.Actions
@@ -111,7 +113,7 @@ func New(s Settings) (*App, error) {
 		return nil, fmt.Errorf("the dashboard has no screens")
 	}
 	a.ctx = screenapi.Context{
-		Snap: snapshot.EmptySnapshot(s.Now), History: &history.History{}, Now: s.Now, Namespace: s.Namespace, User: s.User, ReadOnly: s.ReadOnly, Program: s.Program, Actions: s.Actions,
+		Snap: snapshot.EmptySnapshot(s.Now), History: &history.History{}, Now: s.Now, Namespace: s.Namespace, Words: s.Words, User: s.User, ReadOnly: s.ReadOnly, Program: s.Program, Actions: s.Actions,
 	}
 	if err := a.applyPreferences(&s.Preferences); err != nil {
 		return nil, err

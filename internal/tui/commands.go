@@ -8,6 +8,8 @@ import (
 
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/jobrow"
+	"github.com/vc-batch/vc/internal/tui/noderow"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
@@ -82,7 +84,7 @@ func (a *App) withArgument(name, argument string) []command {
 		}
 	case "node":
 		for _, n := range a.ctx.Snap.Nodes {
-			add(n.Name, string(n.State), screenapi.Open{Screen: screenapi.Nodes, Target: n.Name})
+			add(n.Name, noderow.StateTextOf(n, a.ctx.Words), screenapi.Open{Screen: screenapi.Nodes, Target: n.Name})
 		}
 	case "ns":
 		add("all", "all namespaces", screenapi.SetNamespace{})
@@ -121,7 +123,7 @@ func (a *App) objectCommands(text string) []command {
 	var nodes, queues, namespaces []command
 	for _, n := range a.ctx.Snap.Nodes {
 		if len(nodes) < mostObjects && containsFolded(n.Name, text) {
-			nodes = append(nodes, offer("node", n.Name, string(n.State), screenapi.Open{Screen: screenapi.Nodes, Target: n.Name}))
+			nodes = append(nodes, offer("node", n.Name, noderow.StateTextOf(n, a.ctx.Words), screenapi.Open{Screen: screenapi.Nodes, Target: n.Name}))
 		}
 	}
 	for _, q := range a.ctx.Snap.Queues {
@@ -190,7 +192,7 @@ func (a *App) jobsNumberedOrNamed(text string) []command {
 			}
 			if hit && len(all) < mostObjects {
 				all = append(all, command{
-					name: "job " + strings.TrimSpace(job.ID+" "+job.Name), also: []string{job.Name, job.ID}, help: job.Namespace + ", " + job.State,
+					name: "job " + strings.TrimSpace(job.ID+" "+job.Name), also: []string{job.Name, job.ID}, help: job.Namespace + ", " + jobrow.Row{Job: job}.StateText(a.ctx.Words),
 					do: a.applyLater(screenapi.Open{Screen: screenapi.Job, Target: string(job.UID)}),
 				})
 			}

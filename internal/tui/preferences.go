@@ -18,6 +18,8 @@ type Preferences struct {
 	Theme string `yaml:"theme"`
 	// Themes defines the user's custom themes by name.
 	Themes map[string]theme.Custom `yaml:"themes"`
+	// Slurm is true for Slurm's names of states and reasons.
+	Slurm bool `yaml:"slurm"`
 	// Mouse is false to leave the mouse to the terminal, for example for selecting text. The default is true.
 	Mouse *bool `yaml:"mouse"`
 	// Columns and Sort arrange the table of a screen; see screenapi.Arrangement.
@@ -67,6 +69,9 @@ const mostTabs = 9
 // keys. It returns a *PreferenceError if one is invalid.
 func (a *App) applyPreferences(p *Preferences) error {
 	a.prefs = p
+	if p.Slurm {
+		a.ctx.Words = screenapi.SlurmWords
+	}
 	a.ctx.CustomKeys = map[string]string{}
 	for name, key := range p.Keys {
 		a.ctx.CustomKeys[name] = KeyName(parseKeyName(key))

@@ -125,6 +125,7 @@ func addTopics(root *cobra.Command) {
 		  jobs: [name, phase]  tree: queue tree); -o wide still shows all
 		dashboard:             settings of vcctl top:
 		  theme: light         unless --theme is given
+		  slurm: true          Slurm's names of states and reasons, like --slurm
 		  mouse: false         leave the mouse to the terminal
 		  columns:             columns of jobs, queues, nodes and events, in this
 		    jobs: [jobid, name, "TEAM:.metadata.labels.team"]

@@ -61,6 +61,9 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 			# Read-only, without colours
 			NO_COLOR=1 vcctl top --readonly
 
+			# With Slurm's names of states
+			vcctl top --slurm
+
 			# Try the dashboard without a cluster
 			vcctl top --demo
 
@@ -86,6 +89,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 	flags.Lookup("output").Usage = "With --once: json or yaml"
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Show pods and jobs of all namespaces (the dashboard does so by default, unless -n is given)")
 	flags.BoolVar(&o.dashboard.ReadOnly, "readonly", false, "Disable the keys that make changes")
+	flags.BoolVar(&o.dashboard.SlurmWords, "slurm", false, "Show Slurm's names of states and reasons, such as PD (Resources)")
 	flags.BoolVar(&o.dashboard.Demo, "demo", false, "Show a made-up cluster, to try the dashboard")
 	flags.BoolVar(&o.dashboard.ASCII, "ascii", false, "Draw with ASCII characters only (default if the locale is not UTF-8)")
 	flags.StringVar(&o.dashboard.Theme, "theme", "", "Colours: "+strings.Join(themes, ", ")+", or a custom theme (default: from the settings file, or auto)")
@@ -95,7 +99,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 
 // runOnce prints the output once. It rejects flags that apply only to the dashboard.
 func (o *options) runOnce(cmd *cobra.Command, run func(context.Context, *options) error) error {
-	for _, name := range []string{"readonly", "ascii", "theme", "demo"} {
+	for _, name := range []string{"readonly", "ascii", "theme", "demo", "slurm"} {
 		if cmd.Flags().Changed(name) {
 			return usererror.Errorf("remove one of them", "--%s and --once cannot be combined: --%s applies only to the dashboard", name, name)
 		}

@@ -198,7 +198,7 @@ func describeJob(ctx *screenapi.Context, job *snapshot.Job) string {
 	if job.ID != "" {
 		text += " (" + job.ID + ")"
 	}
-	text += "  " + job.State
+	text += "  " + jobrow.Row{Job: job}.StateText(ctx.Words)
 	if elapsed, ok := jobrow.ElapsedTime(job, ctx.Now); ok {
 		text += " " + state.ShortClock(elapsed)
 	}

@@ -46,17 +46,16 @@ func basicColumns() []Column {
 	name := func(r Row) string { return r.Job.Title }
 	queue := func(r Row) string { return r.Job.Queue }
 	user := func(r Row) string { return r.Job.User }
-	where := func(r Row) string { return r.NodesOrReason() }
 	return []Column{
 		{Key: "jobid", Letter: "I", Title: "JOBID", Width: 13, Narrow: 12, Cell: plainTextCell(Row.NumberAndElements), Compare: compareByNumber},
 		{Key: "namespace", Letter: "E", Title: "NAMESPACE", Width: 9, From: 100, Cell: plainTextCell(namespace), Compare: compareByField(namespace)},
 		{Key: "name", Letter: "N", Title: "NAME", Width: 17, Narrow: 15, Most: 40, Cell: plainTextCell(name), Compare: compareByField(name)},
 		{Key: "queue", Letter: "Q", Title: "QUEUE", Width: 9, From: 100, Cell: plainTextCell(queue), Compare: compareByField(queue)},
 		{Key: "user", Letter: "U", Title: "USER", Width: 6, Narrow: 4, From: 70, Cell: plainTextCell(user), Compare: compareByField(user)},
-		{Key: "st", Letter: "T", Title: "ST", Width: 3, Narrow: 2, Cell: func(_ *screenapi.Context, r Row) (string, canvas.Style) {
-			return r.SlurmStateCode(), StateStyle(r.SlurmStateCode())
+		{Key: stateColumn, Letter: "T", Title: "PHASE", Width: 10, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
+			return r.StateText(ctx.Words), StateStyle(r.SlurmStateCode())
 		}, Compare: compareByField(Row.SlurmStateCode)},
-		{Key: "prio", Letter: "P", Title: "PRIO", Width: 4, From: 120, Right: true, Descending: true, Cell: priorityCell,
+		{Key: "prio", Letter: "P", Title: "PRIO", Width: 4, From: 130, Right: true, Descending: true, Cell: priorityCell,
 			Compare: compareByField(func(r Row) int32 { return r.Job.Priority })},
 		{Key: "nodes", Letter: "O", Title: "NODES", Width: 5, Right: true, From: 70, Descending: true, Cell: func(_ *screenapi.Context, r Row) (string, canvas.Style) {
 			if r.NodeCount() == 0 {
@@ -91,12 +90,16 @@ func basicColumns() []Column {
 		{Key: "age", Letter: "A", Title: "SUBMITTED", Width: 9, Hidden: true, Ticks: true, Descending: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
 			return FormatMoment(r.Job.Submitted, ctx.Now), theme.Plain
 		}, Compare: func(a, b Row) int { return a.Job.Submitted.Compare(b.Job.Submitted) }},
-		{Key: "why", Letter: "W", Title: "NODELIST(REASON)", Width: 12, Flex: true, Cell: plainTextCell(where), Compare: compareByField(where)},
+		{Key: reasonColumn, Letter: "W", Title: "NODES OR REASON", Width: 12, Flex: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
+			return r.NodesOrReason(ctx.Words), theme.Plain
+		}, Compare: compareByField(func(r Row) string { return r.NodesOrReason(screenapi.KubernetesWords) })},
 	}
 }
 
-// Columns that are shown on narrower terminals if the cluster has no GPUs.
+// Columns that AdaptColumns changes. CPU and memory are shown on narrower terminals if the cluster has no GPUs.
 const (
+	stateColumn  = "st"
+	reasonColumn = "why"
 	cpuColumn    = "cpu"
 	memoryColumn = "mem"
 )
@@ -109,16 +112,31 @@ const (
 	fromWithoutGPUs = 150
 )
 
-// AdaptColumns adapts columns to the resources of the cluster and to the measurements.
-func AdaptColumns(columns []Column, snap *snapshot.Snapshot) {
-	usecolumn.AdaptColumns(columns, snap.Usage, measureRow)
+// AdaptColumns adapts columns to the resources of the cluster, to the measurements and to the vocabulary.
+func AdaptColumns(ctx *screenapi.Context, columns []Column) {
+	usecolumn.AdaptColumns(columns, ctx.Snap.Usage, measureRow)
+	if ctx.Words == screenapi.SlurmWords {
+		useSlurmTitles(columns)
+	}
 	from := fromWithoutGPUs
-	if slices.ContainsFunc(snap.Resources, render.IsGPU) {
+	if slices.ContainsFunc(ctx.Snap.Resources, render.IsGPU) {
 		from = fromWithGPUs
 	}
 	for i := range columns {
 		if columns[i].Key == cpuColumn || columns[i].Key == memoryColumn {
 			columns[i].From = from
+		}
+	}
+}
+
+// useSlurmTitles gives columns the titles and widths of squeue.
+func useSlurmTitles(columns []Column) {
+	for i := range columns {
+		switch column := &columns[i]; column.Key {
+		case stateColumn:
+			column.Title, column.Width, column.Narrow = "ST", 3, 2
+		case reasonColumn:
+			column.Title = "NODELIST(REASON)"
 		}
 	}
 }

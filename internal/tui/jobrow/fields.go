@@ -7,6 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/filter"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 // FilterFields returns the filter keys of jobs at the time now. A filter by queue also matches jobs in the queue's
@@ -17,7 +18,7 @@ func FilterFields(snap *snapshot.Snapshot, now time.Time) *filter.Fields[Row] {
 		Words: []filter.Word[Row]{
 			{Key: "queue", Also: []string{"q"}, Of: func(r Row) []string { return queueAndAncestors(snap, r.Job.Queue) }},
 			{Key: "user", Also: []string{"u"}, Of: one(func(r Row) string { return r.Job.User })},
-			{Key: "st", Also: []string{"state"}, Whole: true, Of: func(r Row) []string { return []string{r.SlurmStateCode(), string(r.Job.Phase)} }},
+			{Key: "st", Also: []string{"state"}, Whole: true, Of: func(r Row) []string { return []string{r.SlurmStateCode(), r.StateText(screenapi.KubernetesWords)} }},
 			{Key: "node", Of: func(r Row) []string { return nodesOfJob(r.Job) }},
 			{Key: "ns", Also: []string{"namespace"}, Of: one(func(r Row) string { return r.Job.Namespace })},
 			{Key: "name", Of: func(r Row) []string { return []string{r.Job.Name, r.Job.Title} }},
@@ -36,7 +37,7 @@ func FilterFields(snap *snapshot.Snapshot, now time.Time) *filter.Fields[Row] {
 			{Key: "age", Time: true, Of: func(r Row) float64 { return now.Sub(r.Job.Submitted).Seconds() }},
 		},
 		Text: func(r Row, to []string) []string {
-			return append(to, r.Job.ID, r.Job.Name, r.Job.Title, r.Job.Namespace, r.Job.Queue, r.Job.User, r.Job.NodeList, r.Reason(), r.Job.Says)
+			return append(to, r.Job.ID, r.Job.Name, r.Job.Title, r.Job.Namespace, r.Job.Queue, r.Job.User, r.Job.NodeList, r.Reason(), r.Job.Code, r.Job.Says)
 		},
 	}
 }

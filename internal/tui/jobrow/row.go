@@ -90,6 +90,49 @@ func (r Row) NumberAndElements() string {
 	return id + "_[" + elements.String() + limit + "]"
 }
 
+// StateText returns the state of the row: the phase that vcctl job list shows, or Slurm's code.
+func (r Row) StateText(words screenapi.Vocabulary) string {
+	switch {
+	case words == screenapi.SlurmWords:
+		return r.SlurmStateCode()
+	case r.Part != nil:
+		return phaseOfCode(r.Part.State.Code)
+	}
+	return string(r.Job.Phase)
+}
+
+// phaseOfCode returns the phase of a job in one of Slurm's states. Only array tasks, which have no phase, need it.
+func phaseOfCode(code state.Code) string {
+	switch code {
+	case state.Pending, state.Configuring:
+		return string(batchv1alpha1.Pending)
+	case state.Running:
+		return string(batchv1alpha1.Running)
+	case state.Completing:
+		return string(batchv1alpha1.Completing)
+	case state.Completed:
+		return string(batchv1alpha1.Completed)
+	case state.Suspended:
+		return string(batchv1alpha1.Aborted)
+	case state.Requeued:
+		return string(batchv1alpha1.Restarting)
+	case state.Cancelled:
+		return string(batchv1alpha1.Terminated)
+	}
+	return string(batchv1alpha1.Failed)
+}
+
+// ReasonText returns the reason why the row waits or has ended: the code that vcctl job list shows, or Slurm's reason.
+func (r Row) ReasonText(words screenapi.Vocabulary) string {
+	if words == screenapi.SlurmWords {
+		return r.Reason()
+	}
+	if isOtherStateThanJob := r.Part != nil && r.SlurmStateCode() != r.Job.State; isOtherStateThanJob {
+		return ""
+	}
+	return r.Job.Code
+}
+
 // SlurmStateCode returns Slurm's code for the state of the row.
 func (r Row) SlurmStateCode() string {
 	if r.Part != nil {

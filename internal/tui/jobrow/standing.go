@@ -11,8 +11,8 @@ import (
 )
 
 // Tally counts jobs by their state in their queue. The numbers are consistent with `vcctl job list -o json` and with
-// the PodGroups: if all gangs of a queue are jobs, the queue's R equals Running plus Starting, and its PD equals
-// Pending.
+// the PodGroups: if all gangs of a queue are jobs, the queue's number of running jobs equals Running plus Starting, and
+// its number of pending jobs equals Pending.
 type Tally struct {
 	Running int
 	// Pending is the number of jobs that wait in their queue for nodes. Held is the number of jobs that are not in
@@ -23,15 +23,15 @@ type Tally struct {
 	Starting int
 	// Suspended, Requeued and Ending count jobs that neither run nor wait.
 	Suspended, Requeued, Ending int
-	// Succeeded is the number of jobs that completed, Failed the number of jobs that ended in any other way.
-	Succeeded, Failed int
+	// Completed is the number of jobs that completed, Failed the number of jobs that ended in any other way.
+	Completed, Failed int
 }
 
 // Add counts a row, which is a job or a part of an array.
 func (t *Tally) Add(r Row) {
 	switch code, job := state.Code(r.SlurmStateCode()), r.Job; {
 	case code == state.Completed:
-		t.Succeeded++
+		t.Completed++
 	case code.HasEnded():
 		t.Failed++
 	case code == state.Suspended:
@@ -79,7 +79,7 @@ type named struct {
 // otherCounts returns the nonzero numbers other than those of running and pending jobs.
 func (t *Tally) otherCounts() []named {
 	var all []named
-	for _, one := range []named{{"held", t.Held}, {"starting", t.Starting}, {"suspended", t.Suspended}, {"requeued", t.Requeued}, {"ending", t.Ending}, {"failed", t.Failed}, {"succeeded", t.Succeeded}} {
+	for _, one := range []named{{"held", t.Held}, {"starting", t.Starting}, {"suspended", t.Suspended}, {"requeued", t.Requeued}, {"ending", t.Ending}, {"failed", t.Failed}, {"completed", t.Completed}} {
 		if one.count > 0 {
 			all = append(all, one)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
@@ -42,13 +43,14 @@ func PodStyle(pod *snapshot.Pod) canvas.Style {
 }
 
 // NodesOrReason returns the nodes of a row, for example r05n[01-06], or the reason why it has none, for example
-// "(Resources) 1 of 2 fit".
-func (r Row) NodesOrReason() string {
+// "GangDoesNotFit: 1 of 2 fit" or, in Slurm's words, "(Resources) 1 of 2 fit".
+func (r Row) NodesOrReason(words screenapi.Vocabulary) string {
+	reason := r.ReasonText(words)
 	isConfiguring := r.SlurmStateCode() == string(state.Configuring)
-	hasNodesOnly := r.Job.NodeList != "" && r.Reason() == ""
+	hasNodesOnly := r.Job.NodeList != "" && reason == ""
 	if !r.IsWaiting() || (isConfiguring && hasNodesOnly) {
-		if r.HasEnded() && r.Reason() != "" {
-			return strings.TrimSpace("(" + r.Reason() + ") " + r.Job.Says)
+		if r.HasEnded() && reason != "" {
+			return joinReason(words, reason, r.Job.Says)
 		}
 		if r.Part != nil && r.Job.NodeList != "" && r.HasEnded() {
 			return ""
@@ -59,10 +61,21 @@ func (r Row) NodesOrReason() string {
 	if r.Part != nil && r.SlurmStateCode() != r.Job.State {
 		says = ""
 	}
-	if r.Reason() == "" {
+	if reason == "" {
 		return says
 	}
-	return strings.TrimSpace("(" + r.Reason() + ") " + says)
+	return joinReason(words, reason, says)
+}
+
+// joinReason joins a reason and a sentence as vcctl job list or squeue shows them.
+func joinReason(words screenapi.Vocabulary, reason, says string) string {
+	if words == screenapi.SlurmWords {
+		return strings.TrimSpace("(" + reason + ") " + says)
+	}
+	if says == "" {
+		return reason
+	}
+	return reason + ": " + says
 }
 
 // EstimatedStartText returns the expected start if it is known: "~22:18" for the scheduler's estimate, or "at 23:00"

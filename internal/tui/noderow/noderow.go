@@ -12,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -212,13 +213,22 @@ func AcceptsPods(n *snapshot.Node) bool {
 	return n.State != nodecapacity.StateDown && n.State != nodecapacity.StateDrained && n.State != nodecapacity.StateDraining
 }
 
-// StateTextOf returns the state of a node as shown by `vcctl node list`, or "?" if it is unknown how much of the node
-// is used.
-func StateTextOf(n *snapshot.Node) string {
-	if n.Unknown && AcceptsPods(n) {
+// StateTextOf returns the state of a node, in whole words or with sinfo's names. It returns "?" if it is unknown how much
+// of the node is used.
+func StateTextOf(n *snapshot.Node, words screenapi.Vocabulary) string {
+	switch {
+	case n.Unknown && AcceptsPods(n):
 		return "?"
+	case words == screenapi.SlurmWords:
+		return string(n.State)
 	}
-	return string(n.State)
+	return stateWords[n.State]
+}
+
+// stateWords maps sinfo's names of states to whole words.
+var stateWords = map[nodecapacity.State]string{
+	nodecapacity.StateIdle: "idle", nodecapacity.StateMixed: "mixed", nodecapacity.StateFull: "full",
+	nodecapacity.StateDraining: "draining", nodecapacity.StateDrained: "drained", nodecapacity.StateDown: "down",
 }
 
 // Counts holds the number of nodes in each state. Unknown counts nodes of which it is unknown how much is used.

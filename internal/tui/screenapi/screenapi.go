@@ -99,6 +99,8 @@ type Context struct {
 	Namespace string
 	// Mine shows only the jobs of User.
 	Mine bool
+	// Words is the vocabulary of states and reasons.
+	Words Vocabulary
 	// User is the name of the current user, as in the labels of jobs.
 	User string
 	// ReadOnly disables all actions that change something.

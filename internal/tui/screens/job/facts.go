@@ -20,7 +20,7 @@ import (
 // listJobFacts returns the lines of the job's box.
 func listJobFacts(ctx *screenapi.Context, job *snapshot.Job) []jobstatus.Fact {
 	all := []jobstatus.Fact{
-		{Name: "State", Text: stateText(job)},
+		{Name: "State", Text: stateText(ctx, job)},
 		{Name: "Queue", Text: fmt.Sprintf("%-14s Priority %s%s", job.Queue, job.PriorityText(), inParentheses(job.PriorityClass))},
 		{Name: "User", Text: fmt.Sprintf("%-14s Submitted %s%s", cmp.Or(job.User, "-"), jobrow.FormatMoment(job.Submitted, ctx.Now), titleSuffix(job))},
 		{Name: "Request", Text: requestText(job)},
@@ -73,13 +73,24 @@ func titleSuffix(job *snapshot.Job) string {
 	return " as " + job.Title
 }
 
-// stateText returns Slurm's state and the states of the objects.
-func stateText(job *snapshot.Job) string {
-	objects := "Job " + string(job.Phase)
+// stateText returns the job's phase and that of its PodGroup; in Slurm's words, Slurm's state comes first.
+func stateText(ctx *screenapi.Context, job *snapshot.Job) string {
+	group := ""
 	if job.Group != nil && job.Group.Status.Phase != "" {
-		objects += ", PodGroup " + string(job.Group.Status.Phase)
+		group = "PodGroup " + string(job.Group.Status.Phase)
 	}
-	return state.Code(job.State).LongName() + " (" + objects + ")"
+	if ctx.Words == screenapi.SlurmWords {
+		return state.Code(job.State).LongName() + " (" + strings.TrimSuffix("Job "+string(job.Phase)+", "+group, ", ") + ")"
+	}
+	return string(job.Phase) + inParentheses(group)
+}
+
+// longState returns the state of a job in one word.
+func longState(ctx *screenapi.Context, job *snapshot.Job) string {
+	if ctx.Words == screenapi.SlurmWords {
+		return state.Code(job.State).LongName()
+	}
+	return string(job.Phase)
 }
 
 // shortReason returns a short form of the reason why the job waits or has ended.
@@ -165,7 +176,7 @@ func drawTimeline(c canvas.Canvas, lines []line) {
 
 // briefFacts returns the same facts in a few lines, for small terminals.
 func briefFacts(ctx *screenapi.Context, job *snapshot.Job) []string {
-	first := fmt.Sprintf("%s %d/%d running", state.Code(job.State).LongName(), job.Running, job.Replicas)
+	first := fmt.Sprintf("%s %d/%d running", longState(ctx, job), job.Running, job.Replicas)
 	if job.Waiting > 0 {
 		first += fmt.Sprintf(", %d waiting", job.Waiting)
 	}

@@ -12,19 +12,24 @@ import (
 // groups lists the ways to group rows, in the order in which "g" cycles through them.
 var groups = []struct {
 	name string
-	of   func(jobrow.Row) string
+	of   func(*screenapi.Context, jobrow.Row) string
 }{
 	{"", nil},
-	{"queue", func(r jobrow.Row) string { return r.Job.Queue }},
-	{"user", func(r jobrow.Row) string { return r.Job.User }},
-	{"namespace", func(r jobrow.Row) string { return r.Job.Namespace }},
-	{"state", jobrow.Row.SlurmStateCode},
+	{"queue", func(_ *screenapi.Context, r jobrow.Row) string { return r.Job.Queue }},
+	{"user", func(_ *screenapi.Context, r jobrow.Row) string { return r.Job.User }},
+	{"namespace", func(_ *screenapi.Context, r jobrow.Row) string { return r.Job.Namespace }},
+	{"state", func(ctx *screenapi.Context, r jobrow.Row) string { return r.StateText(ctx.Words) }},
 }
 
 // nextGroup switches to the next grouping.
-func (j *Jobs) nextGroup(*screenapi.Context) []screenapi.Effect {
+func (j *Jobs) nextGroup(ctx *screenapi.Context) []screenapi.Effect {
 	j.group = (j.group + 1) % len(groups)
-	j.table.GroupRowsBy(groups[j.group].of, groupHeading)
+	of := groups[j.group].of
+	if of == nil {
+		j.table.GroupRowsBy(nil, groupHeading)
+		return nil
+	}
+	j.table.GroupRowsBy(func(r jobrow.Row) string { return of(ctx, r) }, groupHeading)
 	return nil
 }
 

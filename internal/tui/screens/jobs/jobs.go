@@ -102,7 +102,7 @@ func (j *Jobs) refreshRows(ctx *screenapi.Context) {
 	now := filling{ctx.Snap, ctx.Namespace, ctx.Mine}
 	lingering := j.filled.namespace == now.namespace && j.filled.mine == now.mine
 	j.filled = now
-	jobrow.AdaptColumns(j.table.Columns, ctx.Snap)
+	jobrow.AdaptColumns(ctx, j.table.Columns)
 	_ = j.filterAndFillRows(ctx, j.filter, lingering)
 }
 

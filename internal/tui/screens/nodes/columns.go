@@ -44,8 +44,8 @@ func (n *Nodes) tableColumns() []column {
 		{Key: nameColumn, Letter: "N", Title: "NODE", Width: 8, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			return noderow.ShortNodeName(row.Name), theme.Plain
 		}, Compare: func(a, b *node) int { return cmp.Compare(n.place[a.Name], n.place[b.Name]) }},
-		{Key: "STATE", Letter: "T", Title: "STATE", Width: 6, Narrow: 5, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
-			return noderow.StateTextOf(row), noderow.StateStyle(row.State)
+		{Key: "STATE", Letter: "T", Title: "STATE", Width: 8, Cell: func(ctx *screenapi.Context, row *node) (string, canvas.Style) {
+			return noderow.StateTextOf(row, ctx.Words), noderow.StateStyle(row.State)
 		}, Compare: func(a, b *node) int { return cmp.Compare(rankState(a.State), rankState(b.State)) }},
 		{Key: deviceColumn, Letter: "V", Title: "GPU", Width: 12, Draw: n.drawUse(device, 8), Descending: true, Compare: byIdle(device)},
 		{Key: "CPU", Letter: "U", Title: "CPU", Width: 18, Narrow: 14, From: 80, Draw: n.drawUse(cpu, 10), Descending: true, Compare: byIdle(cpu)},
@@ -188,7 +188,7 @@ func (n *Nodes) textTable(ctx *screenapi.Context) *render.Table {
 			}
 			return text
 		}
-		line := []string{row.Name, noderow.StateTextOf(row), row.Status, render.FormatCores(row.Has.MilliCPU), idle(render.FormatCores(row.Idle.MilliCPU)),
+		line := []string{row.Name, noderow.StateTextOf(row, ctx.Words), row.Status, render.FormatCores(row.Has.MilliCPU), idle(render.FormatCores(row.Idle.MilliCPU)),
 			render.FormatMemory(row.Has.MemoryBytes), idle(render.FormatMemory(row.Idle.MemoryBytes))}
 		for _, name := range devices {
 			line = append(line, fmt.Sprint(row.Has.AmountOfResource(name)), idle(fmt.Sprint(row.Idle.AmountOfResource(name))))

@@ -161,7 +161,7 @@ func (n *Nodes) drawHeatFacts(ctx *screenapi.Context, c canvas.Canvas) {
 		return
 	}
 	x := c.Put(1, 1, noderow.ShortNodeName(row.Name)+"  ", theme.Title)
-	x = c.Put(x, 1, noderow.StateTextOf(row), noderow.StateStyle(row.State))
+	x = c.Put(x, 1, noderow.StateTextOf(row, ctx.Words), noderow.StateStyle(row.State))
 	for _, name := range ctx.Snap.Resources {
 		x = c.Put(x, 1, fmt.Sprintf("  %s %s", screenapi.ShortResource(string(name)), formatUsedOfTotal(row, name)), theme.Plain)
 	}

@@ -173,7 +173,7 @@ func (n *Nodes) groupHeading(_ *screenapi.Context, rows []*node) string {
 	for _, one := range []struct {
 		n    int
 		word string
-	}{{counts.Idle, "idle"}, {counts.Mixed, "mix"}, {counts.Full, "full"}, {counts.Drain, "drain"}, {counts.Down, "down"}, {counts.Unknown, "?"}} {
+	}{{counts.Idle, "idle"}, {counts.Mixed, "mixed"}, {counts.Full, "full"}, {counts.Drain, "drain"}, {counts.Down, "down"}, {counts.Unknown, "?"}} {
 		if one.n > 0 {
 			text += fmt.Sprintf("  %d %s", one.n, one.word)
 		}

@@ -263,7 +263,7 @@ func (n *Nodes) Matches(*screenapi.Context) (shown, all int) { return len(n.show
 var fields = filter.Fields[*node]{
 	Words: []filter.Word[*node]{
 		{Key: "node", Also: []string{"name"}, Of: func(r *node) []string { return []string{r.Name} }},
-		{Key: "st", Also: []string{"state"}, Of: func(r *node) []string { return []string{noderow.StateTextOf(r)} }},
+		{Key: "st", Also: []string{"state"}, Of: func(r *node) []string { return stateNames(r) }},
 		{Key: "rack", Of: func(r *node) []string { return []string{r.Rack} }},
 		{Key: "pool", Of: func(r *node) []string { return []string{r.Pool} }},
 		{Key: "hypernode", Also: []string{"hn"}, Of: func(r *node) []string { return r.HyperNodes }},
@@ -284,8 +284,13 @@ var fields = filter.Fields[*node]{
 		{Key: "pods", Of: func(r *node) float64 { return float64(len(r.Pods)) }},
 	},
 	Text: func(r *node, to []string) []string {
-		return append(append(to, r.Name, noderow.StateTextOf(r), r.Rack, r.Pool), r.HyperNodes...)
+		return append(append(append(to, r.Name, r.Rack, r.Pool), stateNames(r)...), r.HyperNodes...)
 	},
+}
+
+// stateNames returns the names of a node's state in all vocabularies.
+func stateNames(r *node) []string {
+	return []string{noderow.StateTextOf(r, screenapi.KubernetesWords), noderow.StateTextOf(r, screenapi.SlurmWords)}
 }
 
 // idleDevices returns the number of idle devices of a node.

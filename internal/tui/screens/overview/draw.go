@@ -120,9 +120,9 @@ func (o *Overview) jobBlock(ctx *screenapi.Context) block {
 	if only := ctx.OnlyNamespaces("jobs"); only != "" {
 		mine = only + "  " + mine
 	}
-	counts, short := o.tally.Text(), fmt.Sprintf("%s R %s PD", widget.FormatCount(o.tally.Running), widget.FormatCount(o.tally.Pending))
+	counts, short := o.tally.Text(), fmt.Sprintf("%s running %s pending", widget.FormatCount(o.tally.Running), widget.FormatCount(o.tally.Pending))
 	if ctx.UnseenReason("jobs") != "" {
-		counts, short = "running ?  pending ?", "? R ? PD"
+		counts, short = "running ?  pending ?", "? running ? pending"
 	}
 	b := block{
 		title: fmt.Sprintf("Jobs  %s  %s", counts, mine), short: "JOBS " + short,

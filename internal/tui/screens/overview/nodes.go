@@ -284,7 +284,7 @@ func (o *Overview) drawMatrix(ctx *screenapi.Context, c canvas.Canvas) {
 			text, style := idleAmountOf(n, name)
 			widget.FitNumber(c, x, 1+len(resources)+r, w-1, text, style)
 		}
-		c.FitRight(x, 1+2*len(resources), w-1, noderow.StateTextOf(n), noderow.StateStyle(n.State))
+		c.FitRight(x, 1+2*len(resources), w-1, noderow.StateTextOf(n, ctx.Words), noderow.StateStyle(n.State))
 	}
 }
 
@@ -300,7 +300,7 @@ func (o *Overview) drawMatrixNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 	c.Put(18, 1, "STATE", theme.Head)
 	for i, n := range ctx.Snap.Nodes {
 		c.Fit(0, 2+i, 17, noderow.ShortNodeName(n.Name), theme.Plain)
-		c.Fit(18, 2+i, 5, noderow.StateTextOf(n), noderow.StateStyle(n.State))
+		c.Fit(18, 2+i, 5, noderow.StateTextOf(n, ctx.Words), noderow.StateStyle(n.State))
 		for r, name := range resources {
 			x := 24 + r*17
 			if i == 0 {

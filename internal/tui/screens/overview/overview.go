@@ -99,7 +99,7 @@ func (o *Overview) refreshRows(ctx *screenapi.Context, lingering bool) {
 			o.matching = append(o.matching, row)
 		}
 	}
-	jobrow.AdaptColumns(o.jobs.Columns, ctx.Snap)
+	jobrow.AdaptColumns(ctx, o.jobs.Columns)
 	o.jobs.SetRows(ctx, o.matching, lingering)
 }
 

@@ -53,7 +53,7 @@ func (o *Overview) queueBlock(ctx *screenapi.Context) block {
 }
 
 // heads holds the titles of the number columns.
-var heads = []string{"ALLOC", "DESV", "CAP", "R", "PD", "HEAD WAIT", "STATE"}
+var heads = []string{"ALLOC", "DESV", "CAP", "RUN", "PEND", "HEAD WAIT", "STATE"}
 
 // place is the position of the bars, the names before them, and the numbers after them.
 type place struct {
@@ -106,7 +106,7 @@ func firstWaitTime(ctx *screenapi.Context, q *snapshot.Queue) string {
 }
 
 // firstPending returns the job that has waited longest in a queue or its descendants, or nil. It ignores jobs that
-// are held or requeued, because the queue's PD does not count them.
+// are held or requeued, because the queue's number of pending jobs does not include them.
 func firstPending(snap *snapshot.Snapshot, name string) *snapshot.Job {
 	var first *snapshot.Job
 	inside := false

@@ -26,6 +26,7 @@ const maxIdleAmounts = 3
 // tileMap shows each node with its name, the use of the shown resource, and its idle amounts.
 type tileMap struct {
 	nodes     []*snapshot.Node
+	words     screenapi.Vocabulary
 	resource  corev1.ResourceName
 	resources []corev1.ResourceName // whose idle amounts are shown
 	// name, marks and idle are the widths of the parts of a tile.
@@ -37,7 +38,7 @@ type tileMap struct {
 // newTileMap measures the tiles of the nodes.
 func newTileMap(ctx *screenapi.Context) *tileMap {
 	resource := resourceName(ctx)
-	m := &tileMap{nodes: noderow.SortByGroup(ctx.Snap.Nodes), resource: resource, resources: []corev1.ResourceName{resource}}
+	m := &tileMap{nodes: noderow.SortByGroup(ctx.Snap.Nodes), words: ctx.Words, resource: resource, resources: []corev1.ResourceName{resource}}
 	for _, name := range ctx.Snap.Resources {
 		if name != resource && len(m.resources) < maxIdleAmounts {
 			m.resources = append(m.resources, name)
@@ -77,7 +78,7 @@ func usedMarks(used, has int64, marks int) int {
 // idleText returns the idle amounts of a node, or its state if it accepts no pods.
 func (m *tileMap) idleText(n *snapshot.Node) string {
 	if !noderow.AcceptsPods(n) {
-		return noderow.StateTextOf(n)
+		return noderow.StateTextOf(n, m.words)
 	}
 	amounts := make([]string, len(m.resources))
 	for i, name := range m.resources {

@@ -45,8 +45,8 @@ func (q *Queues) tableColumns() []column {
 		amount("GUAR", 6, 100, func(n queuerow.Numbers) int64 { return n.Guarantee }),
 		amount("DESV", 6, 80, func(n queuerow.Numbers) int64 { return n.Deserved }),
 		amount("CAP", 6, 0, func(n queuerow.Numbers) int64 { return n.Capability }),
-		count("R", 4, 4, func(r *row) int { return r.Running }),
-		count("PD", 4, 4, func(r *row) int { return r.Waiting }),
+		count("RUN", 4, 4, func(r *row) int { return r.Running }),
+		count("PEND", 4, 4, func(r *row) int { return r.Waiting }),
 		{Key: "RECLAIM", Title: "RECLAIM", Width: 7, From: 100, Cell: func(_ *screenapi.Context, r *row) (string, canvas.Style) {
 			if r.Object.Spec.Reclaimable != nil && !*r.Object.Spec.Reclaimable {
 				return "no", theme.Plain
@@ -60,7 +60,7 @@ func (q *Queues) tableColumns() []column {
 			return numberCell(fmt.Sprint(r.Object.Spec.Priority))
 		}, Compare: func(a, b *row) int { return cmp.Compare(a.Object.Spec.Priority, b.Object.Spec.Priority) }},
 	}
-	letters := map[string]string{"ALLOC": "A", "GUAR": "U", "DESV": "V", "CAP": "L", "R": "R", "PD": "D"}
+	letters := map[string]string{"ALLOC": "A", "GUAR": "U", "DESV": "V", "CAP": "L", "RUN": "R", "PEND": "D"}
 	for i := range columns {
 		columns[i].Letter = cmp.Or(columns[i].Letter, letters[columns[i].Key])
 	}

@@ -140,7 +140,7 @@ func (q *Queues) drawPending(ctx *screenapi.Context, c canvas.Canvas, r *row) {
 		room--
 	}
 	for i, j := range waiting[:min(room, len(waiting))] {
-		line(i+1, fmt.Sprint(i+1), j.ID, j.Title, j.PriorityText(), waitedText(ctx, j), scarcestRequest(j), blockingReasonOf(j), theme.Plain)
+		line(i+1, fmt.Sprint(i+1), j.ID, j.Title, j.PriorityText(), waitedText(ctx, j), scarcestRequest(j), blockingReasonOf(ctx, j), theme.Plain)
 	}
 	if more := len(waiting) - room; more > 0 {
 		c.Fit(0, c.H-1, c.W, fmt.Sprintf("%c  %s more (enter)", ctx.Theme.Glyphs.More, widget.FormatCount(more)), theme.Dim)
@@ -172,7 +172,7 @@ func (q *Queues) drawNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 		if i == 0 {
 			lead = "next: "
 		}
-		c.Fit(1, y, c.W-2, fmt.Sprintf("%s%d) %-6s %-16s %8s  %s", lead, i+1, j.ID, c.Shorten(j.Title, 16), scarcestRequest(j), blockingReasonOf(j)), theme.Plain)
+		c.Fit(1, y, c.W-2, fmt.Sprintf("%s%d) %-6s %-16s %8s  %s", lead, i+1, j.ID, c.Shorten(j.Title, 16), scarcestRequest(j), blockingReasonOf(ctx, j)), theme.Plain)
 		y++
 	}
 	if y < c.H {

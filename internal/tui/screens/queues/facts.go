@@ -139,7 +139,12 @@ func scarcestRequest(j *snapshot.Job) string {
 }
 
 // blockingReasonOf returns the reason why a job waits in one word.
-func blockingReasonOf(j *snapshot.Job) string { return cmp.Or(j.Reason, j.Code, "-") }
+func blockingReasonOf(ctx *screenapi.Context, j *snapshot.Job) string {
+	if ctx.Words == screenapi.SlurmWords {
+		return cmp.Or(j.Reason, j.Code, "-")
+	}
+	return cmp.Or(j.Code, "-")
+}
 
 func waitedText(ctx *screenapi.Context, j *snapshot.Job) string {
 	if j.Submitted.IsZero() {
