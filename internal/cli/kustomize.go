@@ -45,7 +45,7 @@ func (k *kustomization) Type() string { return "directory" }
 // Set stores the directory. If name is a regular file that is not a kustomization, Set uses it as the kubeconfig.
 func (k *kustomization) Set(name string) error {
 	if name == "" {
-		return errors.New("the name of the directory is empty")
+		return errors.New("the directory name must not be empty")
 	}
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && !isKustomizationFile(name) {
 		k.f.WarnDeprecated("-k FILE", "--kubeconfig")
@@ -94,7 +94,7 @@ func checkKustomization(name string) error {
 	case err != nil:
 		return usererror.Errorf(suggestKustomization(name), "kustomization %q: %v", name, errors.Unwrap(err))
 	case !info.IsDir():
-		return usererror.Errorf(fmt.Sprintf("-k takes the directory of the kustomization: -k %s", filepath.Dir(name)), "kustomization %q is a file, not a directory", name)
+		return usererror.Errorf(fmt.Sprintf("specify the directory that contains the kustomization: -k %s", filepath.Dir(name)), "kustomization %q is a file, not a directory", name)
 	}
 	return nil
 }
@@ -118,10 +118,10 @@ var missingResource = regexp.MustCompile(`accumulation err='accumulating resourc
 func kustomizeError(name string, err error) error {
 	text := err.Error()
 	if found := missingResource.FindStringSubmatch(text); found != nil {
-		return &usererror.Error{What: fmt.Sprintf("kustomization %q: resource %q: no such file or directory", name, found[1]), Hint: "paths under resources: start at the directory of the kustomization.yaml", Err: err}
+		return &usererror.Error{What: fmt.Sprintf("kustomization %q: resource %q: no such file or directory", name, found[1]), Hint: "paths under resources: are relative to the directory that contains kustomization.yaml", Err: err}
 	}
 	if found := noKustomization.FindStringSubmatch(text); found != nil {
-		return &usererror.Error{What: fmt.Sprintf("kustomization %q contains no kustomization.yaml", name), Hint: "-k takes the directory with the kustomization.yaml; -f reads all files of a directory", Err: err}
+		return &usererror.Error{What: fmt.Sprintf("kustomization %q contains no kustomization.yaml", name), Hint: "-k takes a directory that contains a kustomization.yaml; -f reads all files in a directory", Err: err}
 	}
 	return &usererror.Error{What: fmt.Sprintf("kustomization %q: %s", name, text), Hint: "`kubectl kustomize " + name + "` shows what kustomize builds from it", Err: err}
 }

@@ -63,11 +63,11 @@ func (o *Output) AddListFlags(cmd *cobra.Command) {
 	o.AddFormatFlags(cmd, true)
 	cmd.Flags().BoolVar(&o.NoHeaders, "no-headers", false, "Omit the header row")
 	cmd.Flags().StringVar(&o.SortBy, "sort-by", "", "Column name or JSONPath to sort by, for example {.metadata.name}")
-	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", false, "After the list, print a row whenever an object changes")
+	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", false, "After printing the list, print a row whenever an object changes")
 	cmd.Flags().BoolVar(&o.WatchOnly, "watch-only", false, "Print only changes, without the initial list")
 	cmd.Flags().BoolVar(&o.ShowLabels, "show-labels", false, "Show all labels as the last column")
 	cmd.Flags().StringSliceVarP(&o.LabelColumns, "label-columns", "L", nil, "Labels to show in columns, for example team,stage; can be repeated")
-	cmd.Flags().StringVar(&o.FieldSelector, "field-selector", "", "Field selector, for example metadata.name!=train; vc's kinds support metadata.name and metadata.namespace")
+	cmd.Flags().StringVar(&o.FieldSelector, "field-selector", "", "Field selector, for example metadata.name!=train; vc's resource types support metadata.name and metadata.namespace")
 	RejectTogether(cmd, "changes are printed as they occur", "sort-by", "watch-only")
 }
 
@@ -90,7 +90,7 @@ func (o *Output) checkLabelColumns() error {
 	default:
 		return nil
 	}
-	return usererror.Errorf("remove one of them; -o custom-columns=TEAM:.metadata.labels.team also prints a label", "--%s cannot be combined with --output=%s: labels are columns of the table", flag, o.Format())
+	return usererror.Errorf("remove one of them; -o custom-columns=TEAM:.metadata.labels.team also prints a label", "--%s cannot be combined with --output=%s: labels are shown only in tables", flag, o.Format())
 }
 
 // parseFieldSelector parses the field selector; it returns nil for an empty one.

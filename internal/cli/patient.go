@@ -114,13 +114,13 @@ func (p *patient) recordResult(began time.Time, err error) (isAway, givenUp bool
 		o.lost = now
 		if o.since.IsZero() {
 			o.since = now
-			p.f.Notef("the API server does not respond (%s); waiting up to %s for a response", rootCause(err), GivesUpAfter)
+			p.f.Notef("the API server is not responding (%s); waiting up to %s for a response", rootCause(err), GivesUpAfter)
 		}
 	case isStarting:
 	default:
 		if !o.since.IsZero() && err == nil {
 			o.since, o.answered = time.Time{}, now
-			p.f.Notef("the API server responds again")
+			p.f.Notef("the API server is responding again")
 		}
 		return false, false
 	}

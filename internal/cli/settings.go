@@ -78,7 +78,7 @@ func (f *Factory) readSettings() (*Settings, error) {
 	}
 	if compat := f.Streams.Env("VCCTL_COMPAT"); compat != "" {
 		if s.Compat, err = strconv.ParseBool(compat); err != nil {
-			return nil, usererror.Errorf("VCCTL_COMPAT=true or false", "environment variable VCCTL_COMPAT=%q is not true or false", compat)
+			return nil, usererror.Errorf("VCCTL_COMPAT=true or false", "environment variable VCCTL_COMPAT must be true or false, not %q", compat)
 		}
 	}
 	return s, nil

@@ -123,8 +123,8 @@ func (b *both) nodesAgree() {
 		t.Errorf("node list has %d nodes, top --once %d", len(listed), len(once))
 	}
 	b.sumsAgree(overview, has, left)
-	text := fmt.Sprintf("nodes %d: %d full  %d mixed  %d idle", len(listed), states["alloc"], states["mix"], states["idle"])
-	if n := states["drain"] + states["drng"]; n > 0 {
+	text := fmt.Sprintf("nodes %d: %d full  %d mixed  %d idle", len(listed), states["full"], states["mixed"], states["idle"])
+	if n := states["drained"] + states["draining"]; n > 0 {
 		text += fmt.Sprintf("  %d drain", n)
 	}
 	if states["down"] > 0 {
@@ -165,15 +165,15 @@ func stateOf(status, pods string, idle [3]int64) string {
 	case strings.HasPrefix(status, "NotReady"):
 		return "down"
 	case strings.Contains(status, "SchedulingDisabled") && pods != "0":
-		return "drng"
+		return "draining"
 	case strings.Contains(status, "SchedulingDisabled"):
-		return "drain"
+		return "drained"
 	case pods == "0":
 		return "idle"
 	case idle[0] <= 0 || idle[2] <= 0:
-		return "alloc"
+		return "full"
 	}
-	return "mix"
+	return "mixed"
 }
 
 // queuesAgree compares `queue list -o json`, `queue tree`, Queues and the bars of Overview.
@@ -194,14 +194,14 @@ func (b *both) queuesAgree(listed *schedulingv1beta1.QueueList, resource corev1.
 		allocated := q.Status.Allocated[resource]
 		running, waiting := below(listed, q.Name)
 		want := map[string]string{"ALLOC": amountOf(resource, allocated.MilliValue()), "GUAR": said(q.Spec.Guarantee.Resource), "DESV": said(q.Spec.Deserved), "CAP": said(q.Spec.Capability),
-			"R": fmt.Sprint(running), "PD": fmt.Sprint(waiting)}
+			"RUN": fmt.Sprint(running), "PEND": fmt.Sprint(waiting)}
 		for title, text := range want {
 			if shown[title] != text {
 				t.Errorf("%s: %s %s is %s for vcctl, Queues shows %s", q.Name, title, resource, text, shown[title])
 			}
 		}
-		if row := tree[q.Name]; want["R"] != row["RUN"] || want["PD"] != row["WAIT"] {
-			t.Errorf("%s: %s run and %s wait, queue tree shows %s and %s", q.Name, want["R"], want["PD"], row["RUN"], row["WAIT"])
+		if row := tree[q.Name]; want["RUN"] != row["RUN"] || want["PEND"] != row["PEND"] {
+			t.Errorf("%s: %s run and %s wait, queue tree shows %s and %s", q.Name, want["RUN"], want["PEND"], row["RUN"], row["PEND"])
 		}
 		share := "-"
 		if deserved := q.Spec.Deserved[resource]; deserved.MilliValue() > 0 {
@@ -213,9 +213,9 @@ func (b *both) queuesAgree(listed *schedulingv1beta1.QueueList, resource corev1.
 		if q.Spec.Parent != "root" {
 			continue
 		}
-		bar := cells(t, slices.Concat([]string{"BAR"}, []string{"ALLOC", "DESV", "CAP", "R", "PD", "WAIT", "STATE"}), wordsInFirstBox(line(t, overview, "root/"+q.Name)), "ALLOC")
+		bar := cells(t, slices.Concat([]string{"BAR"}, []string{"ALLOC", "DESV", "CAP", "RUN", "PEND", "WAIT", "STATE"}), wordsInFirstBox(line(t, overview, "root/"+q.Name)), "ALLOC")
 		want["WAIT"] = b.headWait(listed, q.Name)
-		for _, title := range []string{"ALLOC", "DESV", "CAP", "R", "PD", "WAIT"} {
+		for _, title := range []string{"ALLOC", "DESV", "CAP", "RUN", "PEND", "WAIT"} {
 			if bar[title] != want[title] {
 				t.Errorf("%s: %s %s is %s for vcctl, the overview shows %s", q.Name, title, resource, want[title], bar[title])
 			}
@@ -305,7 +305,7 @@ func (b *both) jobsAgree(listed *schedulingv1beta1.QueueList) {
 		"pending, held or starting": {tally["pending"] + tally["held"] + tally["starting"], phases[batchv1alpha1.Pending]},
 		"suspended":                 {tally["suspended"], phases[batchv1alpha1.Aborted]},
 		"requeued":                  {tally["requeued"], phases[batchv1alpha1.Restarting]},
-		"succeeded or failed":       {tally["succeeded"] + tally["failed"], phases[batchv1alpha1.Completed] + phases[batchv1alpha1.Failed] + phases[batchv1alpha1.Terminated]},
+		"completed or failed":       {tally["completed"] + tally["failed"], phases[batchv1alpha1.Completed] + phases[batchv1alpha1.Failed] + phases[batchv1alpha1.Terminated]},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("the overview counts %d jobs %s, job list -o json %d", pair[0], what, pair[1])

@@ -99,7 +99,7 @@ func TestWhoSeesAPartIsShownThatPart(t *testing.T) {
 		q := &listed.Items[i]
 		held := q.Status.Allocated[demo.GPU]
 		running, waiting := below(&listed, q.Name)
-		want := map[string]string{"ALLOC": amountOf(demo.GPU, held.MilliValue()), "R": fmt.Sprint(running), "PD": fmt.Sprint(waiting)}
+		want := map[string]string{"ALLOC": amountOf(demo.GPU, held.MilliValue()), "RUN": fmt.Sprint(running), "PEND": fmt.Sprint(waiting)}
 		for title, shown := range cells(t, titles, line(t, queues, q.Name), "ALLOC") {
 			if text, asked := want[title]; asked && text != shown {
 				t.Errorf("%s: %s is %s for vcctl, Queues shows %s", q.Name, title, text, shown)
@@ -125,7 +125,7 @@ func (b *both) nodesUnknown() {
 		if strings.HasPrefix(row["STATUS"], "NotReady") {
 			want = "down"
 		} else if strings.Contains(row["STATUS"], "SchedulingDisabled") {
-			want = "drain"
+			want = "drained"
 		}
 		if words[at] != want {
 			b.t.Errorf("%s is %s for vcctl, and its pods cannot be seen; Nodes calls it %s", name, row["STATUS"], words[at])

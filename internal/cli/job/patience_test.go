@@ -42,7 +42,7 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 			server.StartOutage()
 			out.WaitFor(t, "the API server does not respond")
 			server.EndOutage()
-			out.WaitFor(t, "the API server responds again")
+			out.WaitFor(t, "the API server is responding again")
 			ended := completed.DeepCopy()
 			if strings.Contains(tc.args, "fresh") {
 				ended = golden.NewJob("fresh", "default", batchv1alpha1.Completed, 0)

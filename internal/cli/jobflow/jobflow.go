@@ -41,7 +41,8 @@ func jobFlows() *resourcecmd.Kind[jobFlow] {
 		Long: `
 			Work with job flows (jobflows.flow.volcano.sh). Each step of a flow runs a job that
 			is created from a job template. A step starts when the steps that it depends on
-			have completed, or when its probes of these steps succeed.`,
+			have completed or, if it defines probes for these steps, when the probes
+			succeed.`,
 		GVK: flowv1alpha1.GroupVersion.WithKind("JobFlow"),
 		New: func() jobFlow { return &flowv1alpha1.JobFlow{} }, NewList: func() client.ObjectList { return &flowv1alpha1.JobFlowList{} },
 		Columns: listColumns, FreeText: true, Spare: []string{"AGE", "STEPS"}, Compat: printCompatTable,
@@ -83,7 +84,7 @@ func jobFlows() *resourcecmd.Kind[jobFlow] {
 		},
 		CreateNote: `The job templates of the steps can be in the same files.`,
 		Await:      waitForCreated, AwaitHelp: "Wait until the job flows have ended; exit with an error if a flow fails",
-		DeleteNote: `The jobs of a flow and their pods are deleted with it.`,
+		DeleteNote: `Deleting a flow also deletes its jobs and their pods.`,
 	}
 }
 

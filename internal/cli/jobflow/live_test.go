@@ -70,7 +70,7 @@ func TestWaitForAFlowEndsAsTheFlowDoes(t *testing.T) {
 		says string
 	}{
 		"it succeeds":                  {"jobflow wait pair", plainFlow(flowv1alpha1.Succeed), cli.ExitOK, "jobflow.flow.volcano.sh/pair succeeded\n"},
-		"it fails":                     {"jobflow wait pair", plainFlow(flowv1alpha1.Failed, failed), cli.ExitError, "error: job flow \"pair\" ended as Failed: first\nhint:  vcctl job view pair-first shows why; vcctl jobflow retry pair runs the failed steps again\n"},
+		"it fails":                     {"jobflow wait pair", plainFlow(flowv1alpha1.Failed, failed), cli.ExitError, "error: job flow \"pair\" ended in phase Failed: first\nhint:  vcctl job view pair-first shows why; vcctl jobflow retry pair runs the failed steps again\n"},
 		"it begins to run":             {"jobflow wait pair --for=running", plainFlow(flowv1alpha1.Running), cli.ExitOK, "jobflow.flow.volcano.sh/pair running\n"},
 		"a field has a value":          {"jobflow wait pair --for=jsonpath={.status.state.phase}=Running", plainFlow(flowv1alpha1.Running), cli.ExitOK, "has {.status.state.phase}=Running"},
 		"it fails where it should run": {"jobflow wait pair --for=running", plainFlow(flowv1alpha1.Failed, failed), cli.ExitError, "ended as Failed"},
@@ -120,7 +120,7 @@ func TestWhoWaitsForAFlowIsToldTheReasons(t *testing.T) {
 	flow := plainFlow(flowv1alpha1.Pending)
 	server := clitest.Start(t, flow)
 	out, stop, _ := golden.Start(t, server, "jobflow", "wait", "pair")
-	out.WaitFor(t, `job flow "pair" is waiting: step first: job template first does not exist in namespace nlp; create it: vcctl jobtemplate create -f FILE`)
+	out.WaitFor(t, `job flow "pair" is waiting: step first: job template first does not exist in namespace nlp; to create it, run vcctl jobtemplate create -f FILE`)
 	for _, template := range templatesOf("first", "second") {
 		server.SetObjects(template)
 	}
@@ -153,7 +153,7 @@ func TestWaitForAFlowOutlastsAnAPIServerThatIsAway(t *testing.T) {
 			server.StartOutage()
 			out.WaitFor(t, "the API server does not respond")
 			server.EndOutage()
-			out.WaitFor(t, "the API server responds again")
+			out.WaitFor(t, "the API server is responding again")
 			if code := golden.WaitForEnd(t, server, out, done, plainFlow(flowv1alpha1.Succeed)); code != cli.ExitOK || strings.Count(out.String(), "does not respond") != 1 {
 				t.Errorf("exit %d:\n%s", code, out)
 			}
@@ -193,7 +193,7 @@ func TestRetryAsksForWhatFailedToRunAgain(t *testing.T) {
 	// The failure from before the retry does not end the wait; the new failure does.
 	again := plainFlow(flowv1alpha1.Failed, flowv1alpha1.JobStatus{Name: "pair-first", State: batchv1alpha1.Failed, EndTimestamp: metav1.NewTime(golden.Now)})
 	server.SetObjects(plainFlow(flowv1alpha1.Running))
-	if code := golden.WaitForEnd(t, server, out, done, again); code != cli.ExitError || !strings.Contains(out.String(), `job flow "pair" ended as Failed`) {
+	if code := golden.WaitForEnd(t, server, out, done, again); code != cli.ExitError || !strings.Contains(out.String(), `job flow "pair" ended in phase Failed`) {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
 }
@@ -224,7 +224,7 @@ func TestLogsOfAFlowOfWhichNothingHasBegun(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, plainFlow(flowv1alpha1.Pending))
 	got := golden.Run{Args: "jobflow logs pair second"}.RunAgainst(t, server)
-	if got.Code != cli.ExitError || !strings.Contains(got.Err, "no logs of job flow \"pair\": step second has not started") {
+	if got.Code != cli.ExitError || !strings.Contains(got.Err, "job flow \"pair\" has no logs: step second has not started") {
 		t.Errorf("exit %d: %s", got.Code, got.Err)
 	}
 	if got = (golden.Run{Args: "jobflow logs pair secnod"}).RunAgainst(t, server); got.Code != cli.ExitError || !strings.Contains(got.Err, `did you mean "second"?`) {

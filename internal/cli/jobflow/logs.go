@@ -33,12 +33,12 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:     "logs NAME [STEP...]",
 		Aliases: []string{"log"},
-		Short:   "Print the logs of the pods of a job flow in one stream",
+		Short:   "Print the pod logs of a job flow in one stream",
 		Long: cli.FormatHelp(`
-			Print the logs of the pods of a flow, step by step, for all steps or the named
-			steps. Every line begins with the step, and with the task and the index of the pod.
-			With -f, the stream follows all steps, including steps that start later, until the
-			flow ends.`),
+			Print the pod logs of a flow, step by step, for all steps or only the named
+			steps. Every line begins with the name of the step and the task and index of the
+			pod. With -f, the stream follows all steps, including steps that start later,
+			until the flow ends.`),
 		Example: f.FormatExamples(`
 			# All steps of a flow
 			vcctl jobflow logs night
@@ -46,7 +46,7 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 			# Follow until the flow ends
 			vcctl jobflow logs night -f
 
-			# One step, its failed pods only
+			# Only the failed pods of one step
 			vcctl jobflow logs night train --failed`),
 		ValidArgsFunction: completeSteps(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -161,7 +161,7 @@ func (o *logsOptions) printExisting(ctx context.Context, c client.WithWatch, flo
 	}
 	if len(parts) == 0 {
 		return usererror.Errorf(o.f.CommandText("jobflow view "+flow.Name)+" shows what the steps are waiting for; "+o.f.CommandText("jobflow logs "+flow.Name)+" -f waits",
-			"no logs of job flow %q: %s", flow.Name, strings.Join(notes, ", "))
+			"job flow %q has no logs: %s", flow.Name, strings.Join(notes, ", "))
 	}
 	err := o.print.PrintParts(ctx, c, parts)
 	for _, note := range notes {

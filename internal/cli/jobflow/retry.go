@@ -30,18 +30,18 @@ func newRetry(f *cli.Factory, run func(context.Context, *retryOptions) error) *c
 	o := &retryOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "retry NAME...",
-		Short: "Run the failed steps of job flows again, and the steps after them",
+		Short: "Run failed steps of job flows again, then the steps that depend on them",
 		Long: cli.FormatHelp(`
 			Run the failed steps of job flows again: steps whose jobs failed or were terminated.
 			These jobs are deleted and re-created from the current job templates; dependent steps
 			start when the retried steps have completed. Completed steps do not run again.
 
-			The annotation ` + keys.RetryFailed + ` of the flow requests the retry from the controller.`),
+			The annotation ` + keys.RetryFailed + ` on the flow tells the controller to retry the steps.`),
 		Example: f.FormatExamples(`
 			# The failed steps of a flow
 			vcctl jobflow retry night
 
-			# After the template of a step was corrected; wait until the flow ends
+			# After correcting the template of a step; wait until the flow ends
 			vcctl jobflow retry night --wait`),
 		ValidArgsFunction: completeFlows(f),
 		RunE: func(cmd *cobra.Command, args []string) error {

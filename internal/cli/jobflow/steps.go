@@ -104,7 +104,7 @@ func (s *step) updateState(byName map[string]*step, isMissing bool) {
 
 // missingTemplateText describes the missing JobTemplate of a step and how to create it.
 func missingTemplateText(flow jobFlow, step string) string {
-	return fmt.Sprintf("job template %s does not exist in namespace %s; create it: vcctl jobtemplate create -f FILE", step, flow.Namespace)
+	return fmt.Sprintf("job template %s does not exist in namespace %s; to create it, run vcctl jobtemplate create -f FILE", step, flow.Namespace)
 }
 
 func stateText(s *step) string {
@@ -126,10 +126,10 @@ func (s *step) probesText() string {
 	var parts []string
 	probe := s.spec.DependsOn.Probe
 	for _, get := range probe.HTTPGetList {
-		parts = append(parts, fmt.Sprintf("task %s responds to HTTP at :%d/%s", get.TaskName, get.Port, strings.TrimPrefix(get.Path, "/")))
+		parts = append(parts, fmt.Sprintf("task %s responds to HTTP requests on port %d, path /%s", get.TaskName, get.Port, strings.TrimPrefix(get.Path, "/")))
 	}
 	for _, socket := range probe.TCPSocketList {
-		parts = append(parts, fmt.Sprintf("task %s accepts connections at :%d", socket.TaskName, socket.Port))
+		parts = append(parts, fmt.Sprintf("task %s accepts connections on port %d", socket.TaskName, socket.Port))
 	}
 	for _, status := range probe.TaskStatusList {
 		parts = append(parts, fmt.Sprintf("task %s is %s", status.TaskName, status.Phase))

@@ -40,7 +40,7 @@ func newWait(f *cli.Factory, run func(context.Context, *waitOptions) error) *cob
 		Long: cli.FormatHelp(`
 			Wait until all the job flows meet a condition:
 
-			  running            a step has started to run, or all have completed
+			  running            a step has started running, or all steps have completed
 			  done               they have ended, successfully or not (the default)
 			  succeeded          they have completed; a failed flow ends the wait
 			  deleted            the objects are gone
@@ -48,11 +48,11 @@ func newWait(f *cli.Factory, run func(context.Context, *waitOptions) error) *cob
 
 			The exit code is 0 if all flows met the condition, 1 if a flow failed, 8 if
 			--timeout expired first, and 3 if the API server did not respond for 5 minutes;
-			shorter outages are tolerated. While a step is waiting, the reason is printed on
-			standard error when it becomes known and when it changes: the reason of its job, or
-			the missing job template.`),
+			shorter outages are tolerated. While a step is waiting, the reason (why its job
+			is waiting, or which job template is missing) is printed on standard error when
+			it becomes known and when it changes.`),
 		Example: f.FormatExamples(`
-			# Until the flow ends; the exit code is the outcome
+			# Until the flow ends; the exit code shows the outcome
 			vcctl jobflow wait night
 
 			# For at most one hour
@@ -70,7 +70,7 @@ func newWait(f *cli.Factory, run func(context.Context, *waitOptions) error) *cob
 		},
 	}
 	o.sel.AddFlags(cmd, "jobflows")
-	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: in all namespaces")
+	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: select job flows in all namespaces")
 	cmd.Flags().StringVar(&o.aim, "for", "done", "Condition to wait for: running, done, succeeded, deleted, or jsonpath={PATH}=VALUE")
 	cmd.Flags().DurationVar(&o.wait.Timeout, "timeout", 0, "Maximum time to wait, for example 10m (0 = no limit)")
 	o.out.AddFormatFlags(cmd, false)
@@ -255,7 +255,7 @@ func (w *waiter) printReached(flow jobFlow) error {
 
 // failureError returns an error that names the failed steps of a flow.
 func (w *waiter) failureError(flow jobFlow) error {
-	e := usererror.Errorf(w.f.CommandText("jobflow view "+flow.Name), "job flow %q ended as %s", flow.Name, phaseOf(flow))
+	e := usererror.Errorf(w.f.CommandText("jobflow view "+flow.Name), "job flow %q ended in phase %s", flow.Name, phaseOf(flow))
 	steps := failedSteps(flow)
 	if len(steps) > 0 {
 		e.What += ": " + strings.Join(steps, ", ")

@@ -44,15 +44,16 @@ func jobTemplates() *resourcecmd.Kind[jobTemplate] {
 		Columns: listColumns, Spare: []string{"AGE", "MIN", "TASKS", "JOBS"}, Compat: printCompatTable, View: buildSheet,
 		State: func(template jobTemplate) string { return madeText(template) },
 		ListHelp: resourcecmd.Help{
-			Short: "List job templates with the size and the number of their jobs",
+			Short: "List job templates with the size and number of the jobs created from them",
 			Long: `
-				List job templates. PODS and MIN are the values of a job created from the template.
-				JOBS is the number of existing jobs that were created from it.`,
+				List job templates. PODS is the number of pods of a job created from the
+				template, and MIN is the number of these pods that must run together. JOBS is
+				the number of existing jobs that were created from the template.`,
 			Examples: `
 				# In this namespace
 				vcctl jobtemplate list
 
-				# Their jobs, by name
+				# The names of the jobs created from each template
 				vcctl jobtemplate list -o custom-columns=NAME:.metadata.name,JOBS:.status.jobDependsOnList
 
 				# Volcano's table

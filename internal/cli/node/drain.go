@@ -39,15 +39,17 @@ func newDrain(f *cli.Factory, run func(context.Context, *drainOptions) error) *c
 	o := &drainOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "drain NAME...",
-		Short: "Evict the pods of nodes, for maintenance",
+		Short: "Evict pods from nodes for maintenance",
 		Long: cli.FormatHelp(`
 			Cordon nodes, evict their pods, and wait until the pods have ended, as kubectl
-			drain does. First, drain lists the jobs that lose pods and asks for confirmation.
+			drain does. First, drain lists the jobs that would lose pods and asks for
+			confirmation.
 
 			PodDisruptionBudgets are respected: the eviction of a protected pod is retried
-			until it is allowed, or until --timeout expires. Pods that have ended stay, so
-			that their logs remain available. If a pod requires --ignore-daemonsets,
-			--delete-emptydir-data or --force, drain stops before it changes any node.
+			until it is allowed, or until --timeout expires. Pods that have ended are not
+			deleted, so that their logs remain available. If a pod requires
+			--ignore-daemonsets, --delete-emptydir-data or --force, drain stops before it
+			changes any node.
 
 			When the node is ready again, use 'vcctl node uncordon' to allow pods on it.
 

@@ -38,14 +38,15 @@ func newHyperNodes(f *cli.Factory, run func(context.Context, *hyperOptions) erro
 		Long: cli.FormatHelp(`
 			Show which nodes are near each other: the tree that the scheduler builds from the
 			HyperNodes (topology.volcano.sh), with the tier of each HyperNode, the number of
-			its nodes, and their total idle resources. The lower the tier, the nearer the
-			nodes. Nodes that are cordoned or not ready are counted, but their idle resources
-			are not. NOTE shows which part of a HyperNode the scheduler cannot use, and why.
+			its nodes, and their total idle resources. The lower the tier, the closer
+			together the nodes are. Nodes that are cordoned or not ready are counted, but
+			their idle resources are not. NOTE shows which part of a HyperNode the scheduler
+			cannot use, and why.
 
 			With names, only the trees below these HyperNodes are shown. -o wide lists the
 			names of the nodes; -o json prints the HyperNodes.`),
 		Example: f.FormatExamples(`
-			# The whole tree; its last line shows the nodes outside all HyperNodes
+			# The whole tree; its last line shows the nodes that belong to no HyperNode
 			vcctl node hypernodes
 
 			# One subtree, with the names of its nodes

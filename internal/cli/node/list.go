@@ -34,11 +34,11 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 		Short:   "List nodes with their allocatable and idle resources",
 		Long: cli.FormatHelp(`
 			List nodes with their allocatable and idle resources. DEVICES shows
-			idle/allocatable.
+			the idle and the allocatable number of each device, as IDLE/ALLOCATABLE.
 
-			Idle is a node's allocatable amount minus the requests of its pods, as in the
-			scheduler; it is not based on actual usage. To see idle resources, you need permission
-			to list pods.`),
+			The idle amount is a node's allocatable amount minus the requests of its pods,
+			as the scheduler calculates it; it does not depend on actual usage. To see idle
+			resources, you need permission to list pods.`),
 		Example: f.FormatExamples(`
 			# All nodes
 			vcctl node list
@@ -49,7 +49,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 			# Sorted by idle CPU, lowest first
 			vcctl node list --sort-by 'idle cpu'
 
-			# A row whenever a pod starts or ends on one of two nodes
+			# Add a row whenever a pod starts or ends on either of two nodes
 			vcctl node list n1 n2 -w`),
 		ValidArgsFunction: f.CompleteNodes(),
 		RunE: func(cmd *cobra.Command, args []string) error {

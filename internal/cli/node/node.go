@@ -18,7 +18,7 @@ import (
 func New(f *cli.Factory) *cobra.Command {
 	cmd := cli.NewCommandGroup(f, "node", "Show the resources of nodes; cordon and drain nodes", `
 		Show the nodes as the scheduler sees them: their allocatable and idle resources, and
-		the tree of HyperNodes, which describes which nodes are near each other. Cordon and
+		the tree of HyperNodes, which shows which nodes are near each other. Cordon and
 		drain nodes for maintenance.`, "nodes", "no")
 	cmd.AddCommand(newList(f, listNodes), newHyperNodes(f, listHyperNodes), newCordon(f, cordonNodes), newUncordon(f, cordonNodes), newDrain(f, drainNodes))
 	return cmd

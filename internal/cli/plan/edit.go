@@ -109,7 +109,7 @@ func applySetting(queue *schedulingv1beta1.Queue, setting string) error {
 	number := func() (int32, error) {
 		n, err := strconv.ParseInt(value, 10, 32)
 		if err != nil {
-			return 0, usererror.Errorf("specify a whole number, for example 4", "--set %s: %q is not a number", name, value)
+			return 0, usererror.Errorf("specify a whole number, for example 4", "--set %s: %q is not a whole number", name, value)
 		}
 		return int32(n), nil
 	}
@@ -126,7 +126,7 @@ func applySetting(queue *schedulingv1beta1.Queue, setting string) error {
 	case "reclaimable":
 		yes, parseErr := strconv.ParseBool(value)
 		if parseErr != nil {
-			return usererror.Errorf("specify true or false", "--set reclaimable: %q is not true or false", value)
+			return usererror.Errorf("specify true or false", "--set reclaimable: must be true or false, not %q", value)
 		}
 		queue.Spec.Reclaimable = &yes
 	default:
@@ -134,7 +134,7 @@ func applySetting(queue *schedulingv1beta1.Queue, setting string) error {
 		if near := cli.FindNearest(name, strings.Split(strings.ReplaceAll(fields, ".RESOURCE", ""), ", ")); near != "" {
 			hint = "did you mean " + near + "? " + hint
 		}
-		return usererror.Errorf(hint, "--set %s: a queue does not have this field", name)
+		return usererror.Errorf(hint, "--set %s: queues have no such field", name)
 	}
 	return err
 }
@@ -146,7 +146,7 @@ func setQueueState(queue *schedulingv1beta1.Queue, value string) error {
 			return nil
 		}
 	}
-	return usererror.Errorf("states: Open, Closed", "--set state: %q is not a state", value)
+	return usererror.Errorf("states: Open, Closed", "--set state: %q is not a valid state", value)
 }
 
 func setQueueLimit(queue *schedulingv1beta1.Queue, limit string, of corev1.ResourceName, value string) error {
@@ -155,7 +155,7 @@ func setQueueLimit(queue *schedulingv1beta1.Queue, limit string, of corev1.Resou
 	}
 	list, ok := lists[limit]
 	if !ok {
-		return usererror.Errorf("fields: "+fields, "--set %s.%s: a queue does not have this field", limit, of)
+		return usererror.Errorf("fields: "+fields, "--set %s.%s: queues have no such field", limit, of)
 	}
 	if value == "" {
 		delete(*list, of)

@@ -71,7 +71,7 @@ func (o *options) warnAboutEmptyGroups(objects []cli.FileObject) {
 	}
 	for _, object := range objects {
 		if name := object.Object.GetName(); isKind(object, podGroupKind) && !hasPods[object.Object.GetNamespace()+"/"+name] {
-			o.f.Warnf("pod group %q has no pods in the files: add them with the annotation %s: %s", name, keys.GroupName, name)
+			o.f.Warnf("the files contain no pods for pod group %q: add pods with the annotation %s: %s", name, keys.GroupName, name)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func (o *options) firstSteps(ctx context.Context, object cli.FileObject, read []
 	}
 	if len(missing) > 0 {
 		return nil, usererror.Errorf("add it to the files, or create it: vcctl jobtemplate create -f FILE",
-			"job flow %q: job template %s does not exist in namespace %s: its step would wait", flow.Name, strings.Join(missing, ", "), flow.Namespace)
+			"job flow %q: job template %s does not exist in namespace %s, so the step would wait", flow.Name, strings.Join(missing, ", "), flow.Namespace)
 	}
 	if later := len(flow.Spec.Flows) - len(first); later > 0 {
 		o.f.Notef("job flow %q: only its first steps are planned (%s); %s later", flow.Name, strings.Join(first, ", "), laterStepsText(later))

@@ -98,7 +98,7 @@ func TestPlanOfPodsAndTheirGroup(t *testing.T) {
 	}
 	golden.AnswerPlans(status)(server)
 	got := golden.Run{Args: "plan -f -", Input: gangFile}.RunAgainst(t, server)
-	want := "nlp/gang would start now\n  pods      2 of 2 would get a node; 2 must start together\n\nnlp/alone would start now\n  pods      1 of 1 would get a node\n"
+	want := "nlp/gang would start now\n  pods      2 of 2 would be assigned to a node; 2 must start together\n\nnlp/alone would start now\n  pods      1 of 1 would be assigned to a node\n"
 	if got.Code != cli.ExitOK || got.Out != want {
 		t.Errorf("exit %d:\n%s%s, want\n%s", got.Code, got.Out, got.Err, want)
 	}
@@ -123,7 +123,7 @@ func TestPlanOfAFlowIsThatOfItsFirstSteps(t *testing.T) {
 func TestPlansThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ input, says string }{
-		"a step whose template is missing": {strings.Replace(flowFile, "name: clean}", "name: other}", 1), `job flow "night": job template clean does not exist in namespace nlp: its step would wait`},
+		"a step whose template is missing": {strings.Replace(flowFile, "name: clean}", "name: other}", 1), `job flow "night": job template clean does not exist in namespace nlp, so the step would wait`},
 		"a patch that does not fit":        {strings.Replace(flowFile, "queue: research", "tasks: [{replicas: 3}]", 1), "spec.flows[1].patch"},
 		"a pod that exists already":        {strings.ReplaceAll(gangFile, "alone", "train-worker-0"), `pod "train-worker-0" already exists in namespace "nlp" (Running): this object would be rejected`},
 	} {

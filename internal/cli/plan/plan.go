@@ -83,9 +83,9 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 	o.files.AddFlags(f, cmd)
 	cmd.Flags().StringVar(&o.queue, "queue-edit", "", "Simulate a change to this queue; --set specifies the change")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "Set a field of the queue, as FIELD=VALUE: weight, priority, parent, reclaimable, state, capability.RESOURCE, deserved.RESOURCE, guarantee.RESOURCE; an empty value removes the field; can be repeated")
-	cmd.Flags().DurationVar(&o.timeout, "timeout", 30*time.Second, "Stop waiting for the scheduler's answer after this long (0 = never)")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", 30*time.Second, "Maximum time to wait for the scheduler's answer (0 = no limit)")
 	o.fields.AddFlag(cmd)
-	cli.RequireAny(cmd, "the flag applies only to fields of objects in files", "validate", "filename", "kustomize")
+	cli.RequireAny(cmd, "the flag applies only to objects that are read from files", "validate", "filename", "kustomize")
 	o.out.AddFormatFlags(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("queue-edit", f.CompleteQueues())
 	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
@@ -269,10 +269,10 @@ func waitForAnswer(ctx context.Context, c client.WithWatch, p *insightv1alpha1.P
 }
 
 // noPlans is the hint for clusters whose scheduler does not support plans.
-const noPlans = "Volcano's own scheduler does not support plans; `vcctl job run -f FILE --dry-run=server` checks admission only"
+const noPlans = "Volcano's own scheduler does not support plans; `vcctl job run -f FILE --dry-run=server` checks only whether the objects would be admitted"
 
 func unansweredError(timeout time.Duration) error {
-	return usererror.Errorf("check that vc's scheduler is running; "+noPlans, "no scheduler answered the plan within %s", timeout)
+	return usererror.Errorf("check that vc's scheduler is running; "+noPlans, "no scheduler responded to the plan within %s", timeout)
 }
 
 func explainNotCreated(err error) error {

@@ -160,7 +160,7 @@ func podsText(a *insightv1alpha1.Answer) string {
 	if a.Pods == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d of %d would get a node", a.Starting, a.Pods)
+	text := fmt.Sprintf("%d of %d would be assigned to a node", a.Starting, a.Pods)
 	if a.MinMember > 1 {
 		text += fmt.Sprintf("; %d must start together", a.MinMember)
 	}

@@ -31,7 +31,7 @@ func New(f *cli.Factory) *cobra.Command { return podKind().NewCommand(f) }
 func podKind() *resourcecmd.Kind[*corev1.Pod] {
 	return &resourcecmd.Kind[*corev1.Pod]{
 		Noun: "pod", Called: "pod", Aliases: []string{"pods", "po"}, Sample: "train-worker-0",
-		Short: "List and show the pods of jobs, and why they do not run",
+		Short: "List and show the pods of jobs, and explain why pods are not running",
 		Long: `
 			Work with the pods of jobs: list them by job, task, node and queue, and see why a
 			pod does not run. For logs, use 'vcctl job logs'; for everything else, use
@@ -44,11 +44,11 @@ func podKind() *resourcecmd.Kind[*corev1.Pod] {
 		},
 		State: cli.PodStatus,
 		ListHelp: resourcecmd.Help{
-			Short: "List the pods of jobs, and why they do not run",
+			Short: "List the pods of jobs, with the reasons why they are not running",
 			Long: `
 				List the pods of jobs. Other pods are listed if you name them, or with --any.
-				REASON shows why a pod waits or how it failed. --job, --node and --phase filter on
-				the server; --task and --queue filter on the client side.`,
+				REASON shows why a pod is waiting or why it failed. --job, --node and --phase
+				filter on the server; --task and --queue filter on the client side.`,
 			Examples: `
 				# The pods of all jobs in this namespace
 				vcctl pod list
@@ -63,7 +63,7 @@ func podKind() *resourcecmd.Kind[*corev1.Pod] {
 				vcctl pod list --queue research --compat`,
 		},
 		ViewHelp: resourcecmd.Help{
-			Short: "Show a pod: its containers, its gang, and why it does not run",
+			Short: "Show a pod: its containers, its gang, and why it is not running",
 			Long: `
 				Show a pod: its job, task and gang, its containers and how they ended, its
 				conditions, the latest events, and why it does not run.`,

@@ -35,7 +35,7 @@ func New(f *cli.Factory) *cobra.Command { return podGroups().NewCommand(f) }
 func podGroups() *resourcecmd.Kind[podGroup] {
 	return &resourcecmd.Kind[podGroup]{
 		Noun: "podgroup", Called: "pod group", Aliases: []string{"podgroups", "pg"}, Sample: "train",
-		Short: "List and show pod groups (gangs), and why they are waiting",
+		Short: "List and show pod groups (gangs), and explain why they are waiting",
 		Long: `
 			Work with pod groups (podgroups.scheduling.volcano.sh): sets of pods that start
 			together or not at all. Every job has a pod group; vc also creates pod groups
@@ -46,7 +46,7 @@ func podGroups() *resourcecmd.Kind[podGroup] {
 		Ended: func(g podGroup) bool { return g.Status.Phase == schedulingv1beta1.PodGroupCompleted },
 		State: func(g podGroup) string { return string(phaseOf(g)) },
 		ListHelp: resourcecmd.Help{
-			Short: "List pod groups with queue and phase, and why they wait",
+			Short: "List pod groups with their queue, phase and reason for waiting",
 			Long: `
 				List pod groups. READY is the number of pods that are running or have succeeded.
 				MIN is the number of pods that must start together. OWNER is the object that the
@@ -173,7 +173,7 @@ func buildSheet(ctx context.Context, f *cli.Factory, c client.Client, g podGroup
 	}
 	sheet.AddTable("Pods", newPodTable(found.pods, style, now))
 	if found.more {
-		sheet.AddFact("Pods", fmt.Sprintf("the list below may be incomplete: only the first %d pods of the namespace were checked", mostPods))
+		sheet.AddFact("Pods", fmt.Sprintf("the list below may be incomplete: only the first %d pods in the namespace were checked", mostPods))
 	}
 	sheet.AddTable("Conditions", newConditionTable(g, now))
 	if events {
@@ -222,9 +222,9 @@ func topologyText(t *schedulingv1beta1.NetworkTopologySpec) string {
 	case t == nil:
 		return ""
 	case t.HighestTierName != "":
-		return fmt.Sprintf("%s, within a hyperNode of tier %s or lower", t.Mode, t.HighestTierName)
+		return fmt.Sprintf("%s, within a HyperNode of tier %s or lower", t.Mode, t.HighestTierName)
 	case t.HighestTierAllowed != nil:
-		return fmt.Sprintf("%s, within a hyperNode of tier %d or lower", t.Mode, *t.HighestTierAllowed)
+		return fmt.Sprintf("%s, within a HyperNode of tier %d or lower", t.Mode, *t.HighestTierAllowed)
 	}
 	return string(t.Mode)
 }

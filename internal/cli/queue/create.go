@@ -38,9 +38,9 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 		Short: "Create queues",
 		Long: cli.FormatHelp(`
 			Create queues. Resources are shared between queues by weight, or by their deserved
-			amounts if the scheduler uses the capacity policy. While other queues do not need
-			their share, a queue can use more, up to its capability. With -f, queues are created
-			from files; flags set additional fields.`),
+			amounts if the scheduler uses the capacity policy. A queue can use more than its
+			share, up to its capability, while other queues do not need theirs. With -f,
+			queues are created from files; flags set additional fields.`),
 		Example: f.FormatExamples(`
 			# A queue with three times the default weight
 			vcctl queue create research --weight 3
@@ -78,7 +78,7 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the queue is open")
 	o.fields.AddFlag(cmd)
-	cli.RequireAny(cmd, "the flag applies only to fields of objects in files", "validate", "filename", "kustomize")
+	cli.RequireAny(cmd, "the flag applies only to objects that are read from files", "validate", "filename", "kustomize")
 	o.out.AddFormatFlags(cmd, false)
 	return cmd
 }

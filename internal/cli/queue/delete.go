@@ -132,7 +132,7 @@ func (o *deleteOptions) confirmDeletion(ctx context.Context, queues []*schedulin
 	if o.target.old || o.confirm.Yes && !o.dryRun.IsDryRun() {
 		return nil
 	}
-	e := &effect{f: o.f, before: queues, fate: "the jobs lose their queue, and pending jobs never start", unthinkable: true}
+	e := &effect{f: o.f, before: queues, fate: "the jobs will have no queue, and pending jobs will never start", unthinkable: true}
 	t := e.describeEffect(ctx, false)
 	return confirmEffects(ctx, o.f, &o.confirm, &o.dryRun, "delete "+joinNames(queues), t, o.target.usesSelector() || len(t.lines) > 0, queues)
 }

@@ -45,7 +45,7 @@ func queueHint(invalid *field.Error, queue *schedulingv1beta1.Queue, around *che
 	case path == "metadata.name" && hasChildQueues(queue, around):
 		return "delete the child queues in the same command: vcctl queue delete accepts several names"
 	case strings.HasPrefix(path, "spec.deserved"), strings.HasPrefix(path, "spec.capability"), strings.HasPrefix(path, "spec.guarantee"):
-		return "guarantee <= deserved <= capability must hold in each queue, and between a queue and its parent; vcctl queue tree -o wide shows the values"
+		return "each queue requires guarantee <= deserved <= capability, and child queues must stay within their parent's values; vcctl queue tree -o wide shows the values"
 	}
 	return ""
 }

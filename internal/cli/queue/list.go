@@ -66,8 +66,8 @@ func newGet(f *cli.Factory, run func(context.Context, *listOptions) error) *cobr
 		Use:   "get NAME...",
 		Short: "Show one or more queues",
 		Long: cli.FormatHelp(`
-			Show queues as rows of the list, or as objects with -o. The command fails if a
-			queue does not exist.`),
+			Show queues in the same table as list, or as objects with -o. The command fails
+			if a queue does not exist.`),
 		Example: f.FormatExamples(`
 			# One queue
 			vcctl queue get research
@@ -91,7 +91,7 @@ func newGet(f *cli.Factory, run func(context.Context, *listOptions) error) *cobr
 }
 
 func (o *listOptions) addFlags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the table of Volcano's vcctl")
+	cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the table in the format of Volcano's vcctl")
 	o.out.AddListFlags(cmd)
 	cli.AcceptAllNamespaces(cmd)
 	cli.CompleteColumns(cmd, func() []column { return listColumns(o.f) })

@@ -41,7 +41,7 @@ func newOpen(f *cli.Factory, run func(context.Context, *operateOptions) error) *
 		# One queue
 		vcctl queue open research
 
-		# Several queues, checked by the server only
+		# Several queues; the server only checks the change
 		vcctl queue open research infer --dry-run=server`)
 }
 
@@ -93,8 +93,8 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 		Use:   "operate NAME... --action open|close|update",
 		Short: "Open or close queues or set their weight, as in Volcano's vcctl",
 		Long: cli.FormatHelp(`
-			Open or close queues, or change their weight. This command has Volcano's syntax;
-			queue open, queue close and queue update do the same.`),
+			Open or close queues, or change their weight. This command uses Volcano's
+			syntax; queue open, queue close and queue update do the same.`),
 		Example: f.FormatExamples(`
 			# Close a queue, and open it again
 			vcctl queue operate research --action close --yes
@@ -214,7 +214,7 @@ func (o *operateOptions) checkAllowed(ctx context.Context, c client.Client, q *s
 		return rootQueueError()
 	case closing && wish == schedulingv1beta1.QueueStateOpen, !closing && wish == schedulingv1beta1.QueueStateClosed:
 		return usererror.Errorf(fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState),
-			"annotation %[2]s sets queue %[1]q to state %[3]s", q.Name, keys.QueueState, wish)
+			"annotation %[2]s keeps queue %[1]q in state %[3]s", q.Name, keys.QueueState, wish)
 	case closing || queueusage.IsRoot(q) || q.ParentName() == keys.RootQueue:
 		return nil
 	}

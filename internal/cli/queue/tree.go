@@ -29,11 +29,11 @@ func newTree(f *cli.Factory, run func(context.Context, *treeOptions) error) *cob
 		Short: "Show the hierarchy of queues, their usage and borrowed resources",
 		Long: cli.FormatHelp(`
 			Show the hierarchy of queues, or only the subtrees of the specified queues. RUN and
-			WAIT are the numbers of running and waiting jobs (pod groups) in a queue and its
+			PEND are the numbers of running and pending jobs (pod groups) in a queue and its
 			descendants. USED shows the resource that is closest to its limit: the queue's
-			capability, or else what it deserves. The part to the right of the mark | exceeds
-			what the queue deserves. NOTE shows which sibling queue lends this part. That queue
-			can reclaim it when needed.
+			capability or, if it has none, what the queue deserves. The part to the right of
+			the mark | exceeds what the queue deserves. NOTE shows which sibling queue lends
+			this part. That queue can reclaim it when needed.
 
 			All values come from the status of the queues, which the scheduler and the queue
 			controller update at most once per second.`),
@@ -101,7 +101,7 @@ func printTree(ctx context.Context, o *treeOptions) error {
 	g := &grove{signs: queueusage.BranchCharacters(o.f.Streams.SupportsUnicode()), shown: func(string) bool { return true }, loose: o.out.SortBy != "" || o.out.WatchOnly}
 	l := &cli.List[*schedulingv1beta1.Queue]{
 		Kind: "queues", Chosen: "tree", New: newQueueList,
-		Columns: treeColumns(o.f, g), Selector: labels, FreeText: true, Spare: []string{"STATE", "RUN", "WAIT"}, Suggest: o.f.SuggestNames(queueKind(), false),
+		Columns: treeColumns(o.f, g), Selector: labels, FreeText: true, Spare: []string{"STATE", "RUN", "PEND"}, Suggest: o.f.SuggestNames(queueKind(), false),
 	}
 	if len(o.names) > 0 || labels != nil {
 		if err := o.readAllQueues(ctx, g); err != nil {
@@ -180,7 +180,7 @@ func treeColumns(f *cli.Factory, g *grove) []column {
 			Compare: func(a, b *schedulingv1beta1.Queue) int { return strings.Compare(a.Name, b.Name) }},
 		newStateColumn(f),
 		newNumberColumn("RUN", func(q *schedulingv1beta1.Queue) int32 { return g.forest.SumOverTree(q, queueusage.RunningGroups) }),
-		newNumberColumn("WAIT", func(q *schedulingv1beta1.Queue) int32 { return g.forest.SumOverTree(q, queueusage.WaitingGroups) }),
+		newNumberColumn("PEND", func(q *schedulingv1beta1.Queue) int32 { return g.forest.SumOverTree(q, queueusage.WaitingGroups) }),
 		{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string {
 			return queueusage.FormatLongUsageBar(q, f.Streams.SupportsUnicode())
 		}, Compare: queueusage.CompareByUsage},

@@ -31,7 +31,7 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 	flags := &spec{}
 	cmd := &cobra.Command{
 		Use:   "update NAME...",
-		Short: "Change the weight, the limits or the parent of queues",
+		Short: "Change the weight, limits or parent of queues",
 		Long: cli.FormatHelp(`
 			Change queues. Only the fields that you specify with flags are changed. A resource
 			list replaces the entire current list; an empty list removes it. With -f,
@@ -78,9 +78,9 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 	flags.addUpdateFlags(f, cmd)
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
-	o.wait.AddFlags(cmd, false, "Wait until the usage of the queues is within their capability")
+	o.wait.AddFlags(cmd, false, "Wait until the queues use no more than their capability")
 	o.fields.AddFlag(cmd)
-	cli.RequireAny(cmd, "the flag applies only to fields of objects in files", "validate", "filename", "kustomize")
+	cli.RequireAny(cmd, "the flag applies only to objects that are read from files", "validate", "filename", "kustomize")
 	o.out.AddFormatFlags(cmd, false)
 	return cmd
 }

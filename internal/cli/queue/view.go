@@ -38,9 +38,9 @@ func newView(f *cli.Factory) *cobra.Command {
 			Short: "Show a queue: its usage and limits, and its waiting jobs",
 			Long: `
 				Show a queue: its state and its position in the hierarchy, its usage and limit for
-				each resource, its jobs by phase, its waiting jobs in order with their reasons, and
-				the latest events. To see the waiting jobs, you need permission to list PodGroups in
-				all namespaces.`,
+				each resource, its jobs by phase, its waiting jobs in order, each with its
+				reason, and the latest events. To see the waiting jobs, you need permission to
+				list PodGroups in all namespaces.`,
 			Examples: `
 				# One queue
 				vcctl queue view research

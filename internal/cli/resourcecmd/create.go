@@ -131,7 +131,7 @@ func (o *createOptions[T]) checkKind(objects []cli.FileObject) error {
 	}
 	slices.Sort(kinds)
 	return usererror.Errorf(fmt.Sprintf("a %s has apiVersion: %s and kind: %s; to create objects of other kinds, use `vcctl job run -f`", o.kind.Called, o.kind.GVK.GroupVersion(), o.kind.GVK.Kind),
-		"no %s in %s: it contains %s", o.kind.Called, o.submit.Files.DescribeSources(), strings.Join(kinds, ", "))
+		"no %s in %s: it contains only %s", o.kind.Called, o.submit.Files.DescribeSources(), strings.Join(kinds, ", "))
 }
 
 // printSuccess prints the success line for an object. For the kinds that Volcano's vcctl creates and deletes, it prints

@@ -69,7 +69,7 @@ func (k *Kind[T]) newDelete(f *cli.Factory, run func(context.Context, *deleteOpt
 		},
 	}
 	o.sel.AddFlags(cmd, k.pluralName())
-	o.sel.AddAllNamespacesFlag(cmd, k.replaceWords("With --all or -l: in all namespaces"))
+	o.sel.AddAllNamespacesFlag(cmd, k.replaceWords("With --all or -l: select KINDS in all namespaces"))
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.files.AddFlags(f, cmd)

@@ -49,8 +49,8 @@ func (k *Kind[T]) newGet(f *cli.Factory, run func(context.Context, *listOptions[
 		Use:   "get NAME...",
 		Short: k.replaceWords("Show one or more KINDS"),
 		Long: cli.FormatHelp(k.replaceWords(`
-			Show KINDS as rows of the list, or as objects with -o. The command fails if one
-			of them does not exist. Names are required unless you use -l or -A.`)),
+			Show KINDS in the same table as list, or as objects with -o. The command fails
+			if one of them does not exist. Names are required unless you use -l or -A.`)),
 		Example: f.FormatExamples(k.replaceWords(`
 			# One KIND
 			vcctl NOUN get SAMPLE
@@ -78,7 +78,7 @@ func (o *listOptions[T]) addFlags(cmd *cobra.Command) {
 	o.sel.AddAllNamespacesFlag(cmd, o.kind.replaceWords("List the KINDS in all namespaces"))
 	o.sel.AddOldNameFlag(cmd, o.kind.pluralName())
 	if o.kind.Compat != nil {
-		cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the table of Volcano's vcctl")
+		cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the table in the format of Volcano's vcctl")
 	}
 	o.out.AddListFlags(cmd)
 	cli.CompleteColumns(cmd, func() []cli.Column[T] { return o.kind.Columns(o.f) })

@@ -57,7 +57,7 @@ func (k *Kind[T]) newView(f *cli.Factory, run func(context.Context, *viewOptions
 		cmd.Flags().Lookup("all").Usage = k.replaceWords("All KINDS")
 		cli.AcceptAllNamespaces(cmd)
 	} else {
-		o.sel.AddAllNamespacesFlag(cmd, k.replaceWords("With --all or -l: in all namespaces"))
+		o.sel.AddAllNamespacesFlag(cmd, k.replaceWords("With --all or -l: select KINDS in all namespaces"))
 	}
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, k.replaceWords("Show the KIND again whenever it changes"))
 	o.out.AddFormatFlags(cmd, false)

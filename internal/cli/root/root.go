@@ -104,11 +104,11 @@ func New(f *cli.Factory) *cobra.Command {
 		Long: cli.FormatHelp(`
 			Run batch jobs on Kubernetes, check their state, and see why they are waiting.
 
-			Jobs and queues are Volcano's objects (batch.volcano.sh, scheduling.volcano.sh),
-			so you can also manage them with kubectl. The cluster and the namespace come from
-			your kubeconfig, as in kubectl.`),
+			Jobs and queues are objects of Volcano's API (batch.volcano.sh and
+			scheduling.volcano.sh), so you can also manage them with kubectl. The cluster
+			and the namespace come from your kubeconfig, as in kubectl.`),
 		Example: f.FormatExamples(`
-			# A job of three pods that start together
+			# A job with three pods that start together
 			vcctl job run hello --image busybox --replicas 3 -- sh -c 'echo hello from $HOSTNAME'
 
 			# Its state, its logs, and an overview of the cluster

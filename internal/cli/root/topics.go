@@ -134,7 +134,7 @@ func addTopics(root *cobra.Command) {
 		    jobs: [-gpu, name]
 		  filters:             saved filters, each with a tab of its own
 		  - {name: Failed, screen: jobs, filter: "st:f since:1d"}
-		  keys:                other keys for actions (their names are in ? and :)
+		  keys:                other keys for actions (? and : show the names)
 		    cancel: ctrl-k
 		  commands:            custom commands, run by sh; the selected row is in
 		  - name: events       $KIND, $NAMESPACE and $NAME; also confirm, dangerous
@@ -144,20 +144,20 @@ func addTopics(root *cobra.Command) {
 		  prometheus: https://prometheus.example.org
 		                       the use of GPUs, from NVIDIA's DCGM exporter; or
 		                       NAMESPACE/SERVICE:PORT, through the API server
-		  themes:              custom themes: another theme with other colours
+		  themes:              custom themes: a base theme with other colours
 		    ocean: {base: dark, colors: {running: "#00d7ff", failed: "203"}}
 
-		An invalid setting of the dashboard is an error with the line number.
+		An invalid dashboard setting causes an error that states its line number.
 		Flags take precedence over environment variables, and environment variables take
 		precedence over the file. To use another file, set VCCTL_CONFIG.`)
 	topic("old-programs", "vsub, vjobs, … and Volcano's flags", `
 		Scripts written for Volcano's command line still work:
 
 		vcctl job run -N x -i img -r 2     Volcano's vcctl flags keep their
-		                                   meaning; if there is a better spelling, a
+		                                   meaning; if there is a newer spelling, a
 		                                   line on stderr shows it
 		vsub, vjobs, vqueues, vcancel,     names of this program with Volcano's flags,
-		vsuspend, vresume                  in which -n is the name, -N the namespace
+		vsuspend, vresume                  where -n is the name and -N the namespace
 		VCCTL_COMPAT=true                  lists print Volcano's tables
 
 		Differences: the namespace comes from the context, errors are printed on stderr,

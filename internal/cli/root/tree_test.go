@@ -104,7 +104,7 @@ func TestExamplesAreCommentsAndCommands(t *testing.T) {
 	leaves(tree, hold)
 	for line, fine := range map[string]bool{
 		"# Three pods vcctl job run hello --image": false, "busybox --replicas 3": false, "--wait -- python train.py": false,
-		"# The table of Volcano's vcctl": true, "cat job.yaml | vcctl job run -f -": true,
+		"# The table in the format of Volcano's vcctl": true, "cat job.yaml | vcctl job run -f -": true,
 	} {
 		if why := unrunnable(tree, line); (why == "") != fine {
 			t.Errorf("%q: %q", line, why)

@@ -75,7 +75,7 @@ func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *c
 	flags := cmd.Flags()
 	flags.Int32VarP(&replicas, "replicas", "r", 0, "Number of pods of the task")
 	flags.StringVarP(&o.task, "task", "t", "", "Task to change (required if the job has several tasks)")
-	flags.Int32Var(&minimum, "min-available", 0, "Number of pods of the task that must run")
+	flags.Int32Var(&minimum, "min-available", 0, "Minimum number of the task's pods that must run")
 	flags.Int32Var(&current, "current-replicas", 0, "Scale only if the task currently has this number of pods")
 	o.dryRun.AddFlag(cmd)
 	o.out.AddFormatFlags(cmd, false)
@@ -133,7 +133,7 @@ func (o *scaleOptions) scaledCopy(job *batchv1alpha1.Job) (*batchv1alpha1.Job, e
 	scaled := job.DeepCopy()
 	task := &scaled.Spec.Tasks[at]
 	if o.current != nil && *o.current != task.Replicas {
-		return nil, usererror.Errorf("remove --current-replicas to scale it anyway", "task %q of job %q has %s, not %d", task.Name, job.Name, jobstatus.CountWithNoun(int(task.Replicas), "pod"), *o.current)
+		return nil, usererror.Errorf("remove --current-replicas to scale the task anyway", "task %q of job %q has %s, not %d", task.Name, job.Name, jobstatus.CountWithNoun(int(task.Replicas), "pod"), *o.current)
 	}
 	before := jobstatus.MinimumPodsOfTask(task)
 	if o.replicas != nil {
@@ -213,5 +213,5 @@ func rejectNumberArgument(f *cli.Factory, args []string) error {
 	if _, err := strconv.ParseUint(number, 10, 31); err != nil {
 		return nil //nolint:nilerr // the argument is not a number of pods
 	}
-	return usererror.Errorf(fmt.Sprintf("%s job scale %s %s%s", f.Program, args[0], flags, number), "%q is not a job; specify the number of pods with a flag", args[1])
+	return usererror.Errorf(fmt.Sprintf("%s job scale %s %s%s", f.Program, args[0], flags, number), "%q is not the name of a job; use a flag to specify the number of pods", args[1])
 }

@@ -25,8 +25,8 @@ func newSuspend(f *cli.Factory, run func(context.Context, *commandOptions) error
 		Verb: clusterops.Suspend,
 		help: "Suspend jobs: stop their pods, but keep the jobs",
 		long: `
-			Suspend jobs: their pods are stopped; the jobs remain and can be resumed. This is
-			not a pause: the work of the pods since their last checkpoint is lost.`,
+			Suspend jobs: their pods are stopped, but the jobs remain and can be resumed.
+			The pods are not paused: work done since their last checkpoint is lost.`,
 		examples: `
 			# One job, or several
 			vcctl job suspend train
@@ -60,7 +60,7 @@ func newRestart(f *cli.Factory, run func(context.Context, *commandOptions) error
 		help: "Restart jobs: stop all their pods and start over",
 		long: `
 			Restart jobs: all their pods are stopped and deleted, including pods that
-			succeeded, and the jobs return to the queue. The work of the pods since their last
+			succeeded, and the jobs return to the queue. Work done since the last
 			checkpoint is lost. A job that has ended cannot be restarted: submit it again.`,
 		examples: `
 			# One job
@@ -77,8 +77,8 @@ func newCancel(f *cli.Factory, run func(context.Context, *commandOptions) error)
 		Verb: clusterops.Cancel, aliases: []string{"terminate", "stop"},
 		help: "End jobs permanently, but keep their records",
 		long: `
-			Cancel jobs: their pods are stopped permanently. The jobs remain in the phase
-			Terminated for inspection;  ` + "`vcctl job delete`" + ` removes them, and
+			Cancel jobs: their pods are stopped permanently. The jobs remain in phase
+			Terminated so that you can inspect them;  ` + "`vcctl job delete`" + ` removes them, and
 			` + "`vcctl job suspend`" + ` stops jobs so that they can be resumed later.`,
 		examples: `
 			# One job
@@ -95,8 +95,8 @@ func newHold(f *cli.Factory, run func(context.Context, *commandOptions) error) *
 		Verb: clusterops.Hold,
 		help: "Keep pending jobs from starting",
 		long: `
-			Hold jobs: a pending job does not start until it is released. Its age still
-			counts. To stop running jobs, use ` + "`vcctl job suspend`" + `.`,
+			Hold jobs: a pending job does not start until it is released. Time spent
+			on hold still counts as waiting time. To stop running jobs, use ` + "`vcctl job suspend`" + `.`,
 		examples: `
 			# One job
 			vcctl job hold eval
@@ -112,7 +112,8 @@ func newRelease(f *cli.Factory, run func(context.Context, *commandOptions) error
 		help: "Let held jobs start",
 		long: `
 			Release jobs that were held by ` + "`vcctl job hold`" + ` or ` + "`scontrol hold`" + `: they start as soon as
-			enough resources are free. A hold by an administrator remains.`,
+			enough resources are free. Jobs that
+			were held by an administrator stay held.`,
 		examples: `
 			# One job
 			vcctl job release eval

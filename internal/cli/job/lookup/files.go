@@ -28,7 +28,7 @@ func ToTypedJob(object cli.FileObject) (*batchv1alpha1.Job, bool, error) {
 	err = json.Unmarshal(text, job)
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
-		err = fmt.Errorf("%s: got a %s, but the field requires a %s", wrong.Field, wrong.Value, wrong.Type)
+		err = fmt.Errorf("%s: got a value of type %s, but the field requires type %s", wrong.Field, wrong.Value, wrong.Type)
 	}
 	return job, true, err
 }

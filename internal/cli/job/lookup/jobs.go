@@ -41,7 +41,7 @@ func NewestName(ctx context.Context, c client.Client, namespace string) (string,
 		return nil
 	}, client.InNamespace(namespace))
 	if err == nil && found.Name == "" {
-		return "", usererror.Errorf("vcctl job list -A shows the jobs of all namespaces", "%s: namespace %q has no jobs", Latest, namespace)
+		return "", usererror.Errorf("vcctl job list -A shows the jobs in all namespaces", "%s: namespace %q has no jobs", Latest, namespace)
 	}
 	return found.Name, err
 }
@@ -78,7 +78,7 @@ func notFoundError(ctx context.Context, f *cli.Factory, namespace, name string, 
 	missing := cli.NotFoundError("job", name, namespace, names)
 	missing.Err = cause
 	if missing.Hint == "" {
-		missing.Hint = f.CommandText("job list") + " shows the jobs of this namespace; -A shows all"
+		missing.Hint = f.CommandText("job list") + " shows the jobs in this namespace; -A shows those in all namespaces"
 	}
 	return missing
 }

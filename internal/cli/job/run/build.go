@@ -158,19 +158,19 @@ func (r *recipe) checkFlags() error {
 		wrong("such a job could never start; lower --min or raise --replicas", "--min (-m): %d is more than --replicas, which is %d", r.min, r.replicas)
 	}
 	if r.min < 0 {
-		wrong("omit it if all pods must start together", "--min (-m): %d is less than 0", r.min)
+		wrong("omit --min if all pods must start together", "--min (-m): %d is less than 0", r.min)
 	}
 	if r.gpus < 0 {
-		wrong("omit it for a job without GPUs", "--gpus: %d is less than 0", r.gpus)
+		wrong("omit --gpus for a job without GPUs", "--gpus: %d is less than 0", r.gpus)
 	}
 	if r.timeLimit < 0 {
-		wrong("for example --time=90m; omit it for no limit", "--time: %s is less than 0", r.timeLimit)
+		wrong("for example --time=90m; omit --time for no limit", "--time: %s is less than 0", r.timeLimit)
 	}
 	if roundUpSeconds(r.ttl) > math.MaxInt32 {
-		wrong("omit it to keep the job", "--ttl: %s is too long", r.ttl)
+		wrong("omit --ttl to keep the job", "--ttl: %s is too long", r.ttl)
 	}
 	if r.ttl < 0 {
-		wrong("for example --ttl=24h; omit it to keep the job", "--ttl: %s is less than 0", r.ttl)
+		wrong("for example --ttl=24h; omit --ttl to keep the job", "--ttl: %s is less than 0", r.ttl)
 	}
 	if restarts := []string{"Never", "OnFailure", "Always"}; !slices.Contains(restarts, r.restart) {
 		wrong("one of: "+strings.Join(restarts, ", "), "--restart: unknown value %q", r.restart)
@@ -250,7 +250,7 @@ func (r *recipe) containerResources() (corev1.ResourceRequirements, error) {
 		}
 		amount, err := resource.ParseQuantity(text)
 		if err != nil || amount.Sign() < 0 {
-			problems = append(problems, fmt.Sprintf("%s: %q is not an amount", flag, text))
+			problems = append(problems, fmt.Sprintf("%s: %q is not a valid amount", flag, text))
 			return
 		}
 		all.Requests[name] = amount

@@ -49,7 +49,7 @@ func (c *changes) applyTo(objects []cli.FileObject, where string, now time.Time)
 	case len(jobs) == 0:
 		return usererror.Errorf("remove the flags; with -f, they apply to the jobs in the files", "%s contains no job to which the flags apply", where)
 	case c.name != "" && len(jobs) > 1:
-		return usererror.Errorf("split the file, or set the names in it", "one name is specified for %d jobs in %s", len(jobs), where)
+		return usererror.Errorf("split the file, or set the names in it", "one name cannot be used for the %d jobs in %s", len(jobs), where)
 	}
 	for _, job := range jobs {
 		if err := c.changeJob(job, labels, now); err != nil {

@@ -83,7 +83,7 @@ func rerunJob(ctx context.Context, o *rerunOptions) error {
 	}
 	if old.Annotations[keys.Slurm] != "" {
 		return usererror.Errorf("submit the script again, or run the same job again with `vcctl slurm scontrol requeue "+old.Labels[keys.JobID]+"`",
-			"job %q was submitted by sbatch or srun: its script and environment are deleted with it and cannot be copied", old.Name)
+			"job %q was submitted by sbatch or srun: its script and environment cannot be copied, because they are deleted with the job", old.Name)
 	}
 	name := o.changes.name
 	if name == "" {

@@ -43,19 +43,19 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 	cmd := &cobra.Command{
 		Use:     "run [NAME] [-- COMMAND...]",
 		Aliases: []string{"submit", "create"},
-		Short:   "Submit a job, from flags or from files",
+		Short:   "Submit a job described by flags or files",
 		Long: cli.FormatHelp(`
-			Submit a job that is described by flags, or objects from files. Files can contain
+			Submit a job described by flags, or objects read from files. Files can contain
 			any number of objects of any kind (queues, config maps, jobs, …), in YAML or JSON;
-			all are checked with the server's rules before the first one is sent.
+			all are checked against the server's rules before the first one is sent.
 
 			The pods of a job start together: all of them, or at least --min. The tasks of
 			an array (--array) start independently, as resources become free; each has its
 			index in the variable VC_ARRAY_INDEX.
 
 			With -f, the flags --queue, --priority-class, --labels, --after, --begin and --hold
-			override the values of the jobs in the files. A name overrides the name of the job;
-			the files must then contain only one job.
+			override the values of the jobs in the files. A NAME replaces the name of the
+			job; the files must then contain only one job.
 
 			A volume is SOURCE:PATH[:ro]. The source is the name of a claim, a directory on
 			the node (beginning with /), configmap/NAME or secret/NAME; without a source
@@ -109,14 +109,14 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 
 func (o *runOptions) addFlags(cmd *cobra.Command) {
 	r, flags := &o.recipe, cmd.Flags()
-	flags.StringVarP(&r.image, "image", "i", "busybox", "Image of the container")
+	flags.StringVarP(&r.image, "image", "i", "busybox", "Container image")
 	flags.StringVarP(&r.queue, "queue", "q", "", "Queue to submit to (default \"default\")")
 	flags.Int32VarP(&r.replicas, "replicas", "r", 1, "Number of pods")
 	flags.Int32VarP(&r.min, "min", "m", 1, "Number of pods that must start together (default: all)")
 	flags.Lookup("min").DefValue = "0"
 	flags.StringVar(&r.cpu, "cpu", "1", "CPU request of each pod")
 	flags.StringVar(&r.memory, "memory", "", "Memory request and limit of each pod")
-	flags.Int64Var(&r.gpus, "gpus", 0, "GPUs of each pod")
+	flags.Int64Var(&r.gpus, "gpus", 0, "Number of GPUs for each pod")
 	flags.StringVar(&r.gpuResource, "gpu-resource", "nvidia.com/gpu", "Name of the resource that --gpus requests")
 	flags.DurationVar(&r.timeLimit, "time", 0, "Maximum time that a pod can run, for example 90m; 0 means no limit")
 	flags.StringArrayVarP(&r.env, "env", "e", nil, "Environment variable, NAME=VALUE; can be repeated")
@@ -126,7 +126,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&r.restart, "restart", "Never", "When to restart a container: Never, OnFailure or Always")
 	flags.StringVar(&r.priority, "priority-class", "", "Priority class of the job")
 	flags.StringSliceVar(&r.plugins, "plugin", nil, "Job plugins, NAME or NAME=ARGS: "+strings.Join(batchv1alpha1.PluginNames, ", "))
-	flags.Int32Var(&r.maxRetry, "max-retry", 3, "Maximum number of runs of the job, including the first")
+	flags.Int32Var(&r.maxRetry, "max-retry", 3, "Maximum number of times to run the job, including the first run")
 	flags.DurationVar(&r.ttl, "ttl", 0, "Time after which the finished job is deleted (default: never)")
 	flags.StringVar(&r.task, "task", "main", "Name of the task; pods are named NAME-TASK-INDEX")
 	flags.StringVar(&r.array, "array", "", "Run an array of tasks with these indices, for example 0-15 or 0-99%10 (at most ten at a time); --replicas is the number of pods of each array task")
@@ -136,8 +136,8 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	r.start.addFlags(o.f, cmd)
 	flags.StringVarP(&r.scheduler, "scheduler", "S", "", "Name of the scheduler (default \"volcano\")")
 	flags.StringVarP(&o.oldName, "name", "N", "", "Name of the job")
-	flags.StringVar(&r.requests, "requests", "cpu=1000m,memory=100Mi", "Requests of each pod")
-	flags.StringVarP(&r.limits, "limits", "L", "cpu=1000m,memory=100Mi", "Limits of each pod")
+	flags.StringVar(&r.requests, "requests", "cpu=1000m,memory=100Mi", "Resource requests of each pod")
+	flags.StringVarP(&r.limits, "limits", "L", "cpu=1000m,memory=100Mi", "Resource limits of each pod")
 	for _, old := range []string{"name", "requests", "limits", "scheduler"} {
 		flags.Lookup(old).Hidden = true
 	}
@@ -154,9 +154,9 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	o.wait.AddFlags(cmd, false, "Wait until the job has ended; exit with an error if it fails")
 	flags.BoolVar(&o.attach, "attach", false, "Print the logs of the pods until the job has ended; exit with the exit code of the first pod that failed")
 	o.out.AddFormatFlags(cmd, false)
-	cli.RejectTogether(cmd, "each task of an array starts independently, with all its pods", "array", "min")
+	cli.RejectTogether(cmd, "each array task starts independently and always with all of its pods", "array", "min")
 	cli.RequireAny(cmd, "the flag names the resource that --gpus requests", "gpu-resource", "gpus")
-	cli.RequireAny(cmd, "the flag applies only to fields of objects in files", "validate", "filename", "kustomize")
+	cli.RequireAny(cmd, "the flag applies only to objects that are read from files", "validate", "filename", "kustomize")
 }
 
 // recursiveOrRequests is the value of -R: kubectl's --recursive or, if a list of resources follows, Volcano's
@@ -179,7 +179,7 @@ func (v *recursiveOrRequests) Set(text string) error {
 	case strings.Contains(text, "="):
 		v.o.requestsAfterR = text
 	default:
-		return fmt.Errorf("%q is not true, false or NAME=AMOUNT", text)
+		return fmt.Errorf("must be true, false or NAME=AMOUNT, not %q", text)
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (o *runOptions) completeOptions(cmd *cobra.Command, args []string) error {
 		o.f.WarnDeprecated("-R with resources", "--cpu and --memory")
 	}
 	if o.oldName != "" && r.name != "" {
-		return usererror.Errorf("remove one of them", "--name cannot be combined with names: --name is the old form of a name argument")
+		return usererror.Errorf("remove one of them", "--name cannot be combined with a name argument: both specify the name of the job")
 	}
 	r.name = cmp.Or(o.oldName, r.name)
 	r.minGiven = cmd.Flags().Lookup("min").Changed
@@ -290,11 +290,11 @@ func (o *runOptions) rejectRepeatedFlags(cmd *cobra.Command) error {
 		}
 	}
 	if len(refused) > 0 {
-		return usererror.Errorf(fmt.Sprintf("set it in the file, or remove %s and describe the job with flags only: %s NAME …", o.files.FlagName(), cli.CommandPath(o.f, cmd)),
+		return usererror.Errorf(fmt.Sprintf("set the value in the file, or remove %s and describe the job with flags only: %s NAME …", o.files.FlagName(), cli.CommandPath(o.f, cmd)),
 			"%s cannot be combined with %s: the file describes the job", strings.Join(refused, ", "), o.files.FlagName())
 	}
 	if len(idle) > 0 {
-		o.f.Warnf("%s: ignored, as in Volcano's vcctl, because the file describes the job", strings.Join(idle, ", "))
+		o.f.Warnf("%s: ignored because the file describes the job (as in Volcano's vcctl)", strings.Join(idle, ", "))
 	}
 	r := &o.recipe
 	o.changes = changes{queue: r.queue, priority: r.priority, labels: r.labels, start: r.start}
@@ -362,7 +362,7 @@ func (o *runOptions) requireJob(objects []cli.FileObject) error {
 	if o.attach {
 		flag = "--attach"
 	}
-	return usererror.Errorf("remove "+flag+"; vcctl queue create -f --wait waits until queues are open", "%s: %s contains no job to wait for", flag, o.files.DescribeSources())
+	return usererror.Errorf("remove "+flag+"; to wait until queues are open, use vcctl queue create -f FILE --wait", "%s: %s contains no job to wait for", flag, o.files.DescribeSources())
 }
 
 // objectsToCreate returns the objects to create: those in the files, or the job that the flags describe.

@@ -24,9 +24,9 @@ type startFlags struct {
 // addFlags adds the flags to a command, with completion.
 func (s *startFlags) addFlags(f *cli.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&s.after, "after", nil, "Start after these jobs have completed: NAME or number; other conditions: afterany:NAME, afternotok:NAME, after:NAME+MINUTES, singleton")
-	flags.StringVar(&s.begin, "begin", "", "Do not start before this time: 2h (from now), 18:30, tomorrow, 2026-11-22T18:30, or with a time zone 2026-11-22T18:30:00Z")
-	flags.BoolVar(&s.hold, "hold", false, "Do not start before the job is released (vcctl job release)")
+	flags.StringSliceVar(&s.after, "after", nil, "Start after these jobs (names or numbers) have completed; other conditions: afterany:NAME, afternotok:NAME, after:NAME+MINUTES, singleton")
+	flags.StringVar(&s.begin, "begin", "", "Do not start before this time: 2h (from now), 18:30, tomorrow, 2026-11-22T18:30, or, with a time zone, 2026-11-22T18:30:00Z")
+	flags.BoolVar(&s.hold, "hold", false, "Hold the job until it is released (vcctl job release)")
 	_ = cmd.RegisterFlagCompletionFunc("after", f.CompleteJobs())
 	_ = cmd.RegisterFlagCompletionFunc("begin", cli.CompleteValues("10m", "1h", "noon", "teatime", "midnight", "tomorrow"))
 }
@@ -67,7 +67,7 @@ func parseBeginTime(text string, now time.Time) (time.Time, error) {
 	}
 	at, err := optionvalue.ParseDate(text, now, optionvalue.Coming)
 	if err != nil {
-		return time.Time{}, usererror.Errorf("examples: --begin 2h  --begin 18:30  --begin tomorrow  --begin 2026-11-22T18:30", "--begin: %q is not a time", text)
+		return time.Time{}, usererror.Errorf("examples: --begin 2h  --begin 18:30  --begin tomorrow  --begin 2026-11-22T18:30", "--begin: %q is not a valid time", text)
 	}
 	return at, nil
 }

@@ -102,7 +102,7 @@ func (r *recipe) podTolerations() ([]corev1.Toleration, error) {
 		case key == "":
 			return nil, usererror.Errorf(examples, "--toleration %s: the key is missing", text)
 		case hasEffect && !slices.Contains(known, one.Effect):
-			return nil, usererror.Errorf("effects: NoSchedule, PreferNoSchedule, NoExecute; "+examples, "--toleration %s: %q is not an effect", text, effect)
+			return nil, usererror.Errorf("valid effects: NoSchedule, PreferNoSchedule, NoExecute; "+examples, "--toleration %s: %q is not a valid effect", text, effect)
 		}
 		all = append(all, one)
 	}

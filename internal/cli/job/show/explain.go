@@ -38,13 +38,13 @@ func newExplain(f *cli.Factory, run func(context.Context, *explainOptions) error
 		Long: cli.FormatHelp(`
 			Show why a job is waiting: the reason, the numbers behind it, the estimated start,
 			and changes that would let the job start now, according to the scheduler's
-			simulation. The reason is the same as in the event and in the condition of the
-			job's pod group.
+			simulation. The same reason appears in the event and the condition
+			of the job's pod group.
 
 			The exit code is 8 while the job is waiting or suspended, and 0 if it is running
-			or has ended. With --all, -A or -l, every waiting job is explained. If the
-			scheduler provides no explanations (such as Volcano's own), conditions and events
-			are shown instead, and the output says so.`),
+			or has ended. With --all, -A or -l, every matching waiting job is explained.
+			If the scheduler provides no explanations (Volcano's own does not), conditions
+			and events are shown instead, and the output says so.`),
 		Example: f.FormatExamples(`
 			# One job
 			vcctl job explain train
@@ -55,7 +55,7 @@ func newExplain(f *cli.Factory, run func(context.Context, *explainOptions) error
 			# All waiting jobs in all namespaces
 			vcctl job explain -A
 
-			# For a script: the code of the reason
+			# For a script: print only the reason code
 			vcctl job explain train -o jsonpath='{.reason}'`),
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,7 +71,7 @@ func newExplain(f *cli.Factory, run func(context.Context, *explainOptions) error
 		},
 	}
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespacesFlag(cmd, "Explain the waiting jobs of all namespaces")
+	o.sel.AddAllNamespacesFlag(cmd, "Explain the waiting jobs in all namespaces")
 	o.out.AddFormatFlags(cmd, false)
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "Print the explanation again whenever it changes, until the job runs")
 	return cmd

@@ -49,14 +49,15 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 		Aliases: []string{"ls", "get"},
 		Short:   "List jobs with their phase, pods, runtime and reason for waiting",
 		Long: cli.FormatHelp(`
-			List the jobs of a namespace, or of all namespaces.
+			List the jobs in one namespace or in all namespaces.
 
 			READY is the number of pods that are assigned to a node or have succeeded, out of
 			all pods of the job. MIN is the number of pods that must run together. REASON is why
 			a job is waiting or why it failed. --queue, --phase, --user and --node filter on the
-			client side. --user is the owner of the job, not the kubeconfig user as in kubectl.`),
+			client side. Unlike in kubectl, --user selects the owner of the jobs and not the
+			kubeconfig user.`),
 		Example: f.FormatExamples(`
-			# The jobs of this namespace
+			# The jobs in this namespace
 			vcctl job list
 
 			# Pending jobs in two queues, in all namespaces
@@ -68,7 +69,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 			# For a script
 			vcctl job list -l team=nlp -o jsonpath='{.items[*].metadata.name}'
 
-			# The table of Volcano's vcctl
+			# The table in the format of Volcano's vcctl
 			vcctl job list --compat`),
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,13 +77,13 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 				o.names = append(o.names, cli.BareName(arg, "jobs"))
 			}
 			if o.scheduler != "" && cmd.Flags().Lookup("scheduler").Changed {
-				f.WarnDeprecated("--scheduler (-S)", "use -o json with jq, or label the jobs and select them with -l")
+				f.WarnDeprecated("--scheduler (-S)", "-o json with jq, or labels on the jobs and -l")
 			}
 			return run(cmd.Context(), o)
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the jobs of all namespaces")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the jobs in all namespaces")
 	flags.StringVarP(&o.labels, "labels", "l", "", "Label selector, for example team=nlp,stage!=test")
 	flags.StringVar(&o.nameOrLabels, "selector", "", "Label selector; a single word matches part of the name, as in Volcano's vcctl")
 	flags.StringSliceVarP(&o.queues, "queue", "q", nil, "Only jobs in these queues (filtered on the client side)")
@@ -90,7 +91,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 	flags.StringSliceVar(&o.users, "user", nil, "Only jobs of these users, as "+keys.User+" shows them (filtered on the client side)")
 	flags.StringSliceVar(&o.nodes, "node", nil, "Only jobs with pods on these nodes (filtered on the client side)")
 	flags.StringVarP(&o.scheduler, "scheduler", "S", "", "Only jobs that use this scheduler")
-	flags.BoolVar(&o.compat, "compat", false, "Print the table that Volcano's vcctl prints")
+	flags.BoolVar(&o.compat, "compat", false, "Print the table in the format of Volcano's vcctl")
 	for _, old := range []string{"scheduler", "selector"} {
 		flags.Lookup(old).Hidden = true
 	}

@@ -75,9 +75,9 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 		},
 	}
 	cmd.Flags().BoolVar(&o.events, "events", true, "Show the latest events")
-	cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the output of Volcano's vcctl")
+	cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the job in the format of Volcano's vcctl")
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: in all namespaces")
+	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: select jobs in all namespaces")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "Show the job again whenever it changes, until it has ended")
 	o.out.AddFormatFlags(cmd, false)
 	return cmd

@@ -51,7 +51,7 @@ func newExec(f *cli.Factory, run func(context.Context, *execOptions) error) *cob
 			pod selected by --task and --index. Standard input is passed to the command; on a
 			terminal, the command gets a terminal of the same size. The exit code is the exit
 			code of the command, or 255 if the connection was lost while the command was
-			running. In this case it is unknown whether the command has ended; it is not run
+			running. In this case, the command may still be running; it is not started
 			again.`),
 		Example: f.FormatExamples(`
 			# A shell in the first running pod
@@ -92,7 +92,7 @@ func execFlagError(f *cli.Factory, cmd *cobra.Command, err error) error {
 	var none *pflag.NotExistError
 	switch {
 	case errors.As(err, &wrong) && wrong.GetFlag().Name == "index":
-		e.Hint = fmt.Sprintf("-i is the pod index; standard input and the terminal are connected without -it: %s NAME -- sh", cli.CommandPath(f, cmd))
+		e.Hint = fmt.Sprintf("-i is the pod index; -it is not needed to connect standard input and the terminal: %s NAME -- sh", cli.CommandPath(f, cmd))
 	case errors.As(err, &none):
 		e.Hint = fmt.Sprintf("put the command and its flags after --: %s NAME -- ls -l", cli.CommandPath(f, cmd))
 	}
@@ -107,11 +107,11 @@ func newAttach(f *cli.Factory, run func(context.Context, *execOptions) error) *c
 		Long: cli.FormatHelp(`
 			Connect this terminal to the program that runs in a container of one pod of a
 			job: the first running pod, or the pod selected by --task and --index. You see
-			new output of the program; your input is sent to the program if its container has
-			stdin. If the program ends, the exit code is the program's; if the connection is
-			lost, the exit code is 255 and the program continues.
-			Ctrl-C disconnects without stopping the program. If the container has a terminal
-			and stdin, Ctrl-C is sent to the program; press Ctrl-P Ctrl-Q to disconnect.
+			new output of the program; your input is sent to the program if stdin is enabled
+			for its container. If the program ends, the exit code is the program's; if the
+			connection is lost, the exit code is 255 and the program continues. Ctrl-C
+			disconnects without stopping the program. If the container has a terminal and
+			stdin, Ctrl-C is sent to the program; press Ctrl-P Ctrl-Q to disconnect.
 			` + "`vcctl job logs -f`" + ` shows the output of all pods.`),
 		Example: f.FormatExamples(`
 			# The first running pod
@@ -222,7 +222,7 @@ func (o *execOptions) adaptToContainer(pod *corev1.Pod, container string) {
 		}
 	}
 	if !o.stdin && o.f.Streams.InTTY {
-		fmt.Fprintf(o.f.Streams.Err, "container %s of pod %s has no stdin: it accepts no input; press Ctrl-C to disconnect\n", container, pod.Name)
+		fmt.Fprintf(o.f.Streams.Err, "container %s of pod %s accepts no input, because stdin is not enabled for it; press Ctrl-C to disconnect\n", container, pod.Name)
 	}
 	if o.stdin && o.tty {
 		fmt.Fprintf(o.f.Streams.Err, "all keys are sent to container %s of pod %s; press Ctrl-P Ctrl-Q to disconnect\n", container, pod.Name)

@@ -49,11 +49,11 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:     "logs NAME...",
 		Aliases: []string{"log"},
-		Short:   "Print the logs of the pods of jobs in one stream",
+		Short:   "Print the pod logs of jobs in one stream",
 		Long: cli.FormatHelp(`
-			Print the logs of the pods of jobs. Every line begins with the task and the index
-			of its pod, and with the job if there are several. With -f, the stream follows all
-			pods, including pods that start later, until the jobs end.`),
+			Print the pod logs of jobs. Every line begins with the task and index of its
+			pod, preceded by the name of the job if there are several jobs. With -f, the
+			stream follows all pods, including pods that start later, until the jobs end.`),
 		Example: f.FormatExamples(`
 			# All pods of a job
 			vcctl job logs train
@@ -67,7 +67,7 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 			# Write the logs of the failed pods to a file
 			vcctl job logs train --failed -o failed.log
 
-			# The logs of the containers before their last restart
+			# The logs from before the last restart of the containers
 			vcctl job logs train --previous
 
 			# Several jobs in one stream
@@ -86,7 +86,7 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 	}
 	o.addFlags(cmd)
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: in all namespaces")
+	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: select jobs in all namespaces")
 	_ = cmd.RegisterFlagCompletionFunc("task", lookup.CompleteTasks(f))
 	return cmd
 }
@@ -111,7 +111,7 @@ func (o *logsOptions) addFlags(cmd *cobra.Command) {
 	flags.StringSliceVarP(&o.tasks, "task", "t", nil, "Only pods of these tasks (worker), or these pods (worker-3)")
 	flags.StringVarP(&o.container, "container", "c", "", "Only this container (default: all containers)")
 	flags.BoolVarP(&o.follow, "follow", "f", false, "Follow the logs until the job ends, including logs of pods that start later")
-	flags.BoolVarP(&o.previous, "previous", "p", false, "Logs of the containers before their last restart")
+	flags.BoolVarP(&o.previous, "previous", "p", false, "Print the logs from before the last restart of each container")
 	flags.BoolVar(&o.failed, "failed", false, "Only pods that failed")
 	flags.BoolVar(&o.failed, "only-failed", false, "The same as --failed")
 	flags.Lookup("only-failed").Hidden = true
@@ -122,7 +122,7 @@ func (o *logsOptions) addFlags(cmd *cobra.Command) {
 	flags.Int64Var(&o.tail, "tail", -1, "Number of most recent lines to print for each container; -1 prints all")
 	flags.DurationVar(&o.since, "since", 0, "Only lines newer than this, for example 5m")
 	flags.IntVar(&o.most, "max-log-requests", 100, "Maximum number of containers to follow at the same time")
-	cli.RequireAny(cmd, "the flag limits the number of followed containers", "max-log-requests", "follow")
+	cli.RequireAny(cmd, "the flag limits how many containers are followed at the same time", "max-log-requests", "follow")
 }
 
 func printLogs(ctx context.Context, o *logsOptions) error {

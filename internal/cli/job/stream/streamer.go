@@ -141,7 +141,7 @@ func labelWidth(job *batchv1alpha1.Job) int {
 func (s *streamer) noLogsError(notes []string) error {
 	logs := s.o.f.CommandText("job logs " + s.o.job.Name)
 	if s.o.previous {
-		return silence{usererror.Errorf(logs+" prints their current or last logs", "no previous logs: %s", joinNotes(notes))}
+		return silence{usererror.Errorf(logs+" prints the current or most recent logs", "no previous logs: %s", joinNotes(notes))}
 	}
 	return silence{usererror.Errorf(s.o.f.CommandText("job view "+s.o.job.Name)+" shows why; "+logs+" -f waits", "no logs yet: %s", joinNotes(notes))}
 }
@@ -177,7 +177,7 @@ func (s *streamer) printAvailable(ctx context.Context, c client.Client) error {
 	}
 	if !s.printed {
 		if len(notes) == 0 && len(s.o.tasks) > 0 && !s.o.failed {
-			notes = append(notes, strings.Join(s.o.tasks, ", ")+": pod not created yet")
+			notes = append(notes, strings.Join(s.o.tasks, ", ")+": the pod has not been created yet")
 		}
 		if len(notes) > 0 {
 			return s.noLogsError(notes)
@@ -337,7 +337,7 @@ func (s *streamer) registerSource(source source) bool {
 	if s.sink.addStream(s.o.most) {
 		return true
 	}
-	s.printWarning("%s is not followed: the limit of %d streams is reached; raise --max-log-requests, or select tasks with -t", source.label, s.o.most)
+	s.printWarning("%s is not followed: the limit of %d streams has been reached; raise --max-log-requests, or select tasks with -t", source.label, s.o.most)
 	return false
 }
 

@@ -43,8 +43,8 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 
 			  running            they are running, or have run and completed
 			  done               they have ended, successfully or not (the default)
-			  succeeded          they have completed; ends early if a job cannot complete
-			  suspended          their pods are stopped and can be resumed
+			  succeeded          they have completed; the wait ends if a job cannot complete
+			  suspended          their pods are stopped, and the jobs can be resumed
 			  deleted            the objects are gone
 			  jsonpath={…}=TEXT  a field of each job has this value
 
@@ -53,7 +53,7 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 			did not respond for 5 minutes; shorter outages are tolerated. While a job is pending,
 			the reason is printed on standard error when it becomes known and when it changes.`),
 		Example: f.FormatExamples(`
-			# Until the job ends; the exit code is the outcome
+			# Until the job ends; the exit code shows the outcome
 			vcctl job wait train
 
 			# Until it runs, for at most ten minutes
@@ -74,7 +74,7 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 		},
 	}
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: in all namespaces")
+	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: select jobs in all namespaces")
 	cmd.Flags().StringVar(&o.aim, "for", "done", "Condition to wait for: running, done, succeeded, suspended, deleted, or jsonpath={PATH}=VALUE")
 	cmd.Flags().DurationVar(&o.wait.Timeout, "timeout", 0, "Maximum time to wait, for example 10m (0 = no limit)")
 	o.out.AddFormatFlags(cmd, false)
@@ -183,7 +183,7 @@ func (o *awaitOptions) noMatchError() error {
 	if o.sel.Selector == "" {
 		return usererror.Errorf(hint, "no job to wait for")
 	}
-	return usererror.Errorf(hint, "no job matches the labels %q", o.sel.Selector)
+	return usererror.Errorf(hint, "no job matches the label selector %q", o.sel.Selector)
 }
 
 func describeJobs(jobs []*batchv1alpha1.Job) string {

@@ -18,10 +18,11 @@ import (
 var Sbcast = program.Program{Table: &podcommands.SbcastTable, Run: runSbcast,
 	Short: "Copy a file to all nodes of a job",
 	Long: `
-		Copy a file, with its mode, from this machine to each node of a running job.
+		Copy a file from this machine to each node of a running job, keeping its
+		permissions.
 		Inside a job, sbcast copies a file from the node where it runs. A DESTINATION
-		that ends in / is a directory. Copy to a local disk of the nodes: on a shared
-		file system, one copy is enough.`,
+		that ends in / is a directory. Choose a destination on the nodes' local
+		disks: on a shared file system, one copy is enough.`,
 	Example: `
 		# Copy a file to all nodes of a job
 		vcctl slurm sbcast --jobid=42 run.sh /tmp/run.sh
@@ -36,7 +37,7 @@ func runSbcast(ctx context.Context, c *program.Call) error {
 	}
 	id, given := c.Parsed.LastValue("jobid")
 	if !given {
-		return usererror.Errorf("specify --jobid=JOB, which is optional inside a job", "Need a job id to run this command.")
+		return usererror.Errorf("specify --jobid=JOB; the option can be omitted inside a job", "Need a job id to run this command.")
 	}
 	file, info, err := podcommands.OpenRegular(c.Parsed.Operands[0])
 	if err != nil {
@@ -98,7 +99,7 @@ var Sgather = program.Program{Table: &podcommands.SgatherTable, Run: runSgather,
 		# Move them, and replace existing files
 		vcctl slurm sgather -f /tmp/result.csv result.csv
 
-		# A directory of each node
+		# Copy a directory from each node
 		vcctl slurm sgather -rk /tmp/results results`,
 }
 

@@ -56,7 +56,7 @@ func ReadNamedJobs(ctx context.Context, c *program.Call, given []string, changin
 			if !changing {
 				continue
 			}
-			return nil, usererror.Errorf("specify the array: "+listrow.NumberOrName(jobs[i])+"; only scancel and scontrol requeue accept array tasks", "%s: single tasks of an array cannot be changed", ref)
+			return nil, usererror.Errorf("specify the array: "+listrow.NumberOrName(jobs[i])+"; only scancel and scontrol requeue accept array tasks", "%s: individual array tasks cannot be changed", ref)
 		}
 	}
 	return jobs, nil

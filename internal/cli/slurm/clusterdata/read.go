@@ -188,7 +188,7 @@ func (v *View) MissingJobError(ref optionvalue.Job) error {
 	if ref.ID == 0 {
 		return usererror.Errorf("specify a job number, or the name of a job in namespace "+v.home+"; sacct lists ended jobs", "%s: "+program.InvalidJob, ref)
 	}
-	return usererror.Errorf(fmt.Sprintf("if the job has ended, sacct -j %s shows it until it is deleted", ref), program.InvalidJob)
+	return usererror.Errorf(fmt.Sprintf("if the job has ended, sacct -j %s shows it until the job is deleted", ref), program.InvalidJob)
 }
 
 func (v *View) listJobs(ctx context.Context, named []optionvalue.Job, options ...client.ListOption) error {
@@ -212,7 +212,7 @@ func (v *View) readAdditional(ctx context.Context, w Wants) error {
 	const cluster = "the cluster"
 	work := []beside{
 		{"queues", cluster, "which partitions are closed or missing", v.ReadQueues},
-		{"priority classes", cluster, "the priorities of jobs", v.readPriorities},
+		{"priority classes", cluster, "job priorities", v.readPriorities},
 	}
 	if w.known {
 		work = nil

@@ -40,12 +40,12 @@ var scancelTable = getopt.Table{Program: "scancel", Operands: "[JOB[_TASK][.STEP
 	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "NAME", Help: "Only jobs of this user", Group: program.FilterGroup},
 	{Long: "wckey", Arg: getopt.Required, Value: "KEY", Help: "Only jobs with this workload characterization key", Group: program.FilterGroup},
 	{Long: "reservation", Short: 'R', Arg: getopt.Required, Value: "NAME", Help: "Not supported: nodes cannot be reserved in advance", Group: program.FilterGroup},
-	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to search: contexts of the kubeconfig", Group: program.FilterGroup},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to search: contexts in the kubeconfig", Group: program.FilterGroup},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
 	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "SIGNAL", Help: "Send a signal to the steps instead of cancelling", Group: how},
 	{Long: "batch", Short: 'b', Help: "Send the signal only to the batch script", Group: how},
 	{Long: "full", Short: 'f', Help: "Send the signal to the batch script and the steps", Group: how},
-	{Long: "interactive", Short: 'i', Help: "Ask for confirmation of each job", Group: how},
+	{Long: "interactive", Short: 'i', Help: "Ask for confirmation for each job", Group: how},
 	{Long: "quiet", Short: 'Q', Help: "Print no errors about jobs that have ended", Group: how},
 	{Long: "verbose", Short: 'v', Help: "Report each action", Group: how},
 	{Long: "purge", Exact: true, Help: "Delete the jobs and their records (not a Slurm option)", Group: how},
@@ -69,7 +69,7 @@ var Scancel = program.Program{Table: &scancelTable, Run: runScancel,
 		# All your pending jobs
 		vcctl slurm scancel --me -t PENDING
 
-		# Signal a script to write a checkpoint
+		# Send a signal that tells a script to write a checkpoint
 		vcctl slurm scancel -s USR1 -b 42`,
 }
 
@@ -223,7 +223,7 @@ func (s *scancel) cancelTarget(ctx context.Context, t target) error {
 	case s.signal != "" || t.step != "":
 		return s.sendSignal(ctx, t)
 	case s.Parsed.Has("purge") && t.elements != nil:
-		return usererror.Errorf("omit --purge to cancel the tasks", "--purge deletes whole jobs, not single tasks: %s", t.ref)
+		return usererror.Errorf("omit --purge to cancel the tasks", "--purge deletes entire jobs, not individual array tasks: %s", t.ref)
 	case s.Parsed.Has("purge"):
 		return s.view.Client.Delete(ctx, t.row.Job, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &t.row.Job.UID})
 	case t.elements != nil:

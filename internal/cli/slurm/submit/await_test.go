@@ -316,7 +316,7 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 			server.StartOutage()
 			out.WaitFor(t, "the API server does not respond")
 			server.EndOutage()
-			out.WaitFor(t, "the API server responds again")
+			out.WaitFor(t, "the API server is responding again")
 			job := waiting.DeepCopy()
 			if !strings.HasPrefix(c.args, "scontrol") {
 				job = made(t, server)

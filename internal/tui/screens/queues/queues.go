@@ -237,7 +237,7 @@ func (q *Queues) selectedQueue() *row {
 
 // Twin returns the output of `vcctl queue tree`.
 func (q *Queues) Twin(ctx *screenapi.Context) string {
-	table := render.Table{Header: []string{"NAME", "STATE", "RUN", "WAIT", "USED", "NOTE"}}
+	table := render.Table{Header: []string{"NAME", "STATE", "RUN", "PEND", "USED", "NOTE"}}
 	signs := queueusage.BranchCharacters(!ctx.Theme.Glyphs.ASCII)
 	for _, b := range q.forest.Draw(func(string) bool { return true }, signs) {
 		r := ctx.Snap.Queue(b.Queue.Name)
