@@ -329,3 +329,25 @@ func TestTheEventsOfManyPodsAreThoseOfAllOfThem(t *testing.T) {
 		t.Errorf("%d requests for one job", asked)
 	}
 }
+
+// TestAnOutdatedCopyOfAJobDoesNotPreventAnAction verifies that an action that seems impossible for the caller's copy uses
+// the current job: a hold can be undone before the dashboard has received it.
+func TestAnOutdatedCopyOfAJobDoesNotPreventAnAction(t *testing.T) {
+	t.Parallel()
+	held, seen := job("train", batchv1alpha1.Pending), job("train", batchv1alpha1.Pending)
+	held.Annotations = map[string]string{keys.Hold: keys.HoldUser}
+	_, c := cluster(t, held)
+	already, err := c.ApplyToJob(t.Context(), clusterops.Release, seen)
+	if already != "" || err != nil {
+		t.Fatalf("%q, %v", already, err)
+	}
+	current := &batchv1alpha1.Job{}
+	if err := c.Client.Get(t.Context(), client.ObjectKeyFromObject(seen), current); err != nil || current.Annotations[keys.Hold] != "" {
+		t.Errorf("the job is still held: %v, %v", current.Annotations, err)
+	}
+
+	seen.UID = "another job with this name"
+	if already, err := c.ApplyToJob(t.Context(), clusterops.Release, seen); already != "is not held" || err != nil {
+		t.Errorf("%q, %v", already, err)
+	}
+}

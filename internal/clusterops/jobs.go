@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -91,9 +92,16 @@ func describeResult(v *Verb, done []*batchv1alpha1.Job, idle []string) string {
 }
 
 // ApplyToJob applies a verb to a job. already is not empty if there was nothing to do. The error is a
-// *usererror.Error if the action is not possible.
+// *usererror.Error if the action is not possible. The job may be out of date, for example if it was changed a moment
+// ago: before ApplyToJob rejects the verb, it reads the job again.
 func (c *Cluster) ApplyToJob(ctx context.Context, v *Verb, job *batchv1alpha1.Job) (already string, err error) {
 	refused, already := v.CheckApplicable(job)
+	if refused != "" || already != "" {
+		if job, err = c.readCurrentJob(ctx, job); err != nil {
+			return "", err
+		}
+		refused, already = v.CheckApplicable(job)
+	}
 	if refused != "" {
 		return "", usererror.Errorf("", "job %q: %s", job.Name, refused)
 	}
@@ -101,6 +109,19 @@ func (c *Cluster) ApplyToJob(ctx context.Context, v *Verb, job *batchv1alpha1.Jo
 		return already, nil
 	}
 	return "", c.performVerb(ctx, v, job)
+}
+
+// readCurrentJob reads a job again. It returns the same job if it was deleted, or replaced by another with its name.
+func (c *Cluster) readCurrentJob(ctx context.Context, job *batchv1alpha1.Job) (*batchv1alpha1.Job, error) {
+	current := &batchv1alpha1.Job{}
+	err := c.Client.Get(ctx, client.ObjectKeyFromObject(job), current)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && current.UID != job.UID:
+		return job, nil
+	case err != nil:
+		return nil, err
+	}
+	return current, nil
 }
 
 func (c *Cluster) performVerb(ctx context.Context, v *Verb, job *batchv1alpha1.Job) error {

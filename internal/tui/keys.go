@@ -3,6 +3,7 @@ package tui
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -103,8 +104,16 @@ func KeyName(key string) string {
 	return strings.ReplaceAll(key, "+", "-")
 }
 
-// HandleKey handles a key.
+// HandleKey handles a key. No key of the dashboard uses alt: outside of input lines, alt with a key is esc followed by that
+// key, because terminals send the same bytes for both.
 func (a *App) HandleKey(key tea.KeyPressMsg) {
+	if key.Mod.Contains(tea.ModAlt) && (key.Code == tea.KeyEscape || !a.isTyping()) {
+		a.HandleKey(tea.KeyPressMsg{Code: tea.KeyEscape})
+		key.Mod &^= tea.ModAlt
+		if unicode.IsPrint(key.Code) && key.Text == "" && key.Mod == 0 {
+			key.Text = string(key.Code)
+		}
+	}
 	a.notice = screenapi.Notice{}
 	name := key.String()
 	switch name {
@@ -140,19 +149,25 @@ func (a *App) HandleKey(key tea.KeyPressMsg) {
 // HandlePaste types text into an input line. If none exists, it does nothing, because pasted letters are not meant as
 // keys.
 func (a *App) HandlePaste(text string) {
-	reader, ok := a.VisibleScreen().(screenapi.Reader)
-	typing := a.overlay == nil && ok && reader.Reading()
-	switch o := a.overlay.(type) {
-	case *filterLine, *paletteBox, *input:
-		typing = true
-	case *question:
-		typing = o.ask.Expect != ""
-	}
 	for _, r := range text {
-		if typing && r >= ' ' {
+		if a.isTyping() && r >= ' ' {
 			a.HandleKey(tea.KeyPressMsg{Code: r, Text: string(r)})
 		}
 	}
+}
+
+// isTyping reports whether letters are typed into an input line instead of being keys.
+func (a *App) isTyping() bool {
+	switch o := a.overlay.(type) {
+	case *filterLine, *paletteBox, *input:
+		return true
+	case *question:
+		return o.ask.Expect != ""
+	case nil:
+		reader, ok := a.VisibleScreen().(screenapi.Reader)
+		return ok && reader.Reading()
+	}
+	return false
 }
 
 // runBinding carries out the action of a key if it is permitted.

@@ -21,6 +21,10 @@ func NewKeyPress(name string) tea.KeyPressMsg {
 			name, mod = rest, mod|tea.ModCtrl
 			continue
 		}
+		if rest, ok = strings.CutPrefix(name, "alt+"); ok {
+			name, mod = rest, mod|tea.ModAlt
+			continue
+		}
 		if rest, ok = strings.CutPrefix(name, "shift+"); ok && len(rest) > 1 {
 			name, mod = rest, mod|tea.ModShift
 			continue

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"sigs.k8s.io/yaml"
 
@@ -19,6 +20,7 @@ import (
 
 // Recorder implements screenapi.Actions. It only records the calls.
 type Recorder struct {
+	mu sync.Mutex
 	// Asked has one line per call.
 	Asked []string
 	// Err is the error that every call returns; nil means success.
@@ -33,7 +35,9 @@ var _ screenapi.Actions = (*Recorder)(nil)
 
 func (r *Recorder) recordCall(format string, args ...any) (string, error) {
 	text := fmt.Sprintf(format, args...)
+	r.mu.Lock()
 	r.Asked = append(r.Asked, text)
+	r.mu.Unlock()
 	if r.Err != nil {
 		return "", r.Err
 	}

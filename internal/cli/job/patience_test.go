@@ -40,7 +40,7 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 			out.WaitFor(t, tc.ready)
 			server.WaitForWatch(t)
 			server.StartOutage()
-			out.WaitFor(t, "the API server does not respond")
+			out.WaitFor(t, "the API server is not responding")
 			server.EndOutage()
 			out.WaitFor(t, "the API server is responding again")
 			ended := completed.DeepCopy()
@@ -68,7 +68,7 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 					t.Fatalf("it does not end:\n%s", out)
 				}
 			}
-			if code != tc.code || strings.Count(out.String(), "does not respond") != 1 {
+			if code != tc.code || strings.Count(out.String(), "is not responding") != 1 {
 				t.Errorf("it ends with %d, want %d:\n%s", code, tc.code, out)
 			}
 		})

@@ -73,7 +73,7 @@ func TestWaitForAFlowEndsAsTheFlowDoes(t *testing.T) {
 		"it fails":                     {"jobflow wait pair", plainFlow(flowv1alpha1.Failed, failed), cli.ExitError, "error: job flow \"pair\" ended in phase Failed: first\nhint:  vcctl job view pair-first shows why; vcctl jobflow retry pair runs the failed steps again\n"},
 		"it begins to run":             {"jobflow wait pair --for=running", plainFlow(flowv1alpha1.Running), cli.ExitOK, "jobflow.flow.volcano.sh/pair running\n"},
 		"a field has a value":          {"jobflow wait pair --for=jsonpath={.status.state.phase}=Running", plainFlow(flowv1alpha1.Running), cli.ExitOK, "has {.status.state.phase}=Running"},
-		"it fails where it should run": {"jobflow wait pair --for=running", plainFlow(flowv1alpha1.Failed, failed), cli.ExitError, "ended as Failed"},
+		"it fails where it should run": {"jobflow wait pair --for=running", plainFlow(flowv1alpha1.Failed, failed), cli.ExitError, "ended in phase Failed"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -151,10 +151,10 @@ func TestWaitForAFlowOutlastsAnAPIServerThatIsAway(t *testing.T) {
 			out, _, done := golden.Start(t, server, strings.Fields(args)...)
 			waitForFlowWatch(t, server)
 			server.StartOutage()
-			out.WaitFor(t, "the API server does not respond")
+			out.WaitFor(t, "the API server is not responding")
 			server.EndOutage()
 			out.WaitFor(t, "the API server is responding again")
-			if code := golden.WaitForEnd(t, server, out, done, plainFlow(flowv1alpha1.Succeed)); code != cli.ExitOK || strings.Count(out.String(), "does not respond") != 1 {
+			if code := golden.WaitForEnd(t, server, out, done, plainFlow(flowv1alpha1.Succeed)); code != cli.ExitOK || strings.Count(out.String(), "is not responding") != 1 {
 				t.Errorf("exit %d:\n%s", code, out)
 			}
 		})

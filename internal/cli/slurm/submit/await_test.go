@@ -314,7 +314,7 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 			}
 			server.WaitForWatch(t)
 			server.StartOutage()
-			out.WaitFor(t, "the API server does not respond")
+			out.WaitFor(t, "the API server is not responding")
 			server.EndOutage()
 			out.WaitFor(t, "the API server is responding again")
 			job := waiting.DeepCopy()
@@ -325,7 +325,7 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 			server.SetObjects(job)
 			select {
 			case code := <-done:
-				if code != c.code || !strings.Contains(out.String(), c.want) || strings.Count(out.String(), "does not respond") != 1 {
+				if code != c.code || !strings.Contains(out.String(), c.want) || strings.Count(out.String(), "is not responding") != 1 {
 					t.Errorf("it ends with %d, want %d and %q:\n%s", code, c.code, c.want, out)
 				}
 			case <-time.After(15 * time.Second):

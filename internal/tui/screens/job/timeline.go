@@ -26,7 +26,8 @@ var passed = map[batchv1alpha1.JobPhase]string{
 // jobTimeline returns the job's history, with the oldest step first. It is derived from the job's conditions and the
 // times of its pods.
 func jobTimeline(job *snapshot.Job) []step {
-	steps := []step{{job.Submitted, "submitted"}}
+	// The steps of pods come before the phases that follow from them, because times have a resolution of a second.
+	steps := append([]step{{job.Submitted, "submitted"}}, stepsFromPods(job)...)
 	seen := map[batchv1alpha1.JobPhase]time.Time{}
 	for _, condition := range job.Object.Status.Conditions {
 		if text := passed[condition.Status]; text != "" && condition.LastTransitionTime != nil {
@@ -37,7 +38,6 @@ func jobTimeline(job *snapshot.Job) []step {
 	if state := job.Object.Status.State; passed[state.Phase] != "" && !state.LastTransitionTime.IsZero() && seen[state.Phase].IsZero() {
 		steps = append(steps, step{state.LastTransitionTime.Time, passed[state.Phase]})
 	}
-	steps = append(steps, stepsFromPods(job)...)
 	slices.SortStableFunc(steps, func(a, b step) int { return a.at.Compare(b.at) })
 	return slices.DeleteFunc(steps, func(s step) bool { return s.at.IsZero() })
 }

@@ -1,9 +1,12 @@
 package nodes
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -45,5 +48,37 @@ func TestTheQuestionOfADrainNamesWhoGoesAndWhoStays(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("the question lacks %q:\n%s", want, got)
 		}
+	}
+}
+
+// TestSeveralNodesAreDrainedTogether verifies that all nodes are cordoned before the first is drained, that the answer is
+// their number, and that nothing is drained if a node cannot be cordoned.
+func TestSeveralNodesAreDrainedTogether(t *testing.T) {
+	t.Parallel()
+	ask := func(recorder *tuitest.Recorder) screenapi.Ask {
+		n := New("").(*Nodes)
+		n.all = []*node{{Name: "r2n2"}, {Name: "r2n1"}, {Name: "r2n10"}}
+		n.table.SetRows(&screenapi.Context{Now: tuitest.Now}, n.all, false)
+		n.table.MarkAll()
+		return n.askToDrain(&screenapi.Context{Snap: snapshot.EmptySnapshot(tuitest.Now), Now: tuitest.Now, Actions: recorder})[0].(screenapi.Ask)
+	}
+	recorder := &tuitest.Recorder{}
+	question := ask(recorder)
+	if question.Question != "Drain 3 nodes: r2n[1-2,10]?" || question.Expect != "3" {
+		t.Errorf("question %q expects %q", question.Question, question.Expect)
+	}
+	said, err := question.Then[0].(screenapi.Run).Do(t.Context())
+	if err != nil || said != "3 nodes drained: r2n[1-2,10]" {
+		t.Errorf("%q, %v", said, err)
+	}
+	slices.Sort(recorder.Asked[3:]) // they run at the same time
+	want := []string{"cordon node r2n1", "cordon node r2n2", "cordon node r2n10", "drain node r2n1", "drain node r2n10", "drain node r2n2"}
+	if diff := cmp.Diff(want, recorder.Asked); diff != "" {
+		t.Errorf("actions (-want +got):\n%s", diff)
+	}
+
+	failing := &tuitest.Recorder{Err: errors.New("forbidden")}
+	if said, err := ask(failing).Then[0].(screenapi.Run).Do(t.Context()); said != "" || err == nil || err.Error() != "forbidden (and 2 more)" || len(failing.Asked) != 3 {
+		t.Errorf("%q, %v after %q", said, err, failing.Asked)
 	}
 }

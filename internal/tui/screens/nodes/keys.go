@@ -42,9 +42,9 @@ func keyBindings() []screenapi.Binding {
 	own := []screenapi.Binding{
 		{Screen: name, Key: "enter", Name: "pods", Help: "go to the pods on the node; on a pod, open its job", Footer: 10, Do: screenapi.DoForScreen((*Nodes).openSelected)},
 		{Screen: name, Key: "C", Name: "cordon", Help: "keep new pods off the node, or allow them again; asks first", Footer: 20, Writes: true,
-			Guard: screenapi.GuardForScreen((*Nodes).cordonRefusal), Do: screenapi.DoForScreen((*Nodes).toggleCordon)},
-		{Screen: name, Key: "D", Name: "drain", Help: "cordon the node and evict its pods; asks for the node's name", Footer: 21, Writes: true,
-			Guard: screenapi.GuardForScreen((*Nodes).drainRefusal), Do: screenapi.DoForScreen((*Nodes).askToDrain)},
+			Guard: screenapi.GuardForScreen((*Nodes).actionRefusal), Do: screenapi.DoForScreen((*Nodes).toggleCordon)},
+		{Screen: name, Key: "D", Name: "drain", Help: "cordon the marked nodes and evict their pods; asks for the node's name or the number of nodes", Footer: 21, Writes: true,
+			Guard: screenapi.GuardForScreen((*Nodes).actionRefusal), Do: screenapi.DoForScreen((*Nodes).askToDrain)},
 		{Screen: name, Key: "H", Name: "heat map", Help: "a full-screen map with one cell per node; press again for the list", Footer: 22, Do: screenapi.DoForScreen((*Nodes).enterHeat)},
 		{Screen: name, Key: "g", Name: "group", Help: "group nodes by HyperNode, rack or pool, or do not group", Footer: 23, Do: screenapi.DoForScreen((*Nodes).nextGroup)},
 		{Screen: name, Key: "m", Name: "metric", Help: "show the next resource, here and in the bars of queues", Footer: 24,
@@ -197,22 +197,12 @@ func (n *Nodes) actionTargets() []*node {
 	return nil
 }
 
-func (n *Nodes) cordonRefusal(ctx *screenapi.Context) string {
+func (n *Nodes) actionRefusal(ctx *screenapi.Context) string {
 	switch {
 	case len(n.actionTargets()) == 0:
 		return "no node is under the cursor"
 	case ctx.Actions == nil:
 		return "not connected: nothing can be changed"
-	}
-	return ""
-}
-
-func (n *Nodes) drainRefusal(ctx *screenapi.Context) string {
-	if why := n.cordonRefusal(ctx); why != "" {
-		return why
-	}
-	if count := len(n.actionTargets()); count > 1 {
-		return fmt.Sprintf("%d nodes are marked, but only one can be drained at a time; esc clears the marks", count)
 	}
 	return ""
 }
@@ -315,89 +305,6 @@ func countJobPods(targets []*node) (pods int, jobs []string) {
 
 // wouldEvict reports whether a drain would evict a pod.
 func wouldEvict(p *snapshot.Pod) bool { return !p.Stays && !p.Terminating }
-
-// askToDrain asks the user to type the node's name, because a drain stops all work on the node.
-func (n *Nodes) askToDrain(ctx *screenapi.Context) []screenapi.Effect {
-	row, actions := n.actionTargets()[0], ctx.Actions
-	lines := []string{"No new pods are placed, and the node has no pods of jobs."}
-	if pods, jobs := countJobPods([]*node{row}); pods > 0 {
-		lines = []string{
-			fmt.Sprintf("No new pods are placed, and %s of %s are evicted:", countWithNoun(pods, "pod"), countWithNoun(len(jobs), "job")),
-			strings.Join(titlesOfJobsOn(ctx, row), ", "),
-			"The jobs continue according to their policies for evicted pods.",
-		}
-		if pods == 1 {
-			lines[0] = "No new pods are placed, and 1 pod of 1 job is evicted:"
-		}
-	}
-	lines = append(lines, describeOtherPods(row)...)
-	if hasUnknownPods(row) {
-		lines = []string{"No new pods are placed, and all pods except DaemonSet pods are evicted.", "These pods are hidden or not loaded yet."}
-	}
-	return []screenapi.Effect{screenapi.Ask{Question: "Drain node " + row.Name + "?", Lines: lines, Expect: row.Name, Then: []screenapi.Effect{screenapi.Run{
-		Name: "drain " + row.Name, Do: func(ctx context.Context) (string, error) { return actions.Node(ctx, screenapi.Drain, row.Name) },
-	}}}}
-}
-
-// describeOtherPods describes how a drain affects the pods on the node that do not belong to a job.
-func describeOtherPods(row *node) (lines []string) {
-	going, alone, staying := 0, 0, 0
-	for _, p := range row.Pods {
-		switch {
-		case p.Terminating, p.Exited, p.Job != "" && !p.Stays:
-		case p.Stays:
-			staying++
-		default:
-			going++
-			if p.Alone {
-				alone++
-			}
-		}
-	}
-	if going > 0 {
-		line := countWithNoun(going, "other pod") + " evicted, too"
-		if alone > 0 {
-			line += fmt.Sprintf("; no controller recreates %d of them", alone)
-		}
-		lines = append(lines, line+".")
-	}
-	if data := countDataLoss(row); data > 0 {
-		lines = append(lines, countWithNoun(data, "pod")+" with emptyDir volumes evicted: the data in these volumes is lost.")
-	}
-	if staying > 0 {
-		lines = append(lines, countWithNoun(staying, "pod")+" of DaemonSets or of the node itself not evicted.")
-	}
-	return lines
-}
-
-// countDataLoss returns the number of pods on a node that lose data when they are evicted.
-func countDataLoss(row *node) int {
-	pods := 0
-	for _, p := range row.Pods {
-		if wouldEvict(p) && p.KeepsData {
-			pods++
-		}
-	}
-	return pods
-}
-
-// titlesOfJobsOn returns the number and name of each job on a node.
-func titlesOfJobsOn(ctx *screenapi.Context, row *node) []string {
-	var all []string
-	for _, p := range row.Pods {
-		if p.Job == "" {
-			continue
-		}
-		title := strings.TrimSpace(p.JobID + " " + jobName(ctx, p))
-		if !slices.Contains(all, title) {
-			all = append(all, title)
-		}
-	}
-	if len(all) > 5 {
-		all = append(all[:5], fmt.Sprintf("and %d more", len(all)-5))
-	}
-	return all
-}
 
 func jobName(ctx *screenapi.Context, p *snapshot.Pod) string {
 	if job := ctx.Snap.Job(p.JobUID); job != nil {

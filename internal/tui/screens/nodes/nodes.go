@@ -84,6 +84,9 @@ func (n *Nodes) Crumb(*screenapi.Context) string {
 // Note returns the number of nodes, and how they are sorted and grouped.
 func (n *Nodes) Note(ctx *screenapi.Context) string {
 	note := widget.FormatCount(len(n.all)) + " nodes"
+	if marked := len(n.table.MarkedRows()); marked > 0 {
+		note += ", " + widget.FormatCount(marked) + " marked"
+	}
 	order := n.table.SortNote()
 	if order == "idle" {
 		order += " " + screenapi.ShortResource(ctx.ShownResource())
