@@ -155,7 +155,7 @@ func TestErrorsSpeakNoGo(t *testing.T) {
 	t.Parallel()
 	cases := map[string]string{
 		"spec.cpu: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'":                  "spec.cpu: this is not a valid quantity; examples: 2, 500m, 4Gi",
-		"x.yaml: json: cannot unmarshal string into Go value of type unstructured.detector":                                      "x.yaml: this is a string, not an object with apiVersion and kind",
+		"x.yaml: json: cannot unmarshal string into Go value of type unstructured.detector":                                      "x.yaml: this is a value of type string, not an object with apiVersion and kind",
 		"must start with a letter (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')": "must start with a letter (for example 'my-name',  or '123-abc')",
 		"json: cannot unmarshal string into Go struct field JobSpec.spec.minAvailable of type int32":                             "spec.minAvailable: got a value of type string, but the field requires type int32",
 		"nothing of this kind": "nothing of this kind",

@@ -29,7 +29,7 @@ func TestSettings(t *testing.T) {
 		"a key that is close to none":        {file: "background: blue\n", says: "settings: queue, compat, color, columns"},
 		"a file that is no YAML":             {file: "{", fails: "settings "},
 		"a value of the wrong kind":          {file: "columns: [name]\n", fails: "settings "},
-		"a variable that is neither":         {missing: true, env: "VCCTL_COMPAT=perhaps", fails: `VCCTL_COMPAT="perhaps" is not true or false`},
+		"a variable that is neither":         {missing: true, env: "VCCTL_COMPAT=perhaps", fails: `VCCTL_COMPAT must be true or false, not "perhaps"`},
 		"a file that is named must be there": {missing: true, env: "VCCTL_CONFIG=/nosuch/file", fails: "/nosuch/file"},
 	}
 	for name, tc := range cases {

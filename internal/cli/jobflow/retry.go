@@ -30,7 +30,7 @@ func newRetry(f *cli.Factory, run func(context.Context, *retryOptions) error) *c
 	o := &retryOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "retry NAME...",
-		Short: "Run failed steps of job flows again, then the steps that depend on them",
+		Short: "Run failed steps of job flows again, then the steps after them",
 		Long: cli.FormatHelp(`
 			Run the failed steps of job flows again: steps whose jobs failed or were terminated.
 			These jobs are deleted and re-created from the current job templates; dependent steps

@@ -44,7 +44,7 @@ func jobTemplates() *resourcecmd.Kind[jobTemplate] {
 		Columns: listColumns, Spare: []string{"AGE", "MIN", "TASKS", "JOBS"}, Compat: printCompatTable, View: buildSheet,
 		State: func(template jobTemplate) string { return madeText(template) },
 		ListHelp: resourcecmd.Help{
-			Short: "List job templates with the size and number of the jobs created from them",
+			Short: "List job templates with the size and number of their jobs",
 			Long: `
 				List job templates. PODS is the number of pods of a job created from the
 				template, and MIN is the number of these pods that must run together. JOBS is

@@ -31,7 +31,7 @@ func New(f *cli.Factory) *cobra.Command { return podKind().NewCommand(f) }
 func podKind() *resourcecmd.Kind[*corev1.Pod] {
 	return &resourcecmd.Kind[*corev1.Pod]{
 		Noun: "pod", Called: "pod", Aliases: []string{"pods", "po"}, Sample: "train-worker-0",
-		Short: "List and show the pods of jobs, and explain why pods are not running",
+		Short: "List and show the pods of jobs, and why they are not running",
 		Long: `
 			Work with the pods of jobs: list them by job, task, node and queue, and see why a
 			pod does not run. For logs, use 'vcctl job logs'; for everything else, use

@@ -35,7 +35,7 @@ func New(f *cli.Factory) *cobra.Command { return podGroups().NewCommand(f) }
 func podGroups() *resourcecmd.Kind[podGroup] {
 	return &resourcecmd.Kind[podGroup]{
 		Noun: "podgroup", Called: "pod group", Aliases: []string{"podgroups", "pg"}, Sample: "train",
-		Short: "List and show pod groups (gangs), and explain why they are waiting",
+		Short: "List and show pod groups (gangs), and why they are waiting",
 		Long: `
 			Work with pod groups (podgroups.scheduling.volcano.sh): sets of pods that start
 			together or not at all. Every job has a pod group; vc also creates pod groups
