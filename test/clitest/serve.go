@@ -361,6 +361,11 @@ func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 			changes <- change{"ADDED", key, object}
 		}
 	}
+	for _, d := range s.deleted {
+		if since > 0 && d.version > since {
+			changes <- d.change
+		}
+	}
 	s.watchers = append(s.watchers, changes)
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")

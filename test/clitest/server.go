@@ -41,6 +41,8 @@ type Server struct {
 	version  int
 	objects  map[string]map[string]any
 	watchers []chan change
+	// deleted holds the deletions, for watches from an earlier version.
+	deleted []deletion
 	logs     map[string]string
 	refuse   map[string]*metav1.Status
 	// claims, kubernetes and volcano determine the responses to discovery requests.
@@ -300,6 +302,12 @@ func (s *Server) storeObject(path string, object map[string]any) {
 	s.notifyWatchers(change{kind, path, object})
 }
 
+// deletion is the deletion of an object at a version.
+type deletion struct {
+	version int
+	change  change
+}
+
 func (s *Server) removeStored(path string) bool {
 	object, there := s.objects[path]
 	if !there {
@@ -307,6 +315,7 @@ func (s *Server) removeStored(path string) bool {
 	}
 	delete(s.objects, path)
 	s.version++
+	s.deleted = append(s.deleted, deletion{s.version, change{"DELETED", path, object}})
 	s.notifyWatchers(change{"DELETED", path, object})
 	return true
 }
