@@ -16,6 +16,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -66,12 +67,16 @@ type Run struct {
 	NoCluster bool
 	// Editor returns the text as the user has changed it in an editor; nil leaves the text unchanged.
 	Editor func(text string) string
+	// ShowOpened adds the texts with which the editor was opened to the golden file.
+	ShowOpened bool
 }
 
 // Result is the output of a command and its exit code.
 type Result struct {
 	Out, Err string
 	Code     int
+	// Opened lists the texts with which the editor was opened.
+	Opened []string
 }
 
 // Command describes a command that RunsForCommands runs in five ways.
@@ -126,6 +131,9 @@ func (r Run) commandLine() []string {
 	return strings.Fields(r.Args)
 }
 
+// editedCopy matches the path of a file that the edit commands create. Its name ends with a random number.
+var editedCopy = regexp.MustCompile(`\S*/(vcctl-edit-\S+-)\d+\.yaml`)
+
 // RunAgainst runs the command line against the server.
 func (r Run) RunAgainst(t testing.TB, server *clitest.Server) Result {
 	t.Helper()
@@ -135,8 +143,12 @@ func (r Run) RunAgainst(t testing.TB, server *clitest.Server) Result {
 	if r.Color {
 		streams.ColorMode = "always"
 	}
+	var opened []string
 	if r.Editor != nil {
-		streams.RunEditor = EditorWith(r.Editor)
+		streams.RunEditor = EditorWith(func(text string) string {
+			opened = append(opened, text)
+			return r.Editor(text)
+		})
 	}
 	args := r.commandLine()
 	if !r.NoCluster {
@@ -146,9 +158,10 @@ func (r Run) RunAgainst(t testing.TB, server *clitest.Server) Result {
 	defer cancel()
 	code := root.Run(ctx, newFactory(t, &streams), args)
 	clean := func(text *bytes.Buffer) string {
-		return strings.NewReplacer(server.URL(), "http://server", runtime.Version(), "go1.x", runtime.GOOS+"/"+runtime.GOARCH, "linux/amd64").Replace(text.String())
+		plain := strings.NewReplacer(server.URL(), "http://server", runtime.Version(), "go1.x", runtime.GOOS+"/"+runtime.GOARCH, "linux/amd64").Replace(text.String())
+		return editedCopy.ReplaceAllString(plain, "/tmp/${1}0.yaml")
 	}
-	return Result{clean(out), clean(errOut), code}
+	return Result{clean(out), clean(errOut), code, opened}
 }
 
 // EditorWith returns an editor that applies change to the text of a file.
@@ -189,6 +202,12 @@ func (r Run) formatBlock(got Result) string {
 		line += fmt.Sprintf("    (terminal of %d columns)", r.Width)
 	}
 	b.WriteString(line + "\n")
+	if r.ShowOpened {
+		for _, text := range got.Opened {
+			b.WriteString("--- opened in the editor\n" + text)
+		}
+		b.WriteString("--- stdout\n")
+	}
 	b.WriteString(strings.ReplaceAll(got.Out, "\x1b", "^["))
 	if got.Err != "" {
 		b.WriteString("--- stderr\n" + got.Err)

@@ -1,8 +1,6 @@
 package change_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,40 +9,6 @@ import (
 	"github.com/vc-batch/vc/test/clitest"
 	"github.com/vc-batch/vc/test/golden"
 )
-
-// replaced returns an editor that replaces texts: the first pair when it opens the first time, the second pair the
-// second time.
-func replaced(pairs ...string) func(string) string {
-	look := 0
-	return func(text string) string {
-		if 2*look+1 >= len(pairs) {
-			return text
-		}
-		look++
-		return strings.Replace(text, pairs[2*look-2], pairs[2*look-1], 1)
-	}
-}
-
-// inTemp gives the test its own directory for temporary files; left returns the contents of the remaining files.
-func inTemp(t *testing.T) (left func() []string) {
-	dir := t.TempDir()
-	t.Setenv("TMPDIR", dir)
-	return func() []string {
-		names, err := filepath.Glob(filepath.Join(dir, "vcctl-edit-*"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var texts []string
-		for _, name := range names {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			texts = append(texts, string(text))
-		}
-		return texts
-	}
-}
 
 func TestAnEditIsSentOrKept(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -56,42 +20,49 @@ func TestAnEditIsSentOrKept(t *testing.T) {
 		check     func(*testing.T, *clitest.Server)
 	}{
 		"a change is sent": {
-			editor: replaced("minAvailable: 3", "minAvailable: 2"), check: golden.CheckJobField("train", "2", "spec", "minAvailable"),
+			editor: golden.ReplaceInEditor("minAvailable: 3", "minAvailable: 2"), check: golden.CheckJobField("train", "2", "spec", "minAvailable"),
 		},
 		"nothing changed": {err: "edit cancelled: nothing was changed"},
 		"an empty file":   {editor: func(string) string { return "" }, err: "edit cancelled: nothing was changed"},
 		"a text that cannot be read opens again": {
-			editor: replaced("minAvailable: 3", "minAvailable: [", "minAvailable: [", "minAvailable: 1"), check: golden.CheckJobField("train", "1", "spec", "minAvailable"),
+			editor: golden.ReplaceInEditor("minAvailable: 3", "minAvailable: [", "minAvailable: [", "minAvailable: 1"), check: golden.CheckJobField("train", "1", "spec", "minAvailable"),
 		},
 		"what may not change opens again": {
-			editor: replaced("image: busybox", "image: other", "image: other", "image: busybox\n# nothing else"), err: "edit cancelled",
+			editor: golden.ReplaceInEditor("image: busybox", "image: other", "image: other", "image: busybox\n# nothing else"), err: "edit cancelled",
 			check: golden.CheckJobField("train", "busybox", "spec", "tasks", "0", "template", "spec", "containers", "0", "image"),
 		},
 		"an error that stays is told, and the text kept": {
-			editor: replaced("image: busybox", "image: other"), code: 1, err: "job updates may not change fields", kept: "image: other",
+			editor: golden.ReplaceInEditor("image: busybox", "image: other"), code: 1, err: "job updates may not change fields", kept: "image: other",
 			check: golden.CheckJobField("train", "busybox", "spec", "tasks", "0", "template", "spec", "containers", "0", "image"),
 		},
 		"a misspelt field": {
-			editor: replaced("minAvailable: 3", "minAvailble: 2"), code: 1, err: "unknown field", kept: `did you mean "minAvailable"?`,
+			editor: golden.ReplaceInEditor("minAvailable: 3", "minAvailble: 2"), code: 1, err: "unknown field", kept: `did you mean "minAvailable"?`,
+		},
+		"a field that only the server sets": {
+			editor: golden.ReplaceInEditor("  name: train", "  finalizers: [example.com/kept]\n  name: train"), code: 1, err: "metadata.finalizers: the value cannot be changed",
+			kept: "only labels, annotations and spec can be changed",
+		},
+		"a value of another type": {
+			editor: golden.ReplaceInEditor("minAvailable: 3", "minAvailable: three"), code: 1, err: `spec.minAvailable: Invalid value: "three": must be a whole number`, kept: "minAvailable: three",
 		},
 		"another name": {
-			editor: replaced("name: train", "name: other"), code: 1, err: "metadata.name", kept: "name: other",
+			editor: golden.ReplaceInEditor("name: train", "name: other"), code: 1, err: "metadata.name", kept: "name: other",
 		},
 		"what the server refuses opens again": {
-			editor: replaced("minAvailable: 3", "minAvailable: 2"), code: 1, err: "no, says the webhook", kept: "minAvailable: 2",
+			editor: golden.ReplaceInEditor("minAvailable: 3", "minAvailable: 2"), code: 1, err: "no, says the webhook", kept: "minAvailable: 2",
 			prepare: func(s *clitest.Server) {
 				s.RejectRequests("PATCH", golden.JobsPath, 400, "BadRequest", `admission webhook "x" denied the request: no, says the webhook`)
 			},
 		},
 		"the server fails": {
-			editor: replaced("minAvailable: 3", "minAvailable: 2"), code: 4, err: "forbidden", kept: "minAvailable: 2",
+			editor: golden.ReplaceInEditor("minAvailable: 3", "minAvailable: 2"), code: 4, err: "forbidden", kept: "minAvailable: 2",
 			prepare: func(s *clitest.Server) {
 				s.RejectRequests("PATCH", golden.JobsPath, 403, "Forbidden", "jobs is forbidden")
 			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			left := inTemp(t)
+			left := golden.CollectEditedCopies(t)
 			server := clitest.Start(t, golden.ClusterObjects()...)
 			if tc.prepare != nil {
 				tc.prepare(server)
@@ -144,7 +115,7 @@ func TestAnEditMeetsAnother(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			left := inTemp(t)
+			left := golden.CollectEditedCopies(t)
 			server := clitest.Start(t, golden.ClusterObjects()...)
 			look := 0
 			got := golden.Run{Args: "job edit train", Editor: func(text string) string {

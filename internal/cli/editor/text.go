@@ -1,7 +1,8 @@
-package change
+package editor
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -16,17 +17,10 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// mayChange is the comment at the top of the text in the editor.
-const mayChange = `Edit the job, save and quit. Lines that begin with # are ignored; an empty file
-cancels the edit. You can change labels and annotations, and in spec:
-minAvailable, priorityClassName, and replicas and minAvailable of each task. If
-the job is held or has a later begin time, you can also change queue,
-runningEstimate and activeDeadlineSeconds.`
-
-// editablePart returns the part of a job that the editor shows: without the status and the fields that only the server
-// sets.
-func editablePart(job *unstructured.Unstructured) *unstructured.Unstructured {
-	shown := job.DeepCopy()
+// editablePart returns the part of an object that the editor shows: without the status and the fields that only the
+// server sets.
+func editablePart(object *unstructured.Unstructured) *unstructured.Unstructured {
+	shown := object.DeepCopy()
 	delete(shown.Object, "status")
 	for _, field := range []string{"managedFields", "resourceVersion", "generation", "selfLink"} {
 		unstructured.RemoveNestedField(shown.Object, "metadata", field)
@@ -35,16 +29,16 @@ func editablePart(job *unstructured.Unstructured) *unstructured.Unstructured {
 }
 
 // editText returns the text for the editor: the problems of the last attempt as comments, followed by the body.
-func editText(body []byte, problems []string) []byte {
+func (k *Kind) editText(body []byte, problems []string) []byte {
 	var b strings.Builder
 	comment := func(text string) {
 		for line := range strings.Lines(text) {
 			b.WriteString(strings.TrimRight("# "+strings.TrimSuffix(line, "\n"), " ") + "\n")
 		}
 	}
-	comment(mayChange)
+	comment(fmt.Sprintf("Edit the %s, save and quit. Lines that begin with # are ignored; an empty file\ncancels the edit. %s", k.Noun, k.Help))
 	if len(problems) > 0 {
-		comment("\nThe job was not changed:\n")
+		comment("\nThe " + k.Noun + " was not changed:\n")
 		for _, problem := range problems {
 			comment("  " + strings.ReplaceAll(problem, "\n", "\n  "))
 		}
@@ -65,7 +59,7 @@ func removeComments(text []byte) []byte {
 }
 
 // parseEdited parses the saved text and rejects an object other than the opened one.
-func parseEdited(body []byte, opened *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (k *Kind) parseEdited(body []byte, opened *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	text, err := yaml.YAMLToJSONStrict(body)
 	if err != nil {
 		return nil, fmt.Errorf("the text is invalid: %s", strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "))
@@ -78,10 +72,37 @@ func parseEdited(body []byte, opened *unstructured.Unstructured) (*unstructured.
 		before, _, _ := unstructured.NestedString(opened.Object, path...)
 		after, _, err := unstructured.NestedString(edited.Object, path...)
 		if err != nil || before != after {
-			return nil, fmt.Errorf("%s: the value %q cannot be changed; `vcctl job rerun --name` creates a job with another name", strings.Join(path, "."), before)
+			return nil, fmt.Errorf("%s: the value %q cannot be changed; `%s` creates a %s with another name", strings.Join(path, "."), before, k.CopyHint, k.Noun)
 		}
 	}
 	return edited, nil
+}
+
+// checkFixedFields returns an error for each changed field that is neither a label, an annotation nor part of the spec.
+func checkFixedFields(change Change) error {
+	patch, err := mergePatchBetween(change.Before, change.After)
+	if err != nil {
+		return err
+	}
+	var problems []error
+	reject := func(path string) {
+		problems = append(problems, usererror.Errorf("only labels, annotations and spec can be changed", "%s: the value cannot be changed", path))
+	}
+	for _, name := range sortedKeys(patch) {
+		inner, isMap := patch[name].(map[string]any)
+		switch {
+		case name == "spec" && isMap:
+		case name == "metadata" && isMap:
+			for _, field := range sortedKeys(inner) {
+				if field != "labels" && field != "annotations" {
+					reject("metadata." + field)
+				}
+			}
+		default:
+			reject(name)
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // rebaseChanges applies the user's changes, which are the difference between opened and edited, to now. overlap lists
