@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
@@ -28,6 +29,9 @@ func editablePart(object *unstructured.Unstructured) *unstructured.Unstructured 
 	return shown
 }
 
+// instructionsWidth is the width of the comment above the text, without the sign # and the blank.
+const instructionsWidth = 78
+
 // editText returns the text for the editor: the problems of the last attempt as comments, followed by the body.
 func (k *Kind) editText(body []byte, problems []string) []byte {
 	var b strings.Builder
@@ -36,7 +40,8 @@ func (k *Kind) editText(body []byte, problems []string) []byte {
 			b.WriteString(strings.TrimRight("# "+strings.TrimSuffix(line, "\n"), " ") + "\n")
 		}
 	}
-	comment(fmt.Sprintf("Edit the %s, save and quit. Lines that begin with # are ignored; an empty file\ncancels the edit. %s", k.Noun, k.Help))
+	instructions := fmt.Sprintf("Edit the %s, save and quit. Lines that begin with # are ignored; an empty file cancels the edit. %s", k.Noun, k.Help)
+	comment(strings.Join(render.WrapAtBlanks(instructions, instructionsWidth), "\n"))
 	if len(problems) > 0 {
 		comment("\nThe " + k.Noun + " was not changed:\n")
 		for _, problem := range problems {

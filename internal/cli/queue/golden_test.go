@@ -87,6 +87,9 @@ kind: ConfigMap
 metadata: {name: settings}
 `
 
+// weighsMore is a user's edit: it raises the weight of the queue research.
+func weighsMore(text string) string { return strings.Replace(text, "weight: 3", "weight: 5", 1) }
+
 // TestEveryQueueCommandGolden runs each command on two terminals, into a pipe, with -o json and with an error.
 func TestEveryQueueCommandGolden(t *testing.T) {
 	t.Parallel()
@@ -96,6 +99,7 @@ func TestEveryQueueCommandGolden(t *testing.T) {
 		golden.Command{Args: "queue create fresh --weight 2 --parent research", Wrong: "queue create fresh --parent reserch"},
 		golden.Command{Args: "queue create -f - --dry-run=server", Wrong: "queue create -f - --parent research", Input: filed, WrongPrepare: family},
 		golden.Command{Args: "queue update research --weight 5", Wrong: "queue update research --deserved cpu=64"},
+		golden.Command{Args: "queue edit research", Editor: weighsMore, Wrong: "queue edit reserch"},
 		golden.Command{Args: "queue open archive", Wrong: "queue open archvie"},
 		golden.Command{Args: "queue close default", Wrong: "queue close root"},
 		golden.Command{Args: "queue operate default --action close", Wrong: "queue operate default --action shut"},

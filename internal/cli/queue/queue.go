@@ -30,7 +30,7 @@ func New(f *cli.Factory) *cobra.Command {
 		Work with queues (queues.scheduling.volcano.sh). Jobs are submitted to queues, and
 		the cluster's resources are shared between queues. Queues are cluster-scoped.`, "queues", "q")
 	cmd.AddCommand(
-		newList(f, listQueues), newTree(f, printTree), newGet(f, listQueues), newView(f), newCreate(f, createQueues), newUpdate(f, updateQueues),
+		newList(f, listQueues), newTree(f, printTree), newGet(f, listQueues), newView(f), newCreate(f, createQueues), newUpdate(f, updateQueues), newEdit(f, editQueue),
 		newOpen(f, operateQueues), newClose(f, operateQueues), newOperate(f, operateQueues), newDelete(f, deleteQueues),
 	)
 	return cmd

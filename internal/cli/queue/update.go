@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/vc-batch/vc/api/check"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/queueusage"
@@ -106,13 +107,7 @@ func updateQueues(ctx context.Context, o *updateOptions) error {
 	around := o.f.ValidationContext(ctx, true)
 	var refused []error
 	for _, one := range changes {
-		// Queues that were checked earlier count as changed, because they are updated before this one.
-		refused = append(refused, checkFiledQueue(one.filed, func() error {
-			return addQueueHints(o.f.ValidateUpdate(around, one.before, one.after, o.dryRun.IsClient()), one.after, around)
-		}))
-		if around.Queues != nil {
-			around.Queues = schedulingv1beta1.NewQueueLookup(append(withoutQueue(around.Queues.Queues(), one.after.Name), one.after)...)
-		}
+		refused = append(refused, o.checkChange(around, one))
 	}
 	if err := errors.Join(append(refused, problem)...); errors.Join(refused...) != nil {
 		return err
@@ -125,6 +120,18 @@ func updateQueues(ctx context.Context, o *updateOptions) error {
 		problems = append(problems, o.updateQueue(ctx, c, one))
 	}
 	return errors.Join(problems...)
+}
+
+// checkChange returns the error with which admission would reject a change. Because the changes of a command are made in
+// order, around contains the changed queue afterwards.
+func (o *updateOptions) checkChange(around *check.Around, one changedQueue) error {
+	err := checkFiledQueue(one.filed, func() error {
+		return addQueueHints(o.f.ValidateUpdate(around, one.before, one.after, o.dryRun.IsClient()), one.after, around)
+	})
+	if around.Queues != nil {
+		around.Queues = schedulingv1beta1.NewQueueLookup(append(withoutQueue(around.Queues.Queues(), one.after.Name), one.after)...)
+	}
+	return err
 }
 
 // computeChanges reads the selected queues and computes the changed version of each.

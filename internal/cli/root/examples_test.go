@@ -236,7 +236,7 @@ func (e *exampleRun) end(server *clitest.Server) (code int, printed string) {
 		input = string(text)
 	}
 	streams, out, errOut := iostreams.TestStreams(input, 200)
-	streams.RunEditor = golden.EditorWith(needsFewer)
+	streams.RunEditor = golden.EditorWith(edited)
 	f := cli.NewFactory("vcctl", &streams)
 	f.Dashboard = func(context.Context, *cli.Factory, cli.DashboardOptions) error { return nil }
 	f.Now = func() time.Time { return golden.Now }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/vc-batch/vc/internal/cli"
 )
 
 // shown is one run in a golden file.
@@ -90,7 +92,7 @@ func TestEveryErrorHasAHint(t *testing.T) {
 		lines := strings.Split(one.err, "\n")
 		for i, line := range lines {
 			what, isError := strings.CutPrefix(line, "error: ")
-			if !isError {
+			if !isError || what == cli.Cancelled.What { // a user who answers no needs no hint
 				continue
 			}
 			next := i + 1

@@ -94,6 +94,8 @@ func situations(command string) []situation {
 			{words: []string{"queue", "update", "-l", "team=nlp", "--weight=2"}, without: []string{"timeout"}},
 			{words: []string{"queue", "update", "-f", "THERE", "--weight=2"}, without: []string{"timeout"}},
 		}
+	case "queue edit":
+		return []situation{with("research")}
 	case "queue operate":
 		return []situation{with("research", "--action=close"),
 			{words: []string{"queue", "operate", "research", "--action=update", "--weight=2"}, without: []string{"timeout", "wait"}}, with("archive", "--action=open"), with("-l", "team=nlp", "--action=close"), with("-f", "THERE", "--action=close")}

@@ -96,7 +96,7 @@ func (r *trial) run(argv []string, patience time.Duration) string {
 	golden.AnswerPlans(golden.NewStartingAnswer())(server)
 	streams, out, errOut := iostreams.TestStreams(heededInput, r.at.width)
 	streams.InTTY = true
-	streams.RunEditor = golden.EditorWith(needsFewer)
+	streams.RunEditor = golden.EditorWith(edited)
 	f := cli.NewFactory("vcctl", &streams)
 	f.Now = func() time.Time { return golden.Now }
 	cache := r.t.TempDir()
@@ -145,9 +145,9 @@ func (r *trial) run(argv []string, patience time.Duration) string {
 	return fmt.Sprintf("%s\n%s---\n%s", end, text, strings.Join(requests, "\n"))
 }
 
-// needsFewer is a user's edit: it lowers minAvailable of the job train by one.
-func needsFewer(text string) string {
-	return strings.Replace(text, "minAvailable: 3", "minAvailable: 2", 1)
+// edited is a user's edit: it lowers minAvailable of the job train by one and the CPU limit of the queue research.
+func edited(text string) string {
+	return strings.NewReplacer("minAvailable: 3", "minAvailable: 2", `cpu: "16"`, `cpu: "4"`).Replace(text)
 }
 
 // refused reports whether the command rejected the command line: it failed and printed nothing.

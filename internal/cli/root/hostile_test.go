@@ -183,7 +183,7 @@ var printsNoText = map[string][]string{
 		"job logs", "job attach", "job exec", "jobflow logs", "slurm srun", "slurm salloc", "slurm sattach", "slurm sbcast", "slurm sgather",
 	},
 	"files and YAML, which quotes control characters": {
-		"diff", "job edit", "slurm scrontab",
+		"diff", "job edit", "queue edit", "slurm scrontab",
 	},
 	"names, numbers and states, which API servers validate": {
 		"cronjob create", "cronjob delete", "cronjob get", "cronjob resume", "cronjob suspend", "cronjob trigger", "job cancel", "job delete",

@@ -74,10 +74,8 @@ func EditJob(ctx context.Context, f *cli.Factory, c client.Client, key client.Ob
 func newJobKind(o *editor.Options) *editor.Kind {
 	return &editor.Kind{
 		GVK: batchv1alpha1.GroupVersion.WithKind("Job"), Noun: "job", CopyHint: "vcctl job rerun --name",
-		Help: `You can change labels and annotations, and in spec:
-minAvailable, priorityClassName, and replicas and minAvailable of each task. If
-the job is held or has a later begin time, you can also change queue,
-runningEstimate and activeDeadlineSeconds.`,
+		Help: "You can change labels and annotations, and in spec: minAvailable, priorityClassName, and replicas and minAvailable of each task. " +
+			"If the job is held or has a later begin time, you can also change queue, runningEstimate and activeDeadlineSeconds.",
 		Validate: func(ctx context.Context, change editor.Change) error {
 			return o.Factory.ValidateUpdate(o.Factory.ValidationContext(ctx, true), change.Before, change.After, o.DryRun.IsClient())
 		},
