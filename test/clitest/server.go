@@ -43,8 +43,8 @@ type Server struct {
 	watchers []chan change
 	// deleted holds the deletions, for watches from an earlier version.
 	deleted []deletion
-	logs     map[string]string
-	refuse   map[string]*metav1.Status
+	logs    map[string]string
+	refuse  map[string]*metav1.Status
 	// claims, kubernetes and volcano determine the responses to discovery requests.
 	claims     []claim
 	kubernetes string
