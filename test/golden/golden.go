@@ -75,8 +75,8 @@ type Run struct {
 type Result struct {
 	Out, Err string
 	Code     int
-	// Opened lists the texts with which the editor was opened.
-	Opened []string
+	// Opened holds the texts with which the editor was opened, each below a heading.
+	Opened string
 }
 
 // Command describes a command that RunsForCommands runs in five ways.
@@ -143,10 +143,10 @@ func (r Run) RunAgainst(t testing.TB, server *clitest.Server) Result {
 	if r.Color {
 		streams.ColorMode = "always"
 	}
-	var opened []string
+	opened := ""
 	if r.Editor != nil {
 		streams.RunEditor = EditorWith(func(text string) string {
-			opened = append(opened, text)
+			opened += "--- opened in the editor\n" + text
 			return r.Editor(text)
 		})
 	}
@@ -203,9 +203,7 @@ func (r Run) formatBlock(got Result) string {
 	}
 	b.WriteString(line + "\n")
 	if r.ShowOpened {
-		for _, text := range got.Opened {
-			b.WriteString("--- opened in the editor\n" + text)
-		}
+		b.WriteString(got.Opened)
 		b.WriteString("--- stdout\n")
 	}
 	b.WriteString(strings.ReplaceAll(got.Out, "\x1b", "^["))
