@@ -78,11 +78,11 @@ func TestWhoWaitsOutlastsAKilledControlPlane(t *testing.T) {
 	if err := syscall.Kill(p.status().PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	awaitLine(t, waiting, "does not respond")
-	awaitLine(t, following, "does not respond")
+	awaitLine(t, waiting, "is not responding")
+	awaitLine(t, following, "is not responding")
 	p.must("up", "--detach")
-	awaitLine(t, waiting, "responds again")
-	awaitLine(t, following, "responds again")
+	awaitLine(t, waiting, "is responding again")
+	awaitLine(t, following, "is responding again")
 	succeeds("job", "run", "later", "--cpu", "1", "--", "true")
 	awaitLine(t, following, "later")
 	succeeds("job", "delete", "huge", "--yes")

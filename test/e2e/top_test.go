@@ -36,11 +36,11 @@ func TestSomebodyNewUsesTheDashboard(t *testing.T) {
 	m.Shows("Suspend job default/train?", "y/N")
 	m.Presses("y")
 	m.Presses("s")
-	m.Shows("SUSPENDED")
+	m.Shows("State      Aborted")
 	m.Presses("r")
 	m.Shows("Resume job default/train?")
 	m.Presses("y")
-	m.Shows("RUNNING", "2 of 2 run")
+	m.Shows("State      Running", "2 of 2 run")
 
 	m.Presses("2", "/")
 	m.Tmux("send-keys", "-l", "st:pd")

@@ -167,5 +167,5 @@ func TestTheDemoNeedsNoCluster(t *testing.T) {
 	m.Presses("x", "y")
 	m.Shows("cancel: 1 job")
 	m.Presses("s")
-	m.Shows("CANCELLED")
+	m.Shows("Terminated")
 }
