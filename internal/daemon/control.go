@@ -46,7 +46,7 @@ func runControllers(ctx context.Context, o *Options, log logr.Logger) error {
 		if o.Listing.ListenAddress != "" {
 			return joblist.Run(ctx, o.Config, o.Listing, lists)
 		}
-		if err := joblist.RemoveRegistration(ctx, o.Config); err != nil {
+		if err := joblist.Group.RemoveRegistration(ctx, o.Config); err != nil {
 			log.V(1).Info("Could not check whether lists of jobs are still registered", "reason", err.Error())
 		}
 		return nil

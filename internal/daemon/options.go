@@ -11,9 +11,9 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 
 	"github.com/vc-batch/vc/internal/admission"
+	"github.com/vc-batch/vc/internal/aggregatedapi"
 	"github.com/vc-batch/vc/internal/backpressure"
 	"github.com/vc-batch/vc/internal/controllers"
-	"github.com/vc-batch/vc/internal/joblist"
 )
 
 // The components of the daemon.
@@ -71,7 +71,7 @@ type Options struct {
 	Admission   admission.Options
 	Controllers controllers.Options
 	// Listing configures whether and where the controllers serve job lists.
-	Listing joblist.Options
+	Listing aggregatedapi.Options
 
 	// Ready is called from a goroutine of Run when a component is ready for the first time: admission when its webhooks
 	// are installed, and the other two when they are leading and their caches are filled. It may be nil.

@@ -7,8 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/vc-batch/vc/internal/aggregatedapi"
 	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
@@ -56,7 +55,7 @@ func allowing(reviews *int, all ...string) *rights {
 		}
 		return true, review, nil
 	})
-	return &rights{api: core.AuthorizationV1().SubjectAccessReviews(), now: time.Now}
+	return &rights{aggregatedapi.NewPermissions(core.AuthorizationV1().SubjectAccessReviews(), time.Now)}
 }
 
 func TestWhoIsToldWhat(t *testing.T) {
@@ -143,85 +142,6 @@ func TestWhatIsAskedForReachesTheSource(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: %+v", query, got)
 		}
-	}
-}
-
-func TestRightsAreAskedForOnceInAWhile(t *testing.T) {
-	t.Parallel()
-	reviews := 0
-	r, now := allowing(&reviews, "mei jobs nlp", "mei podgroups nlp"), time.Now()
-	r.now = func() time.Time { return now }
-	ask := func(who user.Info, namespace string) bool {
-		lacking, err := r.missing(t.Context(), who, jobsummary.Query{Namespace: namespace})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return lacking == nil
-	}
-	mei := &user.DefaultInfo{Name: "mei", Groups: []string{"nlp"}}
-	for _, c := range []struct {
-		what    string
-		allowed bool
-		reviews int
-		ask     func() bool
-	}{
-		{"the first time", true, 2, func() bool { return ask(mei, "nlp") }},
-		{"again", true, 2, func() bool { return ask(mei, "nlp") }},
-		{"another namespace", false, 4, func() bool { return ask(mei, "bio") }},
-		{"that one again", false, 4, func() bool { return ask(mei, "bio") }},
-		{"with other groups", true, 6, func() bool { return ask(&user.DefaultInfo{Name: "mei"}, "nlp") }},
-		{"with another UID", true, 8, func() bool { return ask(&user.DefaultInfo{Name: "mei", UID: "2"}, "nlp") }},
-		{"with something else that rights may rest on", true, 10, func() bool {
-			return ask(&user.DefaultInfo{Name: "mei", Extra: map[string][]string{"scopes": {"jobs"}}}, "nlp")
-		}},
-		{"later", true, 12, func() bool { now = now.Add(trusted); return ask(mei, "nlp") }},
-	} {
-		if got := c.ask(); got != c.allowed || reviews != c.reviews {
-			t.Errorf("%s: allowed %v after %d reviews", c.what, got, reviews)
-		}
-	}
-}
-
-// TestRightsAreThoseOfTheWholeUser verifies that all properties of a user are sent to the API server, and that errors
-// are not cached.
-func TestRightsAreThoseOfTheWholeUser(t *testing.T) {
-	t.Parallel()
-	core, away := fake.NewClientset(), true
-	var asked []authorizationv1.SubjectAccessReviewSpec
-	core.PrependReactor("create", "subjectaccessreviews", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		review := action.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview)
-		asked = append(asked, review.Spec)
-		review.Status.Allowed = true
-		if away {
-			return true, nil, errors.New("away")
-		}
-		return true, review, nil
-	})
-	r := &rights{api: core.AuthorizationV1().SubjectAccessReviews(), now: time.Now}
-	mei := &user.DefaultInfo{Name: "mei", UID: "7", Groups: []string{"nlp"}, Extra: map[string][]string{"scopes": {"jobs"}}}
-	if lacking, err := r.missing(t.Context(), mei, jobsummary.Query{Namespace: "nlp"}); err == nil || lacking != nil {
-		t.Errorf("an API server that does not say: %v, %v", lacking, err)
-	}
-	away = false
-	if lacking, err := r.missing(t.Context(), mei, jobsummary.Query{Namespace: "nlp"}); err != nil || lacking != nil {
-		t.Errorf("when it is back: %v, %v", lacking, err)
-	}
-	for _, spec := range asked {
-		if spec.User != "mei" || spec.UID != "7" || !slices.Equal(spec.Groups, mei.Groups) || !slices.Equal(spec.Extra["scopes"], authorizationv1.ExtraValue{"jobs"}) {
-			t.Errorf("asked about %+v", spec)
-		}
-	}
-}
-
-func TestSoManyRightsAreRememberedAtMost(t *testing.T) {
-	t.Parallel()
-	r := allowing(new(int), "mei jobs nlp", "mei podgroups nlp")
-	r.known = map[string]verdict{}
-	for i := range mostRights {
-		r.known[strconv.Itoa(i)] = verdict{}
-	}
-	if lacking, err := r.missing(t.Context(), &user.DefaultInfo{Name: "mei"}, jobsummary.Query{Namespace: "nlp"}); err != nil || lacking != nil || len(r.known) > mostRights {
-		t.Errorf("%v, %v, %d are remembered", lacking, err, len(r.known))
 	}
 }
 

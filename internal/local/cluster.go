@@ -94,7 +94,7 @@ func (c *cluster) startAllParts(ctx context.Context) error {
 	if c.settings.Components == ComponentsAPI {
 		// If the last daemon was killed, its aggregated API has no server, which would prevent the deletion of
 		// namespaces.
-		if err := joblist.RemoveRegistration(ctx, c.plane.RESTConfig()); err != nil {
+		if err := joblist.Group.RemoveRegistration(ctx, c.plane.RESTConfig()); err != nil {
 			return err
 		}
 	}

@@ -46,7 +46,7 @@ func TestSqueueReadsWhatTheDaemonHasInMemory(t *testing.T) {
 	registration := &unstructured.Unstructured{}
 	registration.SetAPIVersion("apiregistration.k8s.io/v1")
 	registration.SetKind("APIService")
-	registration.SetName(joblist.Registration)
+	registration.SetName(joblist.Group.RegistrationName())
 	if err := u.Delete(t.Context(), registration); err != nil {
 		t.Fatal(err)
 	}

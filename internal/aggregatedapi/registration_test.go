@@ -1,7 +1,9 @@
-package joblist
+package aggregatedapi
 
 import (
 	"context"
+	"encoding/base64"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +16,9 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 )
+
+// testGroup is the group of the tests.
+var testGroup = Group{Name: "listing.vc-batch.dev", Version: "v1", Manager: "vcd"}
 
 // registry returns an API server with only these APIServices.
 func registry(have ...runtime.Object) *dynamicfake.FakeDynamicClient {
@@ -47,10 +52,10 @@ func writes(actions []clienttesting.Action) []string {
 func TestARegistrationLeadsToWhereTheListsAre(t *testing.T) {
 	t.Parallel()
 	client := registry()
-	here, there := place{"vc", "vc-listing", 4711}, place{"vc", "vc-listing", 4712}
+	here, there := address{"vc", "vc-listing", 4711}, address{"vc", "vc-listing", 4712}
 	for _, c := range []struct {
 		what   string
-		at     place
+		at     address
 		ca     string
 		writes []string
 	}{
@@ -59,7 +64,7 @@ func TestARegistrationLeadsToWhereTheListsAre(t *testing.T) {
 		{"another port", there, "ca", []string{"create", "update"}},
 		{"another certificate", there, "new", []string{"create", "update", "update"}},
 	} {
-		if err := registerAddress(t.Context(), client, c.at, []byte(c.ca)); err != nil {
+		if err := testGroup.registerAddress(t.Context(), client, c.at, []byte(c.ca)); err != nil {
 			t.Fatal(err)
 		}
 		if got := writes(client.Actions()); !slices.Equal(got, c.writes) {
@@ -68,14 +73,14 @@ func TestARegistrationLeadsToWhereTheListsAre(t *testing.T) {
 		got := registered(t, client)
 		port, _, _ := unstructured.NestedInt64(got.Object, "spec", "service", "port")
 		bundle, _, _ := unstructured.NestedString(got.Object, "spec", "caBundle")
-		if port != c.at.port || bundle != encodeBase64([]byte(c.ca)) || got.GetName() != "v1.listing.vc-batch.dev" {
+		if port != c.at.port || bundle != base64.StdEncoding.EncodeToString([]byte(c.ca)) || got.GetName() != "v1.listing.vc-batch.dev" {
 			t.Errorf("%s: %v", c.what, got.Object)
 		}
 	}
-	if err := deleteRegistration(t.Context(), client); err != nil || registered(t, client) != nil {
+	if err := testGroup.deleteOwnRegistration(t.Context(), client); err != nil || registered(t, client) != nil {
 		t.Errorf("it is there still, %v", err)
 	}
-	if err := deleteRegistration(t.Context(), client); err != nil {
+	if err := testGroup.deleteOwnRegistration(t.Context(), client); err != nil {
 		t.Errorf("a second time: %v", err)
 	}
 }
@@ -85,11 +90,11 @@ func TestARegistrationLeadsToWhereTheListsAre(t *testing.T) {
 func TestARegistrationThatWasLeftBehindIsTakenBack(t *testing.T) {
 	t.Parallel()
 	ours := registry()
-	if err := registerAddress(t.Context(), ours, place{"vc", "vc-listing", 1}, nil); err != nil {
+	if err := testGroup.registerAddress(t.Context(), ours, address{"vc", "vc-listing", 1}, nil); err != nil {
 		t.Fatal(err)
 	}
 	theirs := registry()
-	if err := registerAddress(t.Context(), theirs, place{"vc", "vc-listing", 1}, nil); err != nil {
+	if err := testGroup.registerAddress(t.Context(), theirs, address{"vc", "vc-listing", 1}, nil); err != nil {
 		t.Fatal(err)
 	}
 	own := registered(t, theirs)
@@ -97,11 +102,14 @@ func TestARegistrationThatWasLeftBehindIsTakenBack(t *testing.T) {
 	if _, err := theirs.Resource(registrations).Update(t.Context(), own, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	if err := testGroup.registerAddress(t.Context(), theirs, address{"vc", "vc-listing", 2}, nil); !errors.Is(err, errOtherProgram) {
+		t.Errorf("registration of another program: %v", err)
+	}
 	for name, c := range map[string]struct {
 		client *dynamicfake.FakeDynamicClient
 		left   bool
 	}{"none": {registry(), false}, "ours": {ours, false}, "somebody's": {theirs, true}} {
-		if err := deleteOwnRegistration(t.Context(), c.client); err != nil || (registered(t, c.client) != nil) != c.left {
+		if err := testGroup.deleteOwnRegistration(t.Context(), c.client); err != nil || (registered(t, c.client) != nil) != c.left {
 			t.Errorf("%s: %v, %v", name, registered(t, c.client), err)
 		}
 	}
@@ -111,7 +119,7 @@ func TestTheServiceLeadsToThisMachine(t *testing.T) {
 	t.Parallel()
 	core := fake.NewClientset()
 	for _, port := range []int64{1, 2} {
-		if err := ensureLocalService(context.WithoutCancel(t.Context()), core, place{"vc", "vc-listing", port}); err != nil {
+		if err := ensureLocalService(context.WithoutCancel(t.Context()), core, address{"vc", "vc-listing", port}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := core.CoreV1().Services("vc").Get(t.Context(), "vc-listing", metav1.GetOptions{})
