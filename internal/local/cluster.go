@@ -27,6 +27,7 @@ type cluster struct {
 	nodes   *nodeSet
 	daemon  *daemonPart
 	volumes *volumes
+	metrics *metricsPart
 	control *controlServer
 }
 
@@ -109,6 +110,9 @@ func (c *cluster) startAllParts(ctx context.Context) error {
 	if c.volumes, err = startVolumes(ctx, c.client, c.settings.Dir.volumesDir()); err != nil { // 4. volumes
 		return err
 	}
+	if c.metrics, err = startMetrics(ctx, c.plane.RESTConfig(), c.client, c.nodes); err != nil { // 5. use of process nodes
+		return err
+	}
 	if err := slurmProfile(ctx, c.client); err != nil {
 		return err
 	}
@@ -118,7 +122,7 @@ func (c *cluster) startAllParts(ctx context.Context) error {
 	if err := c.daemon.waitReady(ctx, c.report); err != nil {
 		return err
 	}
-	if c.control, err = startControl(c); err != nil { // 5. server for status and nodes
+	if c.control, err = startControl(c); err != nil { // 6. server for status and nodes
 		return err
 	}
 	return c.publishRecord()
@@ -221,6 +225,7 @@ func (c *cluster) waitForStop(ctx context.Context) error {
 func (c *cluster) stopAllParts() {
 	c.control.stopServer()
 	c.daemon.stopDaemon()
+	c.metrics.stop()
 	c.volumes.stopVolumes()
 	c.nodes.stopAllNodes()
 	if c.plane != nil {

@@ -6,7 +6,9 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/opencontainers/cgroups"
 	"github.com/opencontainers/cgroups/fs"
@@ -20,6 +22,7 @@ const mountPoint = "/sys/fs/cgroup"
 type Manager struct {
 	version     int
 	memory, cpu string // parent directories; "" if the controller is not available; equal in version 2
+	accounting  string // parent directory of the accounting of CPU time in version 1; "" if it is not available
 	// Missing is a sentence about limits that cannot be enforced; "" if all can.
 	Missing string
 }
@@ -38,7 +41,7 @@ func Open(cluster string) *Manager {
 		m.version = 2
 		m.memory, m.cpu = openUnified(name)
 	} else {
-		m.memory, m.cpu = openV1("memory", name), openV1("cpu", name)
+		m.memory, m.cpu, m.accounting = openV1("memory", name), openV1("cpu", name), openV1("cpuacct", name)
 	}
 	switch {
 	case m.memory == "" && m.cpu == "":
@@ -94,6 +97,8 @@ type Group struct {
 	version int
 	manager cgroups.Manager // nil if nothing is limited
 	memory  string          // directory with the memory limit; "" if memory is not limited
+	// measuresCPU reports whether the group counts the CPU time of its processes.
+	measuresCPU bool
 }
 
 // NewLimitedGroup creates a group with limits. If there are no limits, or none that can be enforced, the group is empty
@@ -113,6 +118,10 @@ func (m *Manager) NewLimitedGroup(name string, limits Limits) (*Group, error) {
 	}
 	if limits.MilliCPU > 0 || limits.MilliCPURequest > 0 {
 		paths["cpu"] = filepath.Join(m.cpu, name)
+		if m.accounting != "" {
+			paths["cpuacct"] = filepath.Join(m.accounting, name)
+		}
+		g.measuresCPU = m.version == 2 || m.accounting != ""
 	}
 	if len(paths) == 0 {
 		return g, nil
@@ -187,6 +196,34 @@ func (g *Group) OutOfMemory() bool {
 	return err == nil && count > 0
 }
 
+// Use is the measured use of a group. A field is nil if the group does not measure it.
+type Use struct {
+	CPUTime *time.Duration
+	// MemoryBytes is the memory without the part of the page cache that the kernel can free at once, as in the kubelet's
+	// working set.
+	MemoryBytes *int64
+}
+
+// ReadUse measures the use of all processes that are or were in the group.
+func (g *Group) ReadUse() Use {
+	var use Use
+	if g.manager == nil {
+		return use
+	}
+	stats, err := g.manager.GetStats()
+	if err != nil {
+		return use // the group was removed meanwhile
+	}
+	if g.measuresCPU {
+		use.CPUTime = new(time.Duration(stats.CpuStats.CpuUsage.TotalUsage))
+	}
+	if g.memory != "" {
+		inactive := cmp.Or(stats.MemoryStats.Stats["total_inactive_file"], stats.MemoryStats.Stats["inactive_file"])
+		use.MemoryBytes = new(int64(stats.MemoryStats.Usage.Usage - min(inactive, stats.MemoryStats.Usage.Usage)))
+	}
+	return use
+}
+
 // RemoveGroup deletes the group. It retries for a second, because the kernel releases a group shortly after its last
 // process has ended.
 func (g *Group) RemoveGroup() {
@@ -199,8 +236,8 @@ func (g *Group) RemoveGroup() {
 // later process may be in another group and would not find them.
 func (m *Manager) GroupDirectories() []string {
 	var directories []string
-	for _, directory := range []string{m.memory, m.cpu} {
-		if directory != "" {
+	for _, directory := range []string{m.memory, m.cpu, m.accounting} {
+		if directory != "" && !slices.Contains(directories, directory) {
 			directories = append(directories, directory)
 		}
 	}

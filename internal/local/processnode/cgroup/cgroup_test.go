@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/opencontainers/cgroups"
@@ -161,5 +162,49 @@ func TestKernelKillsAboveTheLimit(t *testing.T) {
 		if _, err := os.Stat(directory); err == nil {
 			t.Errorf("%s is left", directory)
 		}
+	}
+}
+
+func TestReadUseMeasuresTheProcessesOfTheGroup(t *testing.T) {
+	manager := Open("test-" + t.TempDir())
+	defer RemoveGroups(manager.GroupDirectories())
+	if manager.memory == "" || manager.cpu == "" {
+		t.Skip(manager.Missing)
+	}
+	group, err := manager.NewLimitedGroup("c", Limits{MemoryBytes: 64 << 20, MilliCPU: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("/bin/sh", "-c", "read go; x=$(head -c 10000000 /dev/zero | tr '\\0' x); i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo ready; read end")
+	in, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := group.AddProcess(command.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = in.Write([]byte("go\n"))
+	if _, err := out.Read(make([]byte, 8)); err != nil {
+		t.Fatal(err)
+	}
+	use := group.ReadUse()
+	if use.MemoryBytes == nil || *use.MemoryBytes < 10_000_000 || *use.MemoryBytes > 64<<20 {
+		t.Errorf("memory: %v", use.MemoryBytes)
+	}
+	if group.measuresCPU && (use.CPUTime == nil || *use.CPUTime < 20*time.Millisecond || *use.CPUTime > time.Minute) {
+		t.Errorf("CPU time: %v", use.CPUTime)
+	}
+	_ = in.Close()
+	_ = command.Wait()
+	group.RemoveGroup()
+	if empty := (&Group{}).ReadUse(); empty != (Use{}) {
+		t.Errorf("a group without controllers measures %+v", empty)
 	}
 }

@@ -270,6 +270,9 @@ func (c *Container) Signal(process *Process, signal syscall.Signal) error {
 	return shim.SendMessage(c.socket, shim.Request{Op: shim.OpSignal, ID: process.ID, Signal: int(signal)})
 }
 
+// InitPID returns the process ID of the container's init, as seen by this process.
+func (c *Container) InitPID() int { return c.init.Pid }
+
 // Kill immediately kills the whole container.
 func (c *Container) Kill() {
 	c.mu.Lock()
