@@ -49,7 +49,10 @@ func (b *both) agree() {
 	for _, resource := range []corev1.ResourceName{"nvidia.com/gpu", corev1.ResourceCPU} {
 		b.choose(resource)
 		b.queuesAgree(&listed, resource)
+		b.countedQueuesAgree(resource)
 	}
+	b.countedNodesAgree()
+	b.countedJobsAgree()
 	b.jobsAgree(&listed)
 	b.eachJobAgrees()
 	b.groupsAgree(&listed)
@@ -230,7 +233,7 @@ func rounded(number, text string) bool {
 		return number == text
 	}
 	shown, err := strconv.ParseFloat(text, 64)
-	return err == nil && math.Abs(is-shown) <= max(0.005, is/100)
+	return err == nil && math.Abs(is-shown) <= max(0.00501, is/100) // half of the last place, and the error of a float64
 }
 
 // wordsInFirstBox returns the words of a row without the borders of its box, and without another box beside it.

@@ -99,7 +99,7 @@ func drawJob(r *rapid.T, i int, machines []*machine) []runtime.Object {
 		}
 	}
 	if plan.Phase != batchv1alpha1.Pending || plan.Nodes != nil {
-		return plan.NewObjects()
+		return drawPodStates(r, plan.NewObjects())
 	}
 	switch rapid.IntRange(0, 2).Draw(r, "waits") {
 	case 0:
@@ -111,6 +111,55 @@ func drawJob(r *rapid.T, i int, machines []*machine) []runtime.Object {
 		plan.Explanation = drawExplanation(r, len(machines))
 	}
 	return plan.NewObjects()
+}
+
+// drawPodStates ends or deletes some of the running pods of a job. If all pods have ended, the job may have ended, too.
+// Pods that have ended stay on their nodes; pods that are being deleted still use their resources.
+func drawPodStates(r *rapid.T, objects []runtime.Object) []runtime.Object {
+	job := objects[0].(*batchv1alpha1.Job)
+	mayEnd, ended, all := rapid.Bool().Draw(r, "all pods end"), 0, 0
+	for _, object := range objects {
+		pod, ok := object.(*corev1.Pod)
+		if !ok {
+			continue
+		}
+		all++
+		if pod.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		states := []string{"succeeds", "fails", "runs", "is deleted"}
+		if mayEnd {
+			states = states[:2]
+		}
+		now := demo.TimeBeforeNow(0)
+		switch rapid.SampledFrom(states).Draw(r, "pod") {
+		case "succeeds":
+			endPod(pod, corev1.PodSucceeded, 0)
+			job.Status.Running, job.Status.Succeeded, ended = job.Status.Running-1, job.Status.Succeeded+1, ended+1
+		case "fails":
+			endPod(pod, corev1.PodFailed, 7)
+			job.Status.Running, job.Status.Failed, ended = job.Status.Running-1, job.Status.Failed+1, ended+1
+		case "is deleted":
+			pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds, pod.Finalizers = &now, new(int64(30)), []string{"test/keep"}
+			job.Status.Running, job.Status.Terminating = job.Status.Running-1, job.Status.Terminating+1
+		}
+	}
+	if all == 0 || ended < all {
+		return objects
+	}
+	job.Status.State.Phase = batchv1alpha1.Completed
+	if job.Status.Failed > 0 {
+		job.Status.State.Phase = batchv1alpha1.Failed
+	}
+	objects[1].(*schedulingv1beta1.PodGroup).Status.Phase = schedulingv1beta1.PodGroupCompleted
+	return objects
+}
+
+// endPod makes a pod end with an exit code.
+func endPod(pod *corev1.Pod, phase corev1.PodPhase, code int32) {
+	pod.Status.Phase = phase
+	ended := corev1.ContainerStateTerminated{ExitCode: code, StartedAt: *pod.Status.StartTime, FinishedAt: demo.TimeBeforeNow(0)}
+	pod.Status.ContainerStatuses[0].Ready, pod.Status.ContainerStatuses[0].State = false, corev1.ContainerState{Terminated: &ended}
 }
 
 // drawExplanation draws an explanation with a reason for each node.
