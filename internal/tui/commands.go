@@ -24,7 +24,7 @@ func (a *App) paletteCommands() []command {
 		all = append(all, command{name: "events", also: []string{"ev"}, help: "show all events", do: a.applyLater(screenapi.Open{Screen: screenapi.Events})})
 	}
 	if _, ok := a.specs[screenapi.History]; ok {
-		all = append(all, command{name: "history", help: "show the amounts in the cluster since the dashboard started", do: a.applyLater(screenapi.Open{Screen: screenapi.History})})
+		all = append(all, command{name: "history", help: "show the history of the cluster since the dashboard started", do: a.applyLater(screenapi.Open{Screen: screenapi.History})})
 	}
 	if a.ctx.Snap.Usage != nil && a.ctx.Snap.Usage.HasGPU {
 		idle := fmt.Sprintf("gpu%%<%d", snapshot.BusyPercent)
@@ -35,10 +35,10 @@ func (a *App) paletteCommands() []command {
 		{name: "job", takes: "ID or name", help: "open a job"},
 		{name: "queue", takes: "name", help: "show the jobs of a queue"},
 		{name: "node", takes: "name", help: "open a node"},
-		{name: "ns", also: []string{"namespace"}, takes: "namespace", help: "show another namespace, or all"},
+		{name: "ns", also: []string{"namespace"}, takes: "namespace", help: "show another namespace or all namespaces"},
 		{name: "ctx", takes: "context", help: "switch to another context of the kubeconfig"},
 		{name: "theme", takes: "name", help: strings.Join(a.prefs.ThemeNames(), ", ")},
-		{name: "resource", takes: "name", help: "resource shown in heat maps and bars"},
+		{name: "resource", takes: "name", help: "choose the resource for heat maps and bars"},
 		{name: "filter", takes: "text", help: "show only matching rows"},
 	} {
 		c.do = func() { a.overlay = &paletteBox{line: newLine(c.name + " ")}; a.overlay.(*paletteBox).findCommands(a) }

@@ -60,7 +60,7 @@ func checkKeyName(path, key string) error {
 	case name == "ctrl+c":
 		return &PreferenceError{path, "ctrl-c always quits", "choose another key"}
 	case !keyPattern.MatchString(name):
-		return &PreferenceError{path, fmt.Sprintf("%q is not a key", key), "for example x, X, ctrl-k, f5, space or pgdn"}
+		return &PreferenceError{path, fmt.Sprintf("%q is not a valid key", key), "use a key such as x, X, ctrl-k, f5, space or pgdn"}
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (a *App) checkConflicts(screen string) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(paths)) {
 		if len(holders[key]) > 1 {
-			return &PreferenceError{paths[key], fmt.Sprintf("key %s has two actions on the screen %s: %s", KeyName(key), screen, strings.Join(holders[key], ", ")), "choose another key, or assign another key to one of the actions"}
+			return &PreferenceError{paths[key], fmt.Sprintf("key %s is assigned to more than one action on the screen %s: %s", KeyName(key), screen, strings.Join(holders[key], ", ")), "choose another key, or assign another key to one of the actions"}
 		}
 	}
 	return nil

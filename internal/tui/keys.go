@@ -31,11 +31,11 @@ func (a *App) commonKeys() []screenapi.Binding {
 		keys = append(keys, screenapi.Binding{Screen: e, Key: tab.Number, Name: strings.ToLower(tab.Tab), Help: "open the " + tab.Tab + " screen", Do: open(tab.Name)})
 	}
 	return append(keys,
-		screenapi.Binding{Screen: e, Key: "esc", Name: "back", Help: "clear marks, then the filter, then close the screen", Do: own(a.handleEscape)},
-		screenapi.Binding{Screen: e, Key: "M", Name: "mine", Help: "show only my jobs, or all jobs", Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
+		screenapi.Binding{Screen: e, Key: "esc", Name: "back", Help: "clear the marks or the filter, or close the screen", Do: own(a.handleEscape)},
+		screenapi.Binding{Screen: e, Key: "M", Name: "mine", Help: "switch between my jobs and all jobs", Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.SetMine{Mine: !ctx.Mine}}
 		}},
-		screenapi.Binding{Screen: e, Key: "0", Name: "all namespaces", Help: "show all namespaces, or only mine", Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
+		screenapi.Binding{Screen: e, Key: "0", Name: "all namespaces", Help: "switch between all namespaces and my namespace", Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 			if ctx.Namespace == "" {
 				return []screenapi.Effect{screenapi.SetNamespace{Namespace: a.own}}
 			}
@@ -44,7 +44,7 @@ func (a *App) commonKeys() []screenapi.Binding {
 		screenapi.Binding{Screen: e, Key: "y", Name: "copy", Help: "copy the screen as text to the terminal's clipboard", Do: func(ctx *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Copy{Text: s.Twin(ctx), What: s.Crumb(ctx)}}
 		}},
-		screenapi.Binding{Screen: e, Key: "z", Name: "undo", Help: "undo a hold, release, suspend, cordon, uncordon or change of a priority or queue within 30 seconds", Writes: true,
+		screenapi.Binding{Screen: e, Key: "z", Name: "undo", Help: "within 30 seconds, undo a hold, release, suspend, cordon, uncordon, priority change or queue change", Writes: true,
 			Guard: a.undoRefusal, Do: own(a.undoLastChange)},
 		screenapi.Binding{Screen: e, Key: "ctrl+l", Name: "redraw", Help: "redraw the screen; the data is always live", Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Redraw{}}

@@ -121,7 +121,7 @@ func (q *question) key(a *App, key tea.KeyPressMsg) {
 		a.overlay = nil
 		a.applyEffects(q.ask.Then, q.from)
 	case name == "enter":
-		q.bad = fmt.Sprintf("that is not %s; correct it, or press esc", q.ask.Expect)
+		q.bad = fmt.Sprintf("the text is not %s; correct it, or press esc", q.ask.Expect)
 	default:
 		q.bad = ""
 		q.line.key(key)
@@ -139,7 +139,7 @@ func (q *question) draw(a *App, c canvas.Canvas) {
 	case q.bad != "":
 		foot = q.bad
 	case q.ask.Expect != "":
-		foot = "type " + q.ask.Expect + " and enter, or esc"
+		foot = "type " + q.ask.Expect + " and press enter, or press esc"
 	}
 	drawQuestionBox(a, c, &q.ask, foot, q.ask.Expect != "", q.line)
 }

@@ -10,7 +10,7 @@ import (
 
 func TestAQuestionSaysWhatWillHappenHoweverLittleRoomThereIs(t *testing.T) {
 	t.Parallel()
-	ask := &screenapi.Ask{Question: "Delete 40 jobs?", Count: 40, Lines: []string{"The jobs, their pods and their logs are deleted.", "2 jobs left as they are."}}
+	ask := &screenapi.Ask{Question: "Delete 40 jobs?", Count: 40, Lines: []string{"The jobs, their pods and their logs will be deleted.", "2 jobs left as they are."}}
 	for i := range 6 {
 		ask.Named = append(ask.Named, fmt.Sprintf("some-namespace/a-job-with-quite-a-long-name-%d R 1-04:12:00 128 gpu", i))
 	}

@@ -94,7 +94,7 @@ func (a *App) applyPreferences(p *Preferences) error {
 func (p *Preferences) checkThemes() error {
 	for _, name := range slices.Sorted(maps.Keys(p.Themes)) {
 		if slices.Contains(theme.Names(), name) {
-			return &PreferenceError{"themes." + name, "this is the name of a built-in theme", "choose another name"}
+			return &PreferenceError{"themes." + name, "a built-in theme already has this name", "choose another name"}
 		}
 		own := p.Themes[name]
 		if field, reason := own.Check(); field != "" {
@@ -182,18 +182,18 @@ func (a *App) addSavedFilters() error {
 		}
 		switch {
 		case !ok:
-			return &PreferenceError{path + ".screen", fmt.Sprintf("%q is not a screen with a filter", screen), "for example jobs or nodes"}
+			return &PreferenceError{path + ".screen", fmt.Sprintf("screen %q does not exist or has no filter", screen), "use a screen with a filter, for example jobs or nodes"}
 		case saved.Name == "":
-			return &PreferenceError{path, "the filter has no name", "add name: TEXT, which is shown as a tab"}
+			return &PreferenceError{path, "the filter has no name", "add name: TEXT, where TEXT is the title of the tab"}
 		case slices.ContainsFunc(a.tabs, func(tab screenapi.Spec) bool { return strings.EqualFold(tab.Tab, saved.Name) }):
 			return &PreferenceError{path + ".name", fmt.Sprintf("a tab named %q already exists", saved.Name), "choose another name"}
 		case saved.Filter == "":
 			return &PreferenceError{path, "the filter is empty", "add filter: TEXT, for example st:f since:1d"}
 		case len(a.tabs) == mostTabs:
-			return &PreferenceError{path, fmt.Sprintf("there are more than %d tabs", mostTabs), "remove some filters"}
+			return &PreferenceError{path, fmt.Sprintf("the dashboard supports at most %d tabs", mostTabs), "remove some filters"}
 		}
 		if err := filterer.SetFilter(&a.ctx, saved.Filter); err != nil {
-			return &PreferenceError{path + ".filter", err.Error(), "see ? in the dashboard for the syntax of filters"}
+			return &PreferenceError{path + ".filter", err.Error(), "press ? in the dashboard to see the filter syntax"}
 		}
 		tab := screenapi.Spec{Name: "filter " + saved.Name, Tab: saved.Name, ShortTab: saved.Name, Number: strconv.Itoa(len(a.tabs) + 1), New: spec.New, Filter: saved.Filter}
 		a.specs[tab.Name] = tab

@@ -114,7 +114,7 @@ func expectDelimiter(decoder *json.Decoder, want json.Delim) error {
 		return err
 	}
 	if token != want {
-		return fmt.Errorf("a list of metrics has an unexpected format: %v instead of %v", token, want)
+		return fmt.Errorf("a metrics list has an unexpected format: found %v instead of %v", token, want)
 	}
 	return nil
 }

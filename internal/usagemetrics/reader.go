@@ -91,7 +91,7 @@ func (r *Reader) Read(ctx context.Context) *snapshot.Usage {
 		return usage
 	}
 	if err := r.gpus.addTo(ctx, usage); err != nil && ctx.Err() == nil {
-		usage.Problem = fmt.Sprintf("the use of GPUs is unknown: %v", err)
+		usage.Problem = fmt.Sprintf("GPU usage is unknown: %v", err)
 	}
 	return usage
 }

@@ -111,7 +111,7 @@ func PrepareThought(q *Question) *Thought {
 			switch {
 			case kind != wanted:
 				if !slices.Contains(plannedKinds, kind) {
-					it.rejectObject(field.Invalid(field.NewPath("kind"), kind.String(), "plans support only Jobs, PodGroups, Pods and Queues"))
+					it.rejectObject(field.Invalid(field.NewPath("kind"), kind.String(), "a plan can contain only Jobs, PodGroups, Pods and Queues"))
 				}
 			default:
 				t.addPlannedObject(q, it, kind, raw, queues, around, types.UID(fmt.Sprintf("%s-%d", q.Plan.UID, i)))

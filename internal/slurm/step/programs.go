@@ -55,7 +55,7 @@ func Main(ctx context.Context, args []string) int {
 	if run := commands[name]; run != nil {
 		return run(ctx, rest)
 	}
-	fmt.Fprintf(os.Stderr, "vc-step: error: unknown command %q: the commands are launch, session, enter, signal, notify, limit, install, %s\n", name, strings.Join(CommandNames, ", "))
+	fmt.Fprintf(os.Stderr, "vc-step: error: unknown command %q; known commands: launch, session, enter, signal, notify, limit, install, %s\n", name, strings.Join(CommandNames, ", "))
 	return 1
 }
 

@@ -143,7 +143,7 @@ func readWidth(text string) (width int, rest string, err error) {
 	}
 	width, err = strconv.Atoi(digits)
 	if err != nil || width > maxWidth {
-		return 0, "", fmt.Errorf("the width %s is larger than %d", digits, maxWidth)
+		return 0, "", fmt.Errorf("the width %s exceeds the maximum of %d", digits, maxWidth)
 	}
 	return width, rest, nil
 }

@@ -80,7 +80,7 @@ func (b *topic) labelRequirements(features []string) []corev1.NodeSelectorRequir
 				names = append(names, name)
 			}
 			slices.Sort(names)
-			hint := "the site's profile defines no features (labels of nodes)"
+			hint := "the site's profile defines no features (node labels)"
 			if len(names) > 0 {
 				hint = "features: " + joinWords(names)
 			}

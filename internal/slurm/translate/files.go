@@ -61,7 +61,7 @@ func (b *topic) workingDirectory() string {
 			b.needs = append(b.needs, Need{r.OptionText("chdir"), dir})
 		}
 	case r.Chdir != "":
-		b.addError(usererror.Errorf("directories on volumes: "+b.volumeDirectories()+"; use --container-workdir for a directory of the image", "--chdir=%s is not on any volume that the site's profile defines", r.Chdir))
+		b.addError(usererror.Errorf("directories on volumes: "+b.volumeDirectories()+"; for a directory in the image, use --container-workdir", "--chdir=%s is not on any volume that the site's profile defines", r.Chdir))
 	}
 	b.recordFields("chdir", "launch.workDir")
 	b.recordFields("container-workdir", "launch.workDir")
@@ -126,9 +126,9 @@ func (b *topic) pathInPod(option, dir, pattern string) string {
 	case option == "input":
 		b.addError(usererror.Errorf("directories on volumes: "+b.volumeDirectories(), "--input=%s is not on any volume that the site's profile defines", pattern))
 	case option == "output":
-		b.notes = append(b.notes, Note{OutputInPodLog, "no shared volume covers " + filepath.Dir(plain) + "; output is in the pod log"})
+		b.notes = append(b.notes, Note{OutputInPodLog, "no shared volume contains " + filepath.Dir(plain) + "; the output is in the pod log"})
 	default:
-		b.warnings = append(b.warnings, "--"+option+"="+pattern+": no shared volume covers "+filepath.Dir(plain)+"; its content is in the pod log")
+		b.warnings = append(b.warnings, "--"+option+"="+pattern+": no shared volume contains "+filepath.Dir(plain)+"; the output is in the pod log")
 	}
 	return ""
 }
@@ -143,7 +143,7 @@ func mountedVolumes(in Input) (*profile.Profile, *part) {
 	}
 	v, _, covered := in.Profile.FindVolume(home)
 	if !covered {
-		b.addNote("--no-container-mount-home: no volume in the site profile covers " + home + ", so the option has no effect")
+		b.addNote("--no-container-mount-home: no volume in the site's profile contains " + home + ", so the option has no effect")
 		return in.Profile, b
 	}
 	without := *in.Profile
@@ -178,7 +178,7 @@ func (b *topic) containerImage() string {
 func (b *source) missingImageError() error {
 	if where := b.Facts.HiddenProfile; where != "" {
 		return usererror.Errorf("specify --container-image, or ask an administrator for permission to get ConfigMap slurm-profile in namespace "+where,
-			"no image is specified, and you are not allowed to read the site's profile in namespace %s, which may specify one", where)
+			"no image is specified, and you are not allowed to read the site's profile in namespace %s, which might define a default image", where)
 	}
 	return usererror.Errorf("specify --container-image or SBATCH_CONTAINER_IMAGE, or set defaultImage in ConfigMap slurm-profile", "no image is specified, and the site's profile has no default image")
 }

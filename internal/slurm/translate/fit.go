@@ -67,7 +67,7 @@ func (b *sizing) fewestPods(most int64) int {
 		n = b.smallestFit(have, limit)
 	}
 	if n == 0 {
-		b.addError(usererror.Errorf(fmt.Sprintf("the nodes of queue %s do not have enough resources for the job in up to %d pods; if the cluster will grow, use --nodes to specify the number of pods", b.target.queue, limit),
+		b.addError(usererror.Errorf(fmt.Sprintf("the nodes of queue %s do not have enough resources for the job with any number of pods up to %d; if nodes will be added to the cluster, use --nodes to specify the number of pods", b.target.queue, limit),
 			"Batch job submission failed: Requested node configuration is not available"))
 		return 1
 	}

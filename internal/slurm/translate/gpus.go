@@ -76,7 +76,7 @@ func (b *sizing) gresPerNode(s *size) ([]optionvalue.Gres, error) {
 	var uneven error
 	for _, g := range b.gpus.total {
 		if each := divideRoundingUp(g.Count, int64(s.nodes)); g.Count%int64(s.nodes) != 0 {
-			uneven = usererror.Errorf(fmt.Sprintf("use --gpus-per-node=%d or --gpus=%d", each, each*int64(s.nodes)), "%s cannot be spread evenly over --nodes=%d", b.totalGPUOptions(), s.nodes)
+			uneven = usererror.Errorf(fmt.Sprintf("use --gpus-per-node=%d or --gpus=%d", each, each*int64(s.nodes)), "%s cannot be divided evenly among --nodes=%d", b.totalGPUOptions(), s.nodes)
 		}
 		g.Count /= int64(s.nodes)
 		all = append(all, g)

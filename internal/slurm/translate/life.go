@@ -91,7 +91,7 @@ func (b *topic) setLifetime() {
 		b.launch.Signal = &launchconfig.Signal{Number: s.Number, Seconds: s.Before, Batch: s.Batch}
 		b.recordFields("signal", "launch.signal")
 		if b.launch.TimeLimit == 0 {
-			b.addNote("--signal=" + s.String() + " is sent before the time limit, but --time is not set")
+			b.addNote("--signal=" + s.String() + " requires a time limit, but --time is not set")
 		}
 	}
 }

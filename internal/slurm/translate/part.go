@@ -95,7 +95,7 @@ func mergeFields[T any](whole *part, to *T, from T) {
 			continue
 		}
 		if !into.Field(i).IsZero() {
-			whole.addError(fmt.Errorf("two parts of the job set %s.%s", set.Type().Name(), set.Type().Field(i).Name))
+			whole.addError(fmt.Errorf("two parts of the job both set %s.%s", set.Type().Name(), set.Type().Field(i).Name))
 		}
 		into.Field(i).Set(set.Field(i))
 	}

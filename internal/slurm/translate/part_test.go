@@ -13,7 +13,7 @@ func TestOnlyOnePartSetsAField(t *testing.T) {
 		t.Errorf("two fields: %+v, %v", whole.job, whole.errs)
 	}
 	whole := mergeParts(queue, queue)
-	if len(whole.errs) != 1 || whole.errs[0].Error() != "two parts of the job set JobSpec.Queue" {
+	if len(whole.errs) != 1 || whole.errs[0].Error() != "two parts of the job both set JobSpec.Queue" {
 		t.Errorf("one field twice: %v", whole.errs)
 	}
 }

@@ -62,7 +62,7 @@ func (b *topic) choosePartition(list string) string {
 		chosen = names[i]
 	}
 	if b.r.Verbose > 0 {
-		b.addNote(fmt.Sprintf("the job requested partitions %s and uses %s", list, chosen))
+		b.addNote(fmt.Sprintf("the job requested partitions %s and uses partition %s", list, chosen))
 	}
 	return chosen
 }
@@ -104,7 +104,7 @@ func exceedsLimit(limit, most optionvalue.Minutes) bool {
 // checkNodeCount adds an error if the partition does not permit the number of nodes.
 func (b *topic) checkNodeCount(nodes int) {
 	if limit := b.p.Partitions[b.target.partition].MaxNodes; limit > 0 && int64(nodes) > limit {
-		b.addError(usererror.Errorf("the limit of partition "+b.target.partition+" is "+formatNumber(limit), "Batch job submission failed: Node count specification invalid"))
+		b.addError(usererror.Errorf("the node limit of partition "+b.target.partition+" is "+formatNumber(limit), "Batch job submission failed: Node count specification invalid"))
 	}
 }
 

@@ -160,7 +160,7 @@ func (b *topic) setTopology() {
 		b.job.NetworkTopology = &batchv1alpha1.NetworkTopologySpec{Mode: batchv1alpha1.HardNetworkTopologyMode, HighestTierAllowed: new(1)}
 		b.recordFields("segment", "spec.networkTopology")
 	default:
-		b.addError(usererror.Errorf("remove the option, or use --switches", "--segment=%d is supported here only for all nodes of a job (--nodes=%d): smaller groups cannot be distinguished", n, b.size.nodes))
+		b.addError(usererror.Errorf("remove --segment, or use --switches", "--segment=%d must equal --nodes=%d here, because groups that are smaller than the job are not supported", n, b.size.nodes))
 	}
 }
 
@@ -190,7 +190,7 @@ func (b *topic) checkNodeNames() {
 	}
 	for _, name := range b.r.Nodelist {
 		if !slices.Contains(b.Facts.NodeNames, name) {
-			b.addError(usererror.Errorf("the cluster has no node "+name+"; sinfo -N lists the nodes", "Batch job submission failed: Invalid node name specified"))
+			b.addError(usererror.Errorf("the cluster has no node "+name+"; run sinfo -N to list the nodes", "Batch job submission failed: Invalid node name specified"))
 			return
 		}
 	}

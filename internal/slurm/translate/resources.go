@@ -71,7 +71,7 @@ func (b *topic) addLicences(list corev1.ResourceList) {
 	for _, one := range all {
 		name, known := b.p.Licenses[one.Name]
 		if !known {
-			b.addError(usererror.Errorf("the site's profile can map a license to an extended resource", "--licenses is not supported here (the site's profile defines no license %q)", one.Name))
+			b.addError(usererror.Errorf("the site's profile can map a license to an extended resource", "--licenses: the site's profile does not define license %q", one.Name))
 			continue
 		}
 		list[corev1.ResourceName(name)] = *resource.NewQuantity(one.Count, resource.DecimalSI)

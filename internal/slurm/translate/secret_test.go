@@ -70,7 +70,7 @@ func TestWithoutTheHomeDirectory(t *testing.T) {
 	if got := at(t, r, main+"volumeMounts"); strings.Contains(got, `"/home"`) || !strings.Contains(got, `"/data"`) {
 		t.Errorf("mounts are %s", got)
 	}
-	if r.Spec.WorkDir != "" || r.Spec.Output != "" || !slices.Contains(r.NoteTexts(), "no shared volume covers /home/mei/p; output is in the pod log") {
+	if r.Spec.WorkDir != "" || r.Spec.Output != "" || !slices.Contains(r.NoteTexts(), "no shared volume contains /home/mei/p; the output is in the pod log") {
 		t.Errorf("%+v, %q", r.Spec, r.Notes)
 	}
 	if made := r.Made[0]; made.Option != "--no-container-mount-home" || len(made.Fields) != 1 {
@@ -81,7 +81,7 @@ func TestWithoutTheHomeDirectory(t *testing.T) {
 		t.Errorf("%q, %v", r.Notes, err)
 	}
 	r, err = try(t, "--no-container-mount-home", func(in *Input) { in.Environ = []string{"HOME=/root"} })
-	if err != nil || !slices.Contains(r.NoteTexts(), "--no-container-mount-home: no volume in the site profile covers /root, so the option has no effect") {
+	if err != nil || !slices.Contains(r.NoteTexts(), "--no-container-mount-home: no volume in the site's profile contains /root, so the option has no effect") {
 		t.Errorf("%q, %v", r.Notes, err)
 	}
 	r, err = try(t, "--container-mount-home", home)

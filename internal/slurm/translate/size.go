@@ -36,7 +36,7 @@ func (b *sizing) setSize() {
 		nodes = least
 	}
 	if nodes > maxNodes {
-		b.addError(usererror.Errorf(fmt.Sprintf("a job can have at most %d nodes; use --array to run more in parallel", maxNodes), "Batch job submission failed: Requested node configuration is not available (%d nodes)", nodes))
+		b.addError(usererror.Errorf(fmt.Sprintf("a job can have at most %d nodes; to use more nodes in parallel, use --array", maxNodes), "Batch job submission failed: Requested node configuration is not available (%d nodes)", nodes))
 		nodes, least = 1, 1
 	}
 	var uneven error

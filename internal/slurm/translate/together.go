@@ -21,12 +21,12 @@ func invalidTasksError(hint string, args ...any) error {
 func (b *sizing) checkTasks() {
 	r, s := b.r, &b.size
 	if room := r.TasksPerNode * int64(s.nodes); r.TasksPerNode > 0 && r.Tasks > room {
-		b.addError(invalidTasksError("%d nodes with --ntasks-per-node=%d can run only %d of --ntasks=%d: use --nodes=%d or --ntasks-per-node=%d",
+		b.addError(invalidTasksError("%d nodes with --ntasks-per-node=%d can run only %d tasks, but --ntasks=%d was requested: use --nodes=%d or --ntasks-per-node=%d",
 			s.nodes, r.TasksPerNode, room, r.Tasks, divideRoundingUp(r.Tasks, r.TasksPerNode), divideRoundingUp(r.Tasks, int64(s.nodes))))
 	}
 	total := sumCounts(s.gres, "gpu") * int64(s.nodes)
 	if r.TasksPerGPU > 0 && r.Tasks > r.TasksPerGPU*total {
-		b.addError(invalidTasksError("%d GPUs with --ntasks-per-gpu=%d can run only %d of --ntasks=%d", total, r.TasksPerGPU, r.TasksPerGPU*total, r.Tasks))
+		b.addError(invalidTasksError("%d GPUs with --ntasks-per-gpu=%d can run only %d tasks, but --ntasks=%d was requested", total, r.TasksPerGPU, r.TasksPerGPU*total, r.Tasks))
 	}
 }
 
@@ -40,16 +40,16 @@ func (b *sizing) checkGPUs() {
 	}
 	switch {
 	case total > 0 && perNode > 0 && total != perNode*int64(s.nodes):
-		b.addError(usererror.Errorf(fmt.Sprintf("use --gpus=%d, or remove one of the options", perNode*int64(s.nodes)), "%s and %s conflict on %d nodes", b.totalGPUOptions(), r.OptionText(node), s.nodes))
+		b.addError(usererror.Errorf(fmt.Sprintf("use --gpus=%d, or remove one of the options", perNode*int64(s.nodes)), "%s and %s conflict for a job with %d nodes", b.totalGPUOptions(), r.OptionText(node), s.nodes))
 	case perNode > 0 && perTask*s.onNode > perNode:
-		b.addError(usererror.Errorf(fmt.Sprintf("use --gpus-per-node=%d or --ntasks-per-node=%d", perTask*s.onNode, max(perNode/perTask, 1)), "%s and %s conflict with %d tasks per node", r.OptionText(node), r.OptionText("gpus-per-task"), s.onNode))
+		b.addError(usererror.Errorf(fmt.Sprintf("use --gpus-per-node=%d or --ntasks-per-node=%d", perTask*s.onNode, max(perNode/perTask, 1)), "%s and %s conflict for a job with %d tasks per node", r.OptionText(node), r.OptionText("gpus-per-task"), s.onNode))
 	case perNode == 0 && bothAreSet && perTask*s.tasks != total:
-		b.addError(usererror.Errorf(fmt.Sprintf("use --gpus=%d, or remove one of the options", perTask*s.tasks), "%s and %s conflict with %d tasks", b.totalGPUOptions(), r.OptionText("gpus-per-task"), s.tasks))
+		b.addError(usererror.Errorf(fmt.Sprintf("use --gpus=%d, or remove one of the options", perTask*s.tasks), "%s and %s conflict for a job with %d tasks", b.totalGPUOptions(), r.OptionText("gpus-per-task"), s.tasks))
 	}
 	none := sumCounts(s.gres, "gpu") == 0
 	for _, name := range []string{"cpus-per-gpu", "mem-per-gpu", "ntasks-per-gpu"} {
 		if none && r.HasOption(name) {
-			b.addError(usererror.Errorf("request GPUs with --gpus or --gpus-per-node", "--%s requires GPUs, but none are requested", name))
+			b.addError(usererror.Errorf("request GPUs with --gpus or --gpus-per-node", "--%s requires GPUs, but no GPUs are requested", name))
 		}
 	}
 	if r.CPUsPerGPU > 0 && r.CPUsPerTask > 0 { // --tres-per-task sets both
@@ -67,7 +67,7 @@ func (b *sizing) checkMemory() {
 	for _, name := range []string{"mem", "mem-per-cpu", "mem-per-gpu"} {
 		lacksGPUs := name == "mem-per-gpu" && len(b.size.gres) == 0
 		if r.HasOption(name) && b.size.memory == 0 && !lacksGPUs {
-			b.addNote("--" + name + "=0: the job has no memory limit, and no memory is reserved for it; --exclusive gives it the whole node")
+			b.addNote("--" + name + "=0: the job has no memory limit, and no memory is reserved for the job; use --exclusive to get the whole node")
 		}
 	}
 }

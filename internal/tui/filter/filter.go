@@ -115,7 +115,7 @@ func (f *Fields[R]) parseTermOf(w word) (func(R) bool, error) {
 			return one.parseNumberTerm(operator, value)
 		}
 	}
-	return nil, fmt.Errorf("unknown key %q; keys: %s; put a word that contains %q in quotes", key+operator, strings.Join(f.FilterKeys(), " "), operator)
+	return nil, fmt.Errorf("unknown key %q; known keys: %s; to search for a word that contains %q, put the word in quotes", key+operator, strings.Join(f.FilterKeys(), " "), operator)
 }
 
 func (f *Fields[R]) matchPlainText(text string) func(R) bool {
@@ -136,7 +136,7 @@ func changesInLower(r rune) bool { return unicode.ToLower(r) != r }
 
 func (w *Word[R]) parseWordTerm(operator, value string) (func(R) bool, error) {
 	if operator != ":" && operator != "=" {
-		return nil, fmt.Errorf("%s has no numeric values: use %s:%s", w.Key, w.Key, value)
+		return nil, fmt.Errorf("%s is not numeric: use %s:%s", w.Key, w.Key, value)
 	}
 	wanted := slices.DeleteFunc(strings.Split(strings.ToLower(value), ","), func(one string) bool { return one == "" })
 	if len(wanted) == 0 {
@@ -226,7 +226,7 @@ func (n *Number[R]) parseBound(value string) (float64, error) {
 	if !n.Time {
 		bound, err := strconv.ParseFloat(value, 64)
 		if err != nil || bound != bound {
-			return 0, fmt.Errorf("%s: %q is not a number; use a number, for example %s%s8", n.Key, value, n.Key, n.usualOperator())
+			return 0, fmt.Errorf("%s: %q is not a number; for example, use %s%s8", n.Key, value, n.Key, n.usualOperator())
 		}
 		return bound, nil
 	}
@@ -237,7 +237,7 @@ func (n *Number[R]) parseBound(value string) (float64, error) {
 	}
 	length, err := time.ParseDuration(value)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %q is not a duration; use a duration, for example %s%s2h, 90s, 5m or 3d", n.Key, value, n.Key, n.usualOperator())
+		return 0, fmt.Errorf("%s: %q is not a duration; for example, use %s%s2h, 90s, 5m or 3d", n.Key, value, n.Key, n.usualOperator())
 	}
 	return length.Seconds(), nil
 }

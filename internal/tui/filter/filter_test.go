@@ -91,11 +91,11 @@ func TestRowsAreFiltered(t *testing.T) {
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ text, want string }{
-		"a key that does not exist": {"zone:a", `unknown key "zone:"; keys: queue: st: name: gpu>= time>= since:; put a word that contains ":" in quotes`},
-		"a number that is none":     {"gpu>=x", `gpu: "x" is not a number; use a number, for example gpu>=8`},
-		"not a number":              {"gpu>=NaN", `gpu: "NaN" is not a number; use a number, for example gpu>=8`},
-		"a time that is none":       {"time>3x", `time: "3x" is not a duration; use a duration, for example time>=2h, 90s, 5m or 3d`},
-		"a word is no amount":       {"queue>3", "queue has no numeric values: use queue:3"},
+		"a key that does not exist": {"zone:a", `unknown key "zone:"; known keys: queue: st: name: gpu>= time>= since:; to search for a word that contains ":", put the word in quotes`},
+		"a number that is none":     {"gpu>=x", `gpu: "x" is not a number; for example, use gpu>=8`},
+		"not a number":              {"gpu>=NaN", `gpu: "NaN" is not a number; for example, use gpu>=8`},
+		"a time that is none":       {"time>3x", `time: "3x" is not a duration; for example, use time>=2h, 90s, 5m or 3d`},
+		"a word is no amount":       {"queue>3", "queue is not numeric: use queue:3"},
 		"text behind a quote":       {`"a"b`, `a closing " must be followed by a space`},
 	}
 	for name, tc := range cases {

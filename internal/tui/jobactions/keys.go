@@ -30,16 +30,16 @@ type key struct {
 }
 
 var keys = []key{
-	{"x", "cancel", "end jobs permanently, but keep their records", 10, screenapi.Cancel, "Their pods are stopped permanently; the jobs remain as records.",
-		"Its pods are stopped permanently; the job remains as a record.", clusterops.Cancel},
-	{"p", "suspend", "stop the pods of jobs, but keep the jobs", 21, screenapi.Suspend, "Their pods are stopped; work since the last checkpoint is lost.",
-		"Its pods are stopped; work since the last checkpoint is lost.", clusterops.Suspend},
-	{"r", "resume", "start suspended jobs again", 20, screenapi.Resume, "They return to their queues.", "It returns to its queue.", clusterops.Resume},
-	{"R", "requeue", "stop all pods of jobs and start them again", 22, screenapi.Requeue, "All their pods are stopped and they return to their queues; work since the last checkpoint is lost.",
-		"All its pods are stopped and it returns to its queue; work since the last checkpoint is lost.", clusterops.Restart},
-	{"h", "hold", "keep jobs from starting", 23, screenapi.Hold, "They do not start until they are released.", "It does not start until it is released.", clusterops.Hold},
-	{"u", "release", "release held jobs", 24, screenapi.Release, "They start as soon as enough resources are free.", "It starts as soon as enough resources are free.", clusterops.Release},
-	{"ctrl+d", "delete", "delete jobs with their pods and logs", 0, screenapi.Delete, "The jobs, their pods and their logs are deleted.", "The job, its pods and their logs are deleted.", clusterops.Delete},
+	{"x", "cancel", "end jobs permanently, but keep their records", 10, screenapi.Cancel, "The jobs' pods will be stopped permanently. The job records will be kept.",
+		"The job's pods will be stopped permanently. The job record will be kept.", clusterops.Cancel},
+	{"p", "suspend", "stop the pods of jobs, but keep the jobs", 21, screenapi.Suspend, "The jobs' pods will be stopped. Work since the last checkpoint will be lost.",
+		"The job's pods will be stopped. Work since the last checkpoint will be lost.", clusterops.Suspend},
+	{"r", "resume", "start suspended jobs again", 20, screenapi.Resume, "The jobs will return to their queues.", "The job will return to its queue.", clusterops.Resume},
+	{"R", "requeue", "stop all pods of jobs and start them again", 22, screenapi.Requeue, "All pods of the jobs will be stopped, and the jobs will return to their queues. Work since the last checkpoint will be lost.",
+		"All pods of the job will be stopped, and the job will return to its queue. Work since the last checkpoint will be lost.", clusterops.Restart},
+	{"h", "hold", "keep jobs from starting", 23, screenapi.Hold, "The jobs will not start until they are released.", "The job will not start until it is released.", clusterops.Hold},
+	{"u", "release", "release held jobs", 24, screenapi.Release, "The jobs will start as soon as enough resources are free.", "The job will start as soon as enough resources are free.", clusterops.Release},
+	{"ctrl+d", "delete", "delete jobs with their pods and logs", 0, screenapi.Delete, "The jobs, their pods and their logs will be deleted.", "The job, its pods and their logs will be deleted.", clusterops.Delete},
 }
 
 // BindingsFor returns the key bindings for a screen.
@@ -60,7 +60,7 @@ func BindingsFor(name string, targets Targets) []screenapi.Binding {
 // editBinding returns the binding that opens a single job in an editor.
 func editBinding(name string, targets Targets) screenapi.Binding {
 	return screenapi.Binding{
-		Screen: name, Key: "ctrl+e", Name: "edit", Help: "open the job in your editor, with the checks of vcctl job edit", Writes: true,
+		Screen: name, Key: "ctrl+e", Name: "edit", Help: "edit the job in your editor, with the same checks as vcctl job edit", Writes: true,
 		Guard: func(ctx *screenapi.Context, s screenapi.Screen) string {
 			if n := len(targets(ctx, s)); n != 1 {
 				return "edit: select one job"

@@ -17,7 +17,7 @@ import (
 // priorityBinding returns the binding that gives jobs another priority class.
 func priorityBinding(name string, targets Targets) screenapi.Binding {
 	return screenapi.Binding{
-		Screen: name, Key: "ctrl+p", Name: "priority", Help: "give jobs another priority class", Writes: true,
+		Screen: name, Key: "ctrl+p", Name: "priority", Help: "change the priority class of jobs", Writes: true,
 		Guard: func(ctx *screenapi.Context, s screenapi.Screen) string { return priorityRefusal(targets(ctx, s)) },
 		Do: func(ctx *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
 			return askForPriority(ctx, activeJobs(targets(ctx, s)))

@@ -21,10 +21,10 @@ func ViewBindings(name string, selected func(screenapi.Screen) *snapshot.Job) []
 		}
 	}
 	keys := []screenapi.Binding{
-		{Screen: name, Key: "enter", Name: "open", Help: "the job with its pods, logs and events", Footer: 4, Guard: isSelected, Do: open(screenapi.Job, "")},
-		{Screen: name, Key: "w", Name: "why", Help: "why the job is waiting, its estimated start, and what would start it", Footer: 5, Guard: isSelected, Do: open(screenapi.Explain, "")},
-		{Screen: name, Key: "l", Name: "logs", Help: "the logs of the job's pods", Footer: 6, Guard: isSelected, Do: open(screenapi.Job, "#logs")},
-		{Screen: name, Key: "s", Name: "shell", Help: "a shell in the job's first running pod; exit it to return to the dashboard", Footer: 35, Writes: true,
+		{Screen: name, Key: "enter", Name: "open", Help: "open the job with its pods, logs and events", Footer: 4, Guard: isSelected, Do: open(screenapi.Job, "")},
+		{Screen: name, Key: "w", Name: "why", Help: "show why the job is waiting, its estimated start, and changes that would start it", Footer: 5, Guard: isSelected, Do: open(screenapi.Explain, "")},
+		{Screen: name, Key: "l", Name: "logs", Help: "show the logs of the job's pods", Footer: 6, Guard: isSelected, Do: open(screenapi.Job, "#logs")},
+		{Screen: name, Key: "s", Name: "shell", Help: "open a shell in the job's first running pod; exit it to return", Footer: 35, Writes: true,
 			Guard: func(_ *screenapi.Context, s screenapi.Screen) string {
 				job := selected(s)
 				switch {

@@ -45,7 +45,7 @@ func arrangeColumns[R any](t *Table[R], entries []string, object func(R) any) (c
 			return nil, nil, err
 		}
 		if chosen[column.Key] {
-			return nil, nil, &screenapi.ArrangementError{Index: i, What: fmt.Sprintf("column %q is listed twice", entry), Hint: "remove one of them"}
+			return nil, nil, &screenapi.ArrangementError{Index: i, What: fmt.Sprintf("column %q is listed twice", entry), Hint: "remove one of the two entries"}
 		}
 		chosen[column.Key] = true
 		columns = append(columns, column)
@@ -100,7 +100,7 @@ const (
 // newPathColumn returns a column that shows the field of a row's object at a JSONPath.
 func newPathColumn[R any](title, path string, id func(R) string, object func(R) any) (Column[R], *screenapi.ArrangementError) {
 	if object == nil {
-		return Column[R]{}, &screenapi.ArrangementError{What: fmt.Sprintf("%s:%s: the rows of this screen have no fields", title, path), Hint: "use a JSONPath on the screens jobs and queues"}
+		return Column[R]{}, &screenapi.ArrangementError{What: fmt.Sprintf("%s:%s: this screen does not support columns with a JSONPath", title, path), Hint: "use columns with a JSONPath only on the screens jobs and queues"}
 	}
 	parsed, err := fieldpath.Parse(path)
 	if title == "" || strings.Trim(path, "{}. ") == "" || err != nil {
@@ -149,7 +149,7 @@ func sortKeysOf[R any](columns []Column[R], entries []string) ([]sortKey, error)
 		case at < 0:
 			return nil, &screenapi.ArrangementError{InSort: true, Index: i, What: fmt.Sprintf("cannot sort by %q", key), Hint: "columns: " + strings.Join(columnKeys(columns, true), ", ")}
 		case i >= mostSortKeys:
-			return nil, &screenapi.ArrangementError{InSort: true, Index: i, What: fmt.Sprintf("more than %d columns to sort by", mostSortKeys), Hint: "remove the last ones"}
+			return nil, &screenapi.ArrangementError{InSort: true, Index: i, What: fmt.Sprintf("cannot sort by more than %d columns", mostSortKeys), Hint: "remove the last columns"}
 		}
 		order = append(order, sortKey{columns[at].Key, descending})
 	}

@@ -24,12 +24,12 @@ func (of rowsOf) do(what func(Rows, *screenapi.Context) []screenapi.Effect) func
 func TextKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
 	plain := rowsOf(of).change
 	return []screenapi.Binding{
-		{Screen: name, Key: "up", Also: []string{"k"}, Name: "up", Help: "the row or line above", Do: plain(func(r Rows) { r.Move(-1) })},
-		{Screen: name, Key: "down", Also: []string{"j"}, Name: "down", Help: "the row or line below", Do: plain(func(r Rows) { r.Move(1) })},
-		{Screen: name, Key: "pgup", Also: []string{"ctrl+b"}, Name: "page up", Help: "one page up", Do: plain(func(r Rows) { r.Page(-1) })},
-		{Screen: name, Key: "pgdown", Also: []string{"ctrl+f"}, Name: "page down", Help: "one page down", Do: plain(func(r Rows) { r.Page(1) })},
-		{Screen: name, Key: "home", Name: "first", Help: "the first row", Do: plain(Rows.Home)},
-		{Screen: name, Key: "end", Also: []string{"G"}, Name: "last", Help: "the last row", Do: plain(Rows.End)},
+		{Screen: name, Key: "up", Also: []string{"k"}, Name: "up", Help: "move up one row or line", Do: plain(func(r Rows) { r.Move(-1) })},
+		{Screen: name, Key: "down", Also: []string{"j"}, Name: "down", Help: "move down one row or line", Do: plain(func(r Rows) { r.Move(1) })},
+		{Screen: name, Key: "pgup", Also: []string{"ctrl+b"}, Name: "page up", Help: "move up one page", Do: plain(func(r Rows) { r.Page(-1) })},
+		{Screen: name, Key: "pgdown", Also: []string{"ctrl+f"}, Name: "page down", Help: "move down one page", Do: plain(func(r Rows) { r.Page(1) })},
+		{Screen: name, Key: "home", Name: "first", Help: "go to the first row", Do: plain(Rows.Home)},
+		{Screen: name, Key: "end", Also: []string{"G"}, Name: "last", Help: "go to the last row", Do: plain(Rows.End)},
 	}
 }
 
@@ -44,7 +44,7 @@ func RowKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
 
 // FirstRowKey returns the key "g" for tables that cannot be grouped.
 func FirstRowKey(name string, of func(screenapi.Screen) Rows) screenapi.Binding {
-	return screenapi.Binding{Screen: name, Key: "g", Name: "top", Help: "the first row; on some screens, g groups rows", Do: rowsOf(of).change(Rows.Home)}
+	return screenapi.Binding{Screen: name, Key: "g", Name: "top", Help: "go to the first row; on some screens, g groups rows", Do: rowsOf(of).change(Rows.Home)}
 }
 
 // MarkKeys returns the keys for tables whose rows can be marked.
@@ -52,7 +52,7 @@ func MarkKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
 	do := rowsOf(of).change
 	return []screenapi.Binding{
 		{Screen: name, Key: "space", Name: "mark", Help: "mark or unmark the row; actions then apply to all marked rows", Footer: 42, Do: do(Rows.Mark)},
-		{Screen: name, Key: "v", Name: "range", Help: "start or end a range of marks", Do: do(Rows.Range)},
+		{Screen: name, Key: "v", Name: "range", Help: "start or end a range of marked rows", Do: do(Rows.Range)},
 		{Screen: name, Key: "ctrl+a", Name: "mark all", Help: "mark all visible rows", Do: do(Rows.MarkAll)},
 	}
 }

@@ -16,7 +16,7 @@ import (
 func AskAndSave(question, name, text, what string) screenapi.Effect {
 	return screenapi.Input{
 		Question: question,
-		Lines:    []string{"File name; a relative name is in the directory in which the dashboard was started."},
+		Lines:    []string{"Enter a file name. Relative names refer to the directory where the dashboard was started."},
 		Value:    name,
 		Check:    checkNewFile,
 		Then: func(path string) []screenapi.Effect {
@@ -29,7 +29,7 @@ func AskAndSave(question, name, text, what string) screenapi.Effect {
 
 func checkNewFile(path string) error {
 	if path == "" {
-		return errors.New("type the name of a file")
+		return errors.New("enter a file name")
 	}
 	return nil
 }

@@ -155,7 +155,7 @@ func TestTheSignalFollowsAShorterLimit(t *testing.T) {
 	p, code := steptest.Run(t, "#!/bin/bash\nexec 9<> <(:)\ntrap 'squeue -h -o %l; exit 7' USR1\nvc-step limit soon; vc-step limit 60\nwhile :; do read -t 1 -u 9; done\n", func(p *steptest.Pod) {
 		p.Spec.TimeLimit, p.Spec.Signal = 3600, &launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 60, Batch: true}
 	})
-	if code != 7 || p.Out.String() != "1:00\n" || !strings.Contains(p.Err.String(), `"soon" is not a number of seconds`) {
+	if code != 7 || p.Out.String() != "1:00\n" || !strings.Contains(p.Err.String(), `"soon" is not a valid number of seconds`) {
 		t.Errorf("%d %s%s", code, p.Out.String(), p.Err.String())
 	}
 }
@@ -214,7 +214,7 @@ func TestAJobCanBeRequeuedAndCancelledFromInside(t *testing.T) {
 	}{
 		"requeue":      {"scontrol requeue $SLURM_JOB_ID", launchconfig.ExitRequeue, "DUE TO JOB REQUEUE"},
 		"cancel":       {"scancel $SLURM_JOB_ID", launchconfig.ExitCancelled, "*** JOB 42 ON t-head-0 CANCELLED"},
-		"another job":  {"scancel 43; exit 9", 9, "job 43 is not this job (42)"},
+		"another job":  {"scancel 43; exit 9", 9, "job 43 is not the current job (42)"},
 		"said aloud":   {"scancel -v $SLURM_JOB_ID", launchconfig.ExitCancelled, "scancel: Terminating job 42"},
 		"a signal":     {"trap 'exit 7' USR1; scancel -v -b --signal=SIGUSR1 42; while :; do sleep 0.01; done", 7, "scancel: Signal USR1 to job 42"},
 		"what is not":  {"scontrol suspend 42; exit 9", 9, "is not supported inside a job"},

@@ -48,7 +48,7 @@ func RunLimit(ctx context.Context, words []string) error {
 	}
 	seconds, err := strconv.ParseInt(words[0], 10, 64)
 	if err != nil || seconds <= 0 {
-		return fmt.Errorf("limit: %q is not a number of seconds", words[0])
+		return fmt.Errorf("limit: %q is not a valid number of seconds", words[0])
 	}
 	return jobclient.Query(ctx, protocol.Request{Limit: seconds})
 }

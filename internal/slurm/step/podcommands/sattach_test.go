@@ -41,7 +41,7 @@ sattach 42.0; echo "over $?"
 			t.Errorf("%s: %q, want %q", file, got, want)
 		}
 	}
-	steptest.RequireParts(t, p.Err.String(), "sattach: error: no job step 42.0: Invalid job id specified", "sattach: hint: scontrol show step")
+	steptest.RequireParts(t, p.Err.String(), "sattach: error: job step 42.0 not found: Invalid job id specified", "sattach: hint: run scontrol show step")
 }
 
 // The launcher exits only after viewers of its last step have seen the end of the step.
@@ -76,7 +76,7 @@ func TestSattachSaysWhatItCannotDo(t *testing.T) {
 		"":                         "Did not supply a job step id",
 		"42":                       "Invalid job id specified: 42",
 		"42.batch":                 "Invalid job id specified: 42.batch",
-		"43.0":                     "job 43 is not this job (42)",
+		"43.0":                     "job 43 is not the current job (42)",
 		"--pty 42.0":               "--pty is not supported here",
 		"--input-filter=0 42.0":    "--input-filter is not supported here",
 		"--output-filter=one 42.0": `Invalid numeric value "one" for --output-filter.`,

@@ -102,7 +102,7 @@ func TestCopiesThatCannotBe(t *testing.T) {
 		"sbcast /tmp to":         "sbcast: error: Can't copy `/tmp`: not a regular file",
 		"sbcast data nosuch/to":  "nosuch/to: No such file or directory",
 		"sbcast data /tmp":       "/tmp: is a directory",
-		"sbcast -j 43 data to":   "sbcast: error: job 43 is not this job (42)",
+		"sbcast -j 43 data to":   "sbcast: error: job 43 is not the current job (42)",
 		"sbcast -j 42.7 data to": "sbcast: error: Invalid job id specified: job 42 has no step 7",
 		"sbcast --color data to": "sbcast: unrecognized option '--color'",
 		"sgather -r . to":        "sgather: error: Can't copy `",

@@ -35,7 +35,7 @@ var RunScontrol = (&command{table: &scontrolTable, isPartial: true, isOwn: isOwn
 
 func runScontrol(ctx context.Context, p getopt.Parsed) (int, error) {
 	if len(p.Operands) == 0 {
-		return 0, errors.New("a command is missing: use show hostnames, show hostlist, show job or requeue")
+		return 0, errors.New("missing command: use show hostnames, show hostlist, show job or requeue")
 	}
 	verb, rest := p.Operands[0], p.Operands[1:]
 	switch {
@@ -47,7 +47,7 @@ func runScontrol(ctx context.Context, p getopt.Parsed) (int, error) {
 		fmt.Fprintln(os.Stdout, "Slurmctld(primary) is UP")
 		return 0, nil
 	}
-	return 0, fmt.Errorf("%q is not supported inside a job; run scontrol where the job was submitted", strings.Join(p.Operands, " "))
+	return 0, fmt.Errorf("%q is not supported inside a job; run scontrol on the host where the job was submitted", strings.Join(p.Operands, " "))
 }
 
 // isAbbreviation reports whether text is an abbreviation of word that has at least the given number of letters.
@@ -87,7 +87,7 @@ func runShow(ctx context.Context, out io.Writer, words []string, oneLine bool) e
 	case isAbbreviation(what, "jobs", 1):
 		return showJob(ctx, out, arguments, oneLine)
 	}
-	return fmt.Errorf("show %s is not supported inside a job; run scontrol where the job was submitted", words[0])
+	return fmt.Errorf("show %s is not supported inside a job; run scontrol on the host where the job was submitted", words[0])
 }
 
 // showJob prints this job as key=value pairs.
@@ -154,8 +154,8 @@ func boolDigit(yes bool) int {
 }
 
 func foreignJobError(id string, own *launchconfig.Pod) error {
-	return usererror.Errorf("to reach other jobs, run the same command where the job was submitted",
-		"job %s is not this job (%s): a job can reach only itself because its pods have no permissions in the cluster", id, own.SlurmJobID())
+	return usererror.Errorf("to access other jobs, run the same command on the host where the job was submitted",
+		"job %s is not the current job (%s): a job can access only itself, because its pods have no permissions in the cluster", id, own.SlurmJobID())
 }
 
 func expandPattern(j *protocol.JobAnswer, client *jobclient.Client, pattern string) string {

@@ -20,11 +20,11 @@ import (
 // squeueTable lists the options of squeue that are supported inside a job.
 var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 	{Long: "noheader", Short: 'h', Help: "do not print the header"},
-	{Long: "jobs", Short: 'j', Arg: getopt.Optional, Value: "ids", Help: "only these jobs"},
+	{Long: "jobs", Short: 'j', Arg: getopt.Optional, Value: "ids", Help: "show only these jobs"},
 	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "format", Help: "columns to print: %i %j %t %M %L %l %D %P %u %N"},
-	{Long: "states", Short: 't', Arg: getopt.Required, Value: "states", Help: "only jobs in these states"},
-	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "users", Help: "only jobs of these users"},
-	{Long: "me", Help: "only your jobs"},
+	{Long: "states", Short: 't', Arg: getopt.Required, Value: "states", Help: "show only jobs in these states"},
+	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "users", Help: "show only jobs of these users"},
+	{Long: "me", Help: "show only your jobs"},
 	{Long: "version", Short: 'V', Help: "print the version"},
 	{Long: "help", Help: "print this help"},
 	{Long: "usage", Help: "print a brief list of all options"},

@@ -168,7 +168,7 @@ func (c *Conn) ReceiveFrame() (Frame, error) {
 }
 
 // LauncherGoneHint is the hint for errors that occur because the launcher does not respond.
-const LauncherGoneHint = "the job may be ending: run sacct outside the job to see how it ended, or try again"
+const LauncherGoneHint = "the job might be ending; try again, or run sacct outside the job to see how it ended"
 
 // ReceiveAnswer waits for the response to a request and decodes it into to, which may be nil. It calls notice, which
 // may be nil, for each notice that arrives before the response.
@@ -191,7 +191,7 @@ func (c *Conn) ReceiveAnswer(to any, notice func(string)) error {
 			}
 			return json.Unmarshal(f.Data, to)
 		default:
-			return fmt.Errorf("the job's launcher answered with an unexpected message of kind %d", f.Kind)
+			return fmt.Errorf("the job's launcher returned an unexpected message of kind %d", f.Kind)
 		}
 	}
 }

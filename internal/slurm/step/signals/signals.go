@@ -21,7 +21,7 @@ func ParseNumber(text string) (int, error) {
 	if n := unix.SignalNum(name); n != 0 {
 		return int(n), nil
 	}
-	return 0, fmt.Errorf("%q is not a signal", text)
+	return 0, fmt.Errorf("%q is not a valid signal", text)
 }
 
 // NoMemory is the signal number that Slurm reports for a process that used too much memory.

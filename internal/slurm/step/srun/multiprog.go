@@ -29,7 +29,7 @@ func parsePrograms(text string) ([]program, error) {
 			continue
 		}
 		if len(words) == 1 {
-			return nil, fmt.Errorf("line %d: tasks %s have no program", number+1, words[0])
+			return nil, fmt.Errorf("line %d: no program is specified for tasks %s", number+1, words[0])
 		}
 		p := program{args: words[1:], all: words[0] == "*"}
 		if !p.all {
@@ -53,7 +53,7 @@ func parseRanks(text string) ([]rankRange, error) {
 		to, err2 := strconv.Atoi(last)
 		isNumber := err == nil && err2 == nil && from >= 0
 		if !isNumber || to < from {
-			return nil, fmt.Errorf("%q is not a list of tasks: use 0-3,5 or *", text)
+			return nil, fmt.Errorf("%q is not a valid list of tasks: use a list such as 0-3,5, or *", text)
 		}
 		ranks = append(ranks, rankRange{from, to})
 	}
@@ -93,7 +93,7 @@ func splitWords(line string) ([]string, error) {
 		}
 	}
 	if quote != 0 {
-		return nil, fmt.Errorf("the quote %c is not closed", quote)
+		return nil, fmt.Errorf("missing closing quote %c", quote)
 	}
 	if inWord {
 		words = append(words, word.String())

@@ -21,7 +21,7 @@ const withValue = "bcDEeFIiJLlmOopQRSWw"
 func RunRsh(ctx context.Context, args []string) int {
 	host, command := rshArguments(args)
 	if host == "" || len(command) == 0 {
-		fmt.Fprintln(os.Stderr, launchconfig.RshName+": error: specify a host and a command, as for ssh")
+		fmt.Fprintln(os.Stderr, launchconfig.RshName+": error: specify a host and a command, as with ssh")
 		return 255
 	}
 	client, err := jobclient.New()
@@ -77,5 +77,5 @@ func findNode(hosts []string, name string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("%s is not a node of this job: %s", name, strings.Join(hosts, ", "))
+	return 0, fmt.Errorf("%s is not a node of this job; the job's nodes are %s", name, strings.Join(hosts, ", "))
 }

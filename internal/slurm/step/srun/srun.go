@@ -75,7 +75,7 @@ func runStepCommand(ctx context.Context, parsed getopt.Parsed) (int, error) {
 		return 1, err
 	}
 	if id := options.JobID; id != "" && id != r.job.Pod.SlurmJobID() && id != r.job.Pod.JobID {
-		return 1, usererror.Errorf("remove --jobid", "--jobid=%s is not this job (%s): a pod can reach only its own job", id, r.job.Pod.SlurmJobID())
+		return 1, usererror.Errorf("remove --jobid", "--jobid=%s is not the current job (%s): a pod can access only its own job", id, r.job.Pod.SlurmJobID())
 	}
 	options.InheritGPUs(&r.job.Spec)
 	idle := srunoptions.IneffectiveVariables(parsed, os.LookupEnv, r.job.Script)
@@ -156,7 +156,7 @@ func (r *runner) assignTasks() error {
 			t := protocol.Task{Rank: rank, Args: r.options.Command, Env: r.taskVariables(rank, local, i, n.first), Stdin: r.readsInput(rank)}
 			if programs != nil {
 				if t.Args = commandOfTask(programs, rank); t.Args == nil {
-					return fmt.Errorf("%s: no line applies to task %d", r.options.Command[0], rank)
+					return fmt.Errorf("%s: no line specifies a program for task %d", r.options.Command[0], rank)
 				}
 			}
 			if err := r.outputs.OpenTask(rank, host, i); err != nil {

@@ -94,7 +94,7 @@ func (r *optionReader) readCount(name string, to *int, least int) bool {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least {
-		r.setErrorWithHint(fmt.Sprintf("specify %d or more, for example --%s=%d", least, name, max(least, 2)), "Invalid numeric value %q for --%s.", text, name)
+		r.setErrorWithHint(fmt.Sprintf("specify a number of at least %d, for example --%s=%d", least, name, max(least, 2)), "Invalid numeric value %q for --%s.", text, name)
 	}
 	*to = n
 	return true
@@ -241,7 +241,7 @@ func parseLimit(text string) (time.Duration, error) {
 	}
 	parts := strings.Split(clock, ":")
 	if len(parts) > 3 {
-		return 0, fmt.Errorf("%q is not a time", text)
+		return 0, fmt.Errorf("%q is not a valid time", text)
 	}
 	units := []time.Duration{time.Minute, time.Second}
 	switch {
@@ -259,7 +259,7 @@ func parseLimit(text string) (time.Duration, error) {
 		}
 	}
 	if err != nil || total < 0 {
-		return 0, fmt.Errorf("%q is not a time", text)
+		return 0, fmt.Errorf("%q is not a valid time", text)
 	}
 	return total, nil
 }
@@ -275,7 +275,7 @@ func parseSignal(text string) (*launchconfig.Signal, error) {
 	}
 	if timed {
 		if s.Seconds, err = strconv.ParseInt(before, 10, 32); err != nil || s.Seconds < 0 {
-			return nil, fmt.Errorf("%q is not a number of seconds", before)
+			return nil, fmt.Errorf("%q is not a valid number of seconds", before)
 		}
 	}
 	return s, nil

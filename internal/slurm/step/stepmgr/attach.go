@@ -30,7 +30,7 @@ func (m *Manager) attachViewer(conn *protocol.Conn, r *protocol.AttachRequest) e
 	s := m.live[r.Step]
 	if s == nil {
 		m.mu.Unlock()
-		return usererror.Errorf("scontrol show step and squeue -s list running steps", "no job step %s.%d: Invalid job id specified", m.pod.SlurmJobID(), r.Step)
+		return usererror.Errorf("run scontrol show step or squeue -s to list the running steps", "job step %s.%d not found: Invalid job id specified", m.pod.SlurmJobID(), r.Step)
 	}
 	isFirst := !s.view.mirrors
 	s.view.mirrors = true

@@ -156,7 +156,7 @@ func (m *Manager) reserveStep(conn *protocol.Conn, r *protocol.BeginRequest) (*l
 		freed := m.freed
 		m.mu.Unlock()
 		if r.Now {
-			return nil, nil, usererror.Errorf("omit --immediate to wait for the nodes, or share them with --overlap", "Unable to create step for job %s: Requested nodes are busy", m.pod.SlurmJobID())
+			return nil, nil, usererror.Errorf("omit --immediate to wait for the nodes, or use --overlap to share processors with other steps", "Unable to create step for job %s: Requested nodes are busy", m.pod.SlurmJobID())
 		}
 		if !told {
 			told = true
@@ -232,7 +232,7 @@ const AnswerLead = 500 * time.Millisecond
 // is true, and after AnswerLead otherwise.
 func (m *Manager) answerSignal(r *protocol.SignalRequest) error {
 	if !r.Steps && !r.Batch && len(m.wiresForSignal(r)) == 0 {
-		return usererror.Errorf("the step has ended or never started: steps are numbered from 0", "Kill job error on job id %s.%d: Invalid job id specified", m.pod.SlurmJobID(), r.Step)
+		return usererror.Errorf("the step has ended or was never started; steps are numbered from 0", "Kill job error on job id %s.%d: Invalid job id specified", m.pod.SlurmJobID(), r.Step)
 	}
 	if r.Now {
 		m.SendSignal(r)
@@ -332,11 +332,11 @@ func (m *Manager) planStep(r *protocol.BeginRequest) (*requirements, error) {
 		perNode = 0
 	}
 	if tasks < nodes {
-		return nil, impossible(fmt.Sprintf("use --nodes=%d or more tasks", tasks), fmt.Sprintf("%d tasks cannot run on %d nodes", tasks, nodes))
+		return nil, impossible(fmt.Sprintf("use --nodes=%d, or request more tasks", tasks), fmt.Sprintf("%d tasks are too few for %d nodes", tasks, nodes))
 	}
 	w.counts = launchconfig.SpreadTasks(tasks, nodes, perNode)
 	if slices.Max(w.counts)*w.cpus > m.spec.CPUs && !r.Overlap {
-		return nil, impossible(fmt.Sprintf("each node of the job has %d: request fewer, or share processors with --overcommit", m.spec.CPUs), "More processors requested than permitted")
+		return nil, impossible(fmt.Sprintf("each node of the job has %d processors: request fewer, or use --overcommit to run more tasks than processors", m.spec.CPUs), "More processors requested than permitted")
 	}
 	if r.GPUs != nil {
 		each, ok := countGPUsPerNode(r.GPUs, w.counts, m.spec.GPUsOnNode)
@@ -344,7 +344,7 @@ func (m *Manager) planStep(r *protocol.BeginRequest) (*requirements, error) {
 		case !ok && r.GPUs.Inherited:
 			each = nil
 		case !ok:
-			return nil, impossible("request at most this number", fmt.Sprintf("Invalid generic resource (gres) specification: each node of the job has %d accelerators", m.spec.GPUsOnNode))
+			return nil, impossible("request at most this number of accelerators per node", fmt.Sprintf("Invalid generic resource (gres) specification: each node of the job has %d accelerators", m.spec.GPUsOnNode))
 		}
 		w.gpus = each
 	}
@@ -355,7 +355,7 @@ func (m *Manager) planStep(r *protocol.BeginRequest) (*requirements, error) {
 func (m *Manager) candidateNodes(r *protocol.BeginRequest) ([]int, error) {
 	for _, name := range append(slices.Clone(r.Only), r.Not...) {
 		if !slices.Contains(m.hosts, name) {
-			return nil, usererror.Errorf("the nodes of the job are "+hostlist.CompressNames(slices.Clone(m.hosts)), "Requested node configuration is not available (%s is not a node of this job)", name)
+			return nil, usererror.Errorf("the job's nodes are "+hostlist.CompressNames(slices.Clone(m.hosts)), "Requested node configuration is not available (%s is not a node of this job)", name)
 		}
 	}
 	var candidates []int
@@ -367,7 +367,7 @@ func (m *Manager) candidateNodes(r *protocol.BeginRequest) ([]int, error) {
 		return slices.Compact(candidates), nil
 	}
 	if r.Relative >= len(m.hosts) {
-		return nil, usererror.Errorf("nodes are numbered from 0", "Requested node configuration is not available (--relative=%d of %d nodes)", r.Relative, len(m.hosts))
+		return nil, usererror.Errorf("nodes are numbered from 0", "Requested node configuration is not available (--relative=%d, but the job has %d nodes)", r.Relative, len(m.hosts))
 	}
 	for i := r.Relative; i < len(m.hosts); i++ {
 		if !slices.Contains(r.Not, m.hosts[i]) {

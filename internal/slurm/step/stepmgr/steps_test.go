@@ -47,7 +47,7 @@ func TestStepsGetNodes(t *testing.T) {
 		"overlapping steps wait for nobody":   {headOf(2, 2), protocol.BeginRequest{Tasks: 4, Overlap: true}, []int{2, 2}, []int{0, 1}, []int{2, 2}, ""},
 		"processors of a task as for the job": {headOf(1, 4, func(s *launchconfig.Spec) { s.CPUsPerTask = 2 }), protocol.BeginRequest{Tasks: 3}, nil, nil, nil, "More processors requested than permitted"},
 		"more nodes than there are":           {headOf(2, 2), protocol.BeginRequest{Nodes: 3}, nil, nil, nil, "Requested node configuration is not available"},
-		"fewer tasks than nodes":              {headOf(3, 2), protocol.BeginRequest{Nodes: 3, Tasks: 2}, nil, nil, nil, "2 tasks cannot run on 3 nodes"},
+		"fewer tasks than nodes":              {headOf(3, 2), protocol.BeginRequest{Nodes: 3, Tasks: 2}, nil, nil, nil, "2 tasks are too few for 3 nodes"},
 		"more tasks than fit, a node":         {headOf(2, 8), protocol.BeginRequest{Nodes: 2, Tasks: 5, PerNode: 2}, nil, nil, nil, "More tasks requested than --ntasks-per-node permits"},
 		"an unknown host":                     {headOf(2, 2), protocol.BeginRequest{Not: []string{"x"}}, nil, nil, nil, "x is not a node of this job"},
 	}

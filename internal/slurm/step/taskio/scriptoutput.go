@@ -47,7 +47,7 @@ func (t tee) Write(data []byte) (int, error) {
 	if !*t.lost {
 		if _, err := t.file.Write(data); err != nil {
 			*t.lost = true
-			fmt.Fprintf(os.Stderr, "slurmstepd: error: write %s: %v: further output is only in the pod's log\n", t.path, err)
+			fmt.Fprintf(os.Stderr, "slurmstepd: error: write %s: %v; further output is only in the pod's log\n", t.path, err)
 		}
 	}
 	return t.log.Write(data)

@@ -15,7 +15,7 @@ func keyBindings() []screenapi.Binding {
 	}
 	searched := screenapi.GuardForScreen(func(d *Document, _ *screenapi.Context) string {
 		if d.pager.Search == "" {
-			return "no search text; / searches"
+			return "no search text; press / to search"
 		}
 		return ""
 	})
@@ -33,9 +33,9 @@ func keyBindings() []screenapi.Binding {
 	}
 	keys := []screenapi.Binding{
 		{Screen: name, Key: "d", Name: "describe", Help: "describe the object, with its events", Footer: 10, Do: show(describe)},
-		{Screen: name, Key: "Y", Name: "yaml", Help: "the object as stored in the cluster", Footer: 11, Do: show(yaml)},
-		{Screen: name, Key: "n", Name: "next match", Help: "the next line that matches the search", Footer: 12, Guard: searched, Do: find(true)},
-		{Screen: name, Key: "N", Name: "match before", Help: "the previous line that matches the search", Footer: 13, Guard: searched, Do: find(false)},
+		{Screen: name, Key: "Y", Name: "yaml", Help: "show the object as stored in the cluster", Footer: 11, Do: show(yaml)},
+		{Screen: name, Key: "n", Name: "next match", Help: "go to the next line that matches the search", Footer: 12, Guard: searched, Do: find(true)},
+		{Screen: name, Key: "N", Name: "match before", Help: "go to the previous line that matches the search", Footer: 13, Guard: searched, Do: find(false)},
 	}
 	return append(append(keys, widget.TextKeys(name, rows)...), widget.FirstRowKey(name, rows))
 }
@@ -56,6 +56,6 @@ func OpenBindings(name string, selected func(screenapi.Screen) (kind, namespace,
 	}
 	return []screenapi.Binding{
 		{Screen: name, Key: "d", Name: "describe", Help: "describe the object, with its events", Footer: 36, Guard: isSelected, Do: open(DescribeTarget)},
-		{Screen: name, Key: "Y", Name: "yaml", Help: "the object as stored in the cluster", Footer: 37, Guard: isSelected, Do: open(YAMLTarget)},
+		{Screen: name, Key: "Y", Name: "yaml", Help: "show the object as stored in the cluster", Footer: 37, Guard: isSelected, Do: open(YAMLTarget)},
 	}
 }

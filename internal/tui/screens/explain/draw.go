@@ -71,10 +71,10 @@ func (e *Explain) unreadNote() string {
 		return ""
 	}
 	if problem := e.read.Problem(); problem != "" {
-		return "Its pods and events could not be read: " + problem
+		return "The job's pods and events could not be read: " + problem
 	}
 	if e.read.IsFirstReading(e.job) {
-		return "Reading its pods and events ..."
+		return "Reading the job's pods and events ..."
 	}
 	return ""
 }
@@ -152,9 +152,9 @@ func (e *Explain) drawInBoxes(ctx *screenapi.Context, c canvas.Canvas, steps []j
 	helps := e.listSuggestions(ctx)
 	below := min(max(len(helps), 1)+2, max(c.H/2, 3))
 	tally, c := c.Cut(min(max(len(e.nodes.Rows()), 1)+3, c.H-below))
-	e.nodes.Draw(ctx, widget.DrawTitledBox(tally, ctx.Theme, "Nodes, by the first reason for exclusion", strings.TrimSpace(describeCount(e.told.Explanation())+"  enter: show nodes")), e.noNodesReason())
+	e.nodes.Draw(ctx, widget.DrawTitledBox(tally, ctx.Theme, "Nodes by first rejection reason", strings.TrimSpace(describeCount(e.told.Explanation())+"  enter: show nodes")), e.noNodesReason())
 	part, _ = c.Cut(len(wrapSuggestions(helps, c.W-6)) + 2)
-	inside = widget.DrawTitledBox(part, ctx.Theme, "Each of these changes would start it", "simulated by the scheduler; no guarantee")
+	inside = widget.DrawTitledBox(part, ctx.Theme, "Each of these would start the job", "simulated by the scheduler; no guarantee")
 	drawSuggestions(inside, helps)
 }
 
@@ -172,7 +172,7 @@ func (e *Explain) noNodesReason() string {
 	if e.told.Explanation() == nil {
 		return "the scheduler provided no explanation"
 	}
-	return "no nodes checked: the job is blocked earlier"
+	return "no nodes were checked: an earlier step blocks the job"
 }
 
 // wrapSuggestions wraps lines. Continuation lines are indented.
@@ -191,7 +191,7 @@ func wrapSuggestions(lines []suggestion, width int) []suggestion {
 
 func drawSuggestions(c canvas.Canvas, helps []suggestion) {
 	if len(helps) == 0 {
-		c.Fit(0, 0, c.W, "none of the simulated changes would start it now", theme.Dim)
+		c.Fit(0, 0, c.W, "none of the simulated changes would start the job now", theme.Dim)
 	}
 	for y, line := range wrapSuggestions(helps, c.W-2) {
 		style := theme.Plain
@@ -222,6 +222,6 @@ func (e *Explain) drawAsLines(ctx *screenapi.Context, c canvas.Canvas, steps []j
 	tally, rest := c.Cut(c.H - below)
 	widget.DrawTitledRule(tally, 0, ctx.Theme, "", "")
 	e.nodes.Draw(ctx, tally.Sub(0, 1, tally.W, tally.H-1), e.noNodesReason())
-	widget.DrawTitledRule(rest, 0, ctx.Theme, "Changes that would start it (simulated)", "")
+	widget.DrawTitledRule(rest, 0, ctx.Theme, "Changes to start the job (simulated)", "")
 	drawSuggestions(rest.Sub(2, 1, rest.W-3, rest.H-1), helps)
 }

@@ -225,10 +225,10 @@ func keyBindings() []screenapi.Binding {
 		return ""
 	})
 	keys := []screenapi.Binding{
-		{Screen: name, Key: "n", Name: "next job", Help: "the next waiting job, your own first", Footer: 4, Do: screenapi.DoForScreen(func(e *Explain, ctx *screenapi.Context) []screenapi.Effect { return e.openNextJob(ctx, 1) })},
-		{Screen: name, Key: "N", Name: "job before", Help: "the previous waiting job", Do: screenapi.DoForScreen(func(e *Explain, ctx *screenapi.Context) []screenapi.Effect { return e.openNextJob(ctx, -1) })},
-		{Screen: name, Key: "enter", Name: "nodes", Help: "the nodes with the reason under the cursor, if known", Footer: 5, Guard: aRow, Do: screenapi.DoForScreen((*Explain).openRejectingNodes)},
-		{Screen: name, Key: "o", Name: "job", Help: "the job with its pods, logs and events", Footer: 6, Guard: aJob, Do: screenapi.DoForScreen(func(e *Explain, _ *screenapi.Context) []screenapi.Effect {
+		{Screen: name, Key: "n", Name: "next job", Help: "go to the next waiting job, your own jobs first", Footer: 4, Do: screenapi.DoForScreen(func(e *Explain, ctx *screenapi.Context) []screenapi.Effect { return e.openNextJob(ctx, 1) })},
+		{Screen: name, Key: "N", Name: "job before", Help: "go to the previous waiting job", Do: screenapi.DoForScreen(func(e *Explain, ctx *screenapi.Context) []screenapi.Effect { return e.openNextJob(ctx, -1) })},
+		{Screen: name, Key: "enter", Name: "nodes", Help: "show the nodes with the reason under the cursor, if known", Footer: 5, Guard: aRow, Do: screenapi.DoForScreen((*Explain).openRejectingNodes)},
+		{Screen: name, Key: "o", Name: "job", Help: "open the job with its pods, logs and events", Footer: 6, Guard: aJob, Do: screenapi.DoForScreen(func(e *Explain, _ *screenapi.Context) []screenapi.Effect {
 			target := string(e.uid)
 			if !strings.HasSuffix(e.target, Below) { // otherwise, Back returns to the job's screen
 				target += AsJob

@@ -42,7 +42,7 @@ func ScreenSpec() screenapi.Spec {
 
 // OpenBinding returns the key that opens the history from a screen. queue returns the queue to show, or "".
 func OpenBinding(screen string, queue func(screenapi.Screen) string) screenapi.Binding {
-	return screenapi.Binding{Screen: screen, Key: "t", Name: "history", Help: "show the amounts since the dashboard started", Footer: 62,
+	return screenapi.Binding{Screen: screen, Key: "t", Name: "history", Help: "show the history since the dashboard started", Footer: 62,
 		Do: func(_ *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Open{Screen: screenapi.History, Target: queue(s)}}
 		}}
@@ -178,7 +178,7 @@ const wideNotes = 100
 
 // longNote describes the values of a chart and its scale.
 func longNote(c *chart, values []float64) string {
-	return fmt.Sprintf("now %s, lowest %s, highest %s; top: %s (%s)",
+	return fmt.Sprintf("now %s, lowest %s, highest %s; top of scale: %s (%s)",
 		c.format(values[len(values)-1]), c.format(slices.Min(values)), c.format(slices.Max(values)), c.format(c.full), c.of)
 }
 
@@ -199,7 +199,7 @@ func drawTimeScale(ctx *screenapi.Context, c canvas.Canvas) {
 		return
 	}
 	x := c.Put(scaleWidth, 0, began.In(ctx.Now.Location()).Format(time.TimeOnly), theme.Dim)
-	said := fmt.Sprintf("%s since the dashboard started; 1 value = %s", render.FormatDuration(ctx.Now.Sub(began)), render.FormatDuration(ctx.History.Step()))
+	said := fmt.Sprintf("%s since the dashboard started; 1 value every %s", render.FormatDuration(ctx.Now.Sub(began)), render.FormatDuration(ctx.History.Step()))
 	c.PutRight(c.W-1, 0, ctx.Now.Format(time.TimeOnly), theme.Dim)
 	if room := c.W - x - len(time.TimeOnly) - 5; room >= canvas.Width(said) {
 		c.Put(x+(room-canvas.Width(said))/2+2, 0, said, theme.Dim)

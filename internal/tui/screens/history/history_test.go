@@ -32,13 +32,13 @@ func TestTheHistoryFollowsTheCluster(t *testing.T) {
 	app.SetSnapshot(&empty)
 	tuitest.KeyPresser("1", "t")(app)
 	frame := app.Draw().Text()
-	if want := "now 0, lowest 0, highest 378; top: 768 (allocatable)"; !strings.Contains(frame, want) {
+	if want := "now 0, lowest 0, highest 378; top of scale: 768 (allocatable)"; !strings.Contains(frame, want) {
 		t.Errorf("the chart of allocated GPUs does not say %q:\n%s", want, frame)
 	}
 	if want := "now 744, lowest 366, highest 744"; !strings.Contains(frame, want) {
 		t.Errorf("the chart of idle GPUs does not say %q:\n%s", want, frame)
 	}
-	if want := "60s since the dashboard started; 1 value = 5s"; !strings.Contains(frame, want) {
+	if want := "60s since the dashboard started; 1 value every 5s"; !strings.Contains(frame, want) {
 		t.Errorf("the time scale does not contain %q:\n%s", want, frame)
 	}
 	text := app.VisibleScreen().Twin(app.Context())

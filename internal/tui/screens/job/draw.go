@@ -43,7 +43,7 @@ func (j *Job) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 		_, rest := c.Cut(1)
 		empty := "reading the job ..."
 		if !j.asked {
-			empty = "the job could not be read (Y tries again)"
+			empty = "the job could not be read (press Y to try again)"
 		}
 		var text []string
 		if j.yaml != "" {
@@ -82,18 +82,18 @@ func (j *Job) noPodsReason(ctx *screenapi.Context) string {
 	case j.filter != "":
 		return "no pods match the filter (" + ctx.KeyFor("back", "esc") + " clears it)"
 	case jobstatus.IsFinishedPhase(j.job.Phase):
-		return "its pods were deleted"
+		return "the job's pods were deleted"
 	case clusterops.IsSuspended(j.job.Phase):
-		return "its pods were stopped"
+		return "the job's pods were stopped"
 	}
-	return "no pods yet: they are created when the job is admitted to its queue"
+	return "no pods yet: pods are created when the job is admitted to its queue"
 }
 
 // noLogReason returns the reason why there are no log lines.
 func (j *Job) noLogReason(ctx *screenapi.Context) string {
 	switch {
 	case len(j.job.Pods) == 0 && jobstatus.IsFinishedPhase(j.job.Phase):
-		return "its pods were deleted together with their logs"
+		return "the job's pods were deleted together with their logs"
 	case len(j.followed) == 0:
 		return "no pod has started, so there are no logs yet"
 	case j.failed:

@@ -345,7 +345,7 @@ func (j *Job) saveLog(ctx *screenapi.Context) []screenapi.Effect {
 	if j.previous {
 		name = j.job.Name + "-previous.log"
 	}
-	return []screenapi.Effect{widget.AskAndSave("Save the shown lines of the log?", name, j.log.savedText(j.job), jobstatus.CountWithNoun(len(j.log.shown), "line"))}
+	return []screenapi.Effect{widget.AskAndSave("Save the shown log lines?", name, j.log.savedText(j.job), jobstatus.CountWithNoun(len(j.log.shown), "line"))}
 }
 
 // describeView describes which part of the log is visible.

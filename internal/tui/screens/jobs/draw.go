@@ -111,7 +111,7 @@ func listJobFacts(ctx *screenapi.Context, job *snapshot.Job, a *jobstatus.Accoun
 	if job.NodeList != "" {
 		where := jobstatus.Fact{Name: "nodes", Text: job.NodeList}
 		if left := jobrow.TimeLeftText(job, ctx.Now); left != "" {
-			where.Text += ", " + left + " left of its time limit"
+			where.Text += ", " + left + " left until the time limit"
 		}
 		all = append([]jobstatus.Fact{where}, all...)
 	}

@@ -82,21 +82,21 @@ func runDrain(actions screenapi.Actions, names []string) *screenapi.Run {
 // describeDrain describes the effects of a drain.
 func describeDrain(ctx *screenapi.Context, rows []*node) []string {
 	if slices.ContainsFunc(rows, hasUnknownPods) {
-		return []string{"No new pods are placed, and all pods except DaemonSet pods are evicted.", "These pods are hidden or not loaded yet."}
+		return []string{"No new pods will be scheduled, and all pods except DaemonSet pods will be evicted.", "The pods are hidden or not loaded yet."}
 	}
 	where := "the node has"
 	if len(rows) > 1 {
 		where = "the nodes have"
 	}
-	lines := []string{"No new pods are placed, and " + where + " no pods of jobs."}
+	lines := []string{"No new pods will be scheduled, and " + where + " no pods that belong to jobs."}
 	if pods, jobs := countJobPods(rows); pods > 0 {
 		lines = []string{
-			fmt.Sprintf("No new pods are placed, and %s of %s are evicted:", countWithNoun(pods, "pod"), countWithNoun(len(jobs), "job")),
+			fmt.Sprintf("No new pods will be scheduled, and %s of %s will be evicted:", countWithNoun(pods, "pod"), countWithNoun(len(jobs), "job")),
 			strings.Join(titlesOfJobsOn(ctx, rows), ", "),
-			"The jobs continue according to their policies for evicted pods.",
+			"The jobs will continue according to their policies for evicted pods.",
 		}
 		if pods == 1 {
-			lines[0] = "No new pods are placed, and 1 pod of 1 job is evicted:"
+			lines[0] = "No new pods will be scheduled, and 1 pod of 1 job will be evicted:"
 		}
 	}
 	return append(lines, describeOtherPods(rows)...)
@@ -118,17 +118,17 @@ func describeOtherPods(rows []*node) (lines []string) {
 		}
 	}
 	if going > 0 {
-		line := countWithNoun(going, "other pod") + " evicted, too"
+		line := countWithNoun(going, "other pod") + " will be evicted, too"
 		if alone > 0 {
-			line += fmt.Sprintf("; no controller recreates %d of them", alone)
+			line += fmt.Sprintf("; no controller will re-create %d of them", alone)
 		}
 		lines = append(lines, line+".")
 	}
 	if data := countDataLoss(rows); data > 0 {
-		lines = append(lines, countWithNoun(data, "pod")+" with emptyDir volumes evicted: the data in these volumes is lost.")
+		lines = append(lines, countWithNoun(data, "pod")+" with emptyDir volumes will be evicted; the data in these volumes will be lost.")
 	}
 	if staying > 0 {
-		lines = append(lines, countWithNoun(staying, "pod")+" of DaemonSets or of the node itself not evicted.")
+		lines = append(lines, countWithNoun(staying, "pod")+" of DaemonSets or of the node itself will not be evicted.")
 	}
 	return lines
 }

@@ -43,7 +43,7 @@ func TestTheQuestionOfADrainNamesWhoGoesAndWhoStays(t *testing.T) {
 	n.table.SetRows(&screenapi.Context{Now: tuitest.Now}, n.all, false)
 	got := strings.Join(n.askToDrain(ctx)[0].(screenapi.Ask).Lines, "\n")
 	for _, want := range []string{
-		"1 pod of 1 job is evicted", "2 other pods evicted, too; no controller recreates 1 of them", "1 pod with emptyDir volumes evicted: the data in these volumes is lost.", "2 pods of DaemonSets or of the node itself not evicted.",
+		"1 pod of 1 job will be evicted", "2 other pods will be evicted, too; no controller will re-create 1 of them", "1 pod with emptyDir volumes will be evicted; the data in these volumes will be lost.", "2 pods of DaemonSets or of the node itself will not be evicted.",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the question lacks %q:\n%s", want, got)

@@ -41,21 +41,21 @@ func keyBindings() []screenapi.Binding {
 	}
 	own := []screenapi.Binding{
 		{Screen: name, Key: "enter", Name: "pods", Help: "go to the pods on the node; on a pod, open its job", Footer: 10, Do: screenapi.DoForScreen((*Nodes).openSelected)},
-		{Screen: name, Key: "C", Name: "cordon", Help: "keep new pods off the node, or allow them again; asks first", Footer: 20, Writes: true,
+		{Screen: name, Key: "C", Name: "cordon", Help: "keep new pods off the node, or allow them again; asks for confirmation", Footer: 20, Writes: true,
 			Guard: screenapi.GuardForScreen((*Nodes).actionRefusal), Do: screenapi.DoForScreen((*Nodes).toggleCordon)},
-		{Screen: name, Key: "D", Name: "drain", Help: "cordon the marked nodes and evict their pods; asks for the node's name or the number of nodes", Footer: 21, Writes: true,
+		{Screen: name, Key: "D", Name: "drain", Help: "cordon the marked nodes and evict their pods; to confirm, type the node name or node count", Footer: 21, Writes: true,
 			Guard: screenapi.GuardForScreen((*Nodes).actionRefusal), Do: screenapi.DoForScreen((*Nodes).askToDrain)},
-		{Screen: name, Key: "H", Name: "heat map", Help: "a full-screen map with one cell per node; press again for the list", Footer: 22, Do: screenapi.DoForScreen((*Nodes).enterHeat)},
+		{Screen: name, Key: "H", Name: "heat map", Help: "show a full-screen map with one cell per node; press again for the list", Footer: 22, Do: screenapi.DoForScreen((*Nodes).enterHeat)},
 		{Screen: name, Key: "g", Name: "group", Help: "group nodes by HyperNode, rack or pool, or do not group", Footer: 23, Do: screenapi.DoForScreen((*Nodes).nextGroup)},
-		{Screen: name, Key: "m", Name: "metric", Help: "show the next resource, here and in the bars of queues", Footer: 24,
+		{Screen: name, Key: "m", Name: "metric", Help: "show the next resource, here and in the queue bars", Footer: 24,
 			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 				return []screenapi.Effect{screenapi.SetResource{Resource: ctx.NextResource()}}
 			}},
-		{Screen: name, Key: "s", Name: "shell", Help: "a shell in the pod under the cursor; exit it to return to the dashboard", Footer: 35, Writes: true,
+		{Screen: name, Key: "s", Name: "shell", Help: "open a shell in the pod under the cursor; exit it to return", Footer: 35, Writes: true,
 			Guard: screenapi.GuardForScreen((*Nodes).shellRefusal), Do: screenapi.DoForScreen((*Nodes).openShell)},
 		{Screen: name, Key: "tab", Name: "pane", Help: "switch between the nodes and the pods on the node under the cursor", Do: screenapi.DoForScreen((*Nodes).nextPane)},
-		{Screen: name, Key: "left", Name: "left", Help: "the cell to the left, in the heat map", Do: aside(-1)},
-		{Screen: name, Key: "right", Name: "right", Help: "the cell to the right, in the heat map", Do: aside(1)},
+		{Screen: name, Key: "left", Name: "left", Help: "move one cell to the left in the heat map", Do: aside(-1)},
+		{Screen: name, Key: "right", Name: "right", Help: "move one cell to the right in the heat map", Do: aside(1)},
 	}
 	own = append(own, document.OpenBindings(name, describedObject)...)
 	own = append(append(own, widget.RowKeys(name, activeRows)...), widget.MarkKeys(name, activeRows)...)
@@ -81,7 +81,7 @@ func (n *Nodes) shellRefusal(*screenapi.Context) string {
 	pod, ok := n.pods.Selected()
 	switch {
 	case !n.inPods || n.heat != nil || !ok:
-		return "a shell needs a pod: press enter to go to the node's pods"
+		return "no pod is selected; press enter to go to the node's pods"
 	case pod.Exited:
 		return pod.Name + " has ended"
 	case pod.Started.IsZero():
@@ -200,9 +200,9 @@ func (n *Nodes) actionTargets() []*node {
 func (n *Nodes) actionRefusal(ctx *screenapi.Context) string {
 	switch {
 	case len(n.actionTargets()) == 0:
-		return "no node is under the cursor"
+		return "no node is selected"
 	case ctx.Actions == nil:
-		return "not connected: nothing can be changed"
+		return "not connected to the cluster: changes are not possible"
 	}
 	return ""
 }
@@ -223,9 +223,9 @@ func (n *Nodes) toggleCordon(ctx *screenapi.Context) []screenapi.Effect {
 	if len(names) > 1 {
 		question = fmt.Sprintf("%s %d nodes: %s?", word, len(names), hostlist.CompressNames(names))
 	}
-	line := "New pods are allowed again."
+	line := "New pods will be allowed again."
 	if verb == screenapi.Cordon {
-		line = "No new pods are placed; " + n.describeRemaining(targets)
+		line = "No new pods will be scheduled; " + n.describeRemaining(targets)
 	}
 	undo := screenapi.Cordon
 	if verb == screenapi.Cordon {
@@ -273,9 +273,9 @@ func (n *Nodes) describeRemaining(targets []*node) string {
 	pods, jobs := countJobPods(targets)
 	switch {
 	case slices.ContainsFunc(targets, hasUnknownPods):
-		return "running pods stay; they are hidden or not loaded yet."
+		return "running pods stay, but they are hidden or not loaded yet."
 	case pods == 0:
-		return "the nodes have no pods of jobs."
+		return "the nodes have no pods that belong to jobs."
 	case pods == 1:
 		return "1 pod of 1 job stays."
 	}

@@ -27,12 +27,12 @@ func tableRows(s screenapi.Screen) widget.Rows {
 func keyBindings() []screenapi.Binding {
 	name := screenapi.Queues
 	own := []screenapi.Binding{
-		{Screen: name, Key: "enter", Name: "jobs", Help: "the jobs of the queue and its child queues", Footer: 10, Do: screenapi.DoForScreen((*Queues).openJobsOfQueue)},
-		{Screen: name, Key: "o", Name: "open", Help: "open the queue, so that it accepts jobs again; asks first", Footer: 20, Writes: true,
+		{Screen: name, Key: "enter", Name: "jobs", Help: "show the jobs of the queue and its child queues", Footer: 10, Do: screenapi.DoForScreen((*Queues).openJobsOfQueue)},
+		{Screen: name, Key: "o", Name: "open", Help: "open the queue, so that it accepts jobs again; asks for confirmation", Footer: 20, Writes: true,
 			Guard: screenapi.GuardForScreen((*Queues).openRefusal), Do: screenapi.DoForScreen((*Queues).confirmOpen)},
-		{Screen: name, Key: "C", Name: "close", Help: "close the queue and its child queues, so that they accept no new jobs; asks first", Footer: 21, Writes: true,
+		{Screen: name, Key: "C", Name: "close", Help: "close the queue and its child queues, so that they accept no new jobs; asks for confirmation", Footer: 21, Writes: true,
 			Guard: screenapi.GuardForScreen((*Queues).closeRefusal), Do: screenapi.DoForScreen((*Queues).confirmClose)},
-		{Screen: name, Key: "e", Name: "edit", Help: "change weight, guarantee, deserved and capability of the queue; asks first", Footer: 22, Writes: true,
+		{Screen: name, Key: "e", Name: "edit", Help: "change weight, guarantee, deserved and capability of the queue; asks for confirmation", Footer: 22, Writes: true,
 			Guard: screenapi.GuardForScreen((*Queues).editRefusal), Do: screenapi.DoForScreen((*Queues).editLimits)},
 		{Screen: name, Key: "m", Name: "resource", Help: "show the next resource, here and in the heat maps", Footer: 23,
 			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
@@ -76,8 +76,8 @@ func (q *Queues) openJobsOfQueue(*screenapi.Context) []screenapi.Effect {
 }
 
 const (
-	nothingSelected = "no queue is under the cursor"
-	nobodyToAsk     = "not connected: nothing can be changed"
+	nothingSelected = "no queue is selected"
+	nobodyToAsk     = "not connected to the cluster: changes are not possible"
 )
 
 // actionRefusal returns the reason why no action is possible on the queue under the cursor, or "".
@@ -130,7 +130,7 @@ func (q *Queues) editRefusal(ctx *screenapi.Context) string { return q.actionRef
 
 func (q *Queues) confirmOpen(ctx *screenapi.Context) []screenapi.Effect {
 	r := q.selectedQueue()
-	return q.confirmSwitch(ctx, r, screenapi.OpenIt, fmt.Sprintf("Open queue %s?", r.Name), []string{"It accepts jobs again."})
+	return q.confirmSwitch(ctx, r, screenapi.OpenIt, fmt.Sprintf("Open queue %s?", r.Name), []string{"The queue will accept jobs again."})
 }
 
 func (q *Queues) confirmClose(ctx *screenapi.Context) []screenapi.Effect {
@@ -139,9 +139,9 @@ func (q *Queues) confirmClose(ctx *screenapi.Context) []screenapi.Effect {
 	if below := q.namesBelow(r)[1:]; len(below) > 0 {
 		question = fmt.Sprintf("Close queue %s and its %s (%s)?", r.Name, countWithNoun(len(below), "child queue"), strings.Join(below, ", "))
 	}
-	fate := "New jobs are rejected."
+	fate := "New jobs will be rejected."
 	if who := describeJobs(r); who != "" {
-		fate = who + ": they stay. New jobs are rejected."
+		fate = who + " will stay in the queue. New jobs will be rejected."
 	}
 	return q.confirmSwitch(ctx, r, screenapi.CloseIt, question, []string{fate, "The queue stays in state Closing until its last job ends."})
 }
