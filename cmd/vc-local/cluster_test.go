@@ -199,7 +199,7 @@ func TestAnEphemeralClusterLeavesNothing(t *testing.T) {
 	}
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	_, refused, code := p.run("up", "--detach", "--ephemeral", "--components=api", "--process-nodes=0", "--port="+port)
-	if code != 1 || !strings.Contains(refused, "error: port "+port+" of 127.0.0.1 is in use\nhint:  ") {
+	if code != 1 || !strings.Contains(refused, "error: port "+port+" on 127.0.0.1 is in use\nhint:  ") {
 		t.Errorf("a port in use: exit %d, %s", code, refused)
 	}
 	if status := p.status(); status.PID != 0 {

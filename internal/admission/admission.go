@@ -273,12 +273,12 @@ func (s *service) maintainWebhooks(ctx context.Context, changed <-chan struct{})
 		switch {
 		case err == nil && !installed:
 			installed = true
-			log.Info("Webhooks are served and installed", "address", s.listener.Addr().String())
+			log.Info("Webhooks are installed and ready", "address", s.listener.Addr().String())
 			if s.ready != nil {
 				s.ready()
 			}
 		case err != nil && installed:
-			log.Error(err, "Could not update the webhook certificate or configurations, trying again", "after", repairRetry)
+			log.Error(err, "Could not update the webhook certificate or configurations; trying again", "after", repairRetry)
 			wait = repairRetry
 		case err != nil && ctx.Err() == nil:
 			return fmt.Errorf("admission: install webhooks: %w", err)
@@ -322,7 +322,7 @@ func webhookEndpoint(options Options, address net.Addr) (target, []string, error
 	}
 	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
 		if host, err = os.Hostname(); err != nil {
-			return target{}, nil, fmt.Errorf("admission: host name for the webhooks' URL: %w", err)
+			return target{}, nil, fmt.Errorf("admission: host name for the webhook URL: %w", err)
 		}
 	}
 	return target{url: "https://" + net.JoinHostPort(host, port)}, []string{host}, nil

@@ -75,7 +75,7 @@ func rejectTooLarge(request *admission.Request) admission.Response {
 	raw := request.Object.Raw
 	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusRequestEntityTooLarge, Reason: metav1.StatusReasonRequestEntityTooLarge,
-		Message: fmt.Sprintf("the object is too large to be checked: it has %d bytes and %d nested JSON objects; use fewer tasks, containers or variables, or several objects",
+		Message: fmt.Sprintf("the object is too large to be checked: it has %d bytes and %d nested JSON objects; use fewer tasks, containers or variables, or split it into several objects",
 			len(raw), countObjects(raw)),
 	}}}
 }

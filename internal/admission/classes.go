@@ -109,7 +109,7 @@ func (h *hooks) rejectForbiddenClasses(ctx context.Context, request *admission.R
 		}
 		if !allowed {
 			errs = append(errs, field.Forbidden(named[class], fmt.Sprintf(
-				"user %q may not use priority class %s here: ask an administrator for the verb use on priorityclasses.%s", request.UserInfo.Username, class, schedulingv1.GroupName)))
+				"user %q is not allowed to use priority class %s in this namespace; ask an administrator for the RBAC verb use on priorityclasses.%s", request.UserInfo.Username, class, schedulingv1.GroupName)))
 		}
 	}
 	return errs, nil

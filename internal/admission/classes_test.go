@@ -25,16 +25,16 @@ func TestAPriorityClassIsNamedByWhoMayUseItWhereThatIsRequired(t *testing.T) {
 		off                     bool
 		says                    string // "" if it is allowed
 	}{
-		"a job of who may not":                  {user: "alice", kind: "Job", object: job("urgent"), says: `spec.priorityClassName: Forbidden: user "alice" may not use priority class urgent here`},
+		"a job of who may not":                  {user: "alice", kind: "Job", object: job("urgent"), says: `spec.priorityClassName: Forbidden: user "alice" is not allowed to use priority class urgent in this namespace`},
 		"a job of who may":                      {user: "bob", kind: "Job", object: job("urgent")},
 		"a job without a class":                 {user: "alice", kind: "Job", object: job("")},
 		"where no right is required":            {user: "alice", kind: "Job", object: job("urgent"), off: true},
 		"a change that leaves the class":        {user: "alice", kind: "Job", object: job("urgent"), old: job("urgent")},
-		"a change of the class":                 {user: "alice", kind: "Job", object: job("urgent"), old: job("low"), says: "may not use priority class urgent"},
-		"a PodGroup of who may not":             {user: "alice", kind: "PodGroup", object: group(""), says: "may not use priority class urgent"},
-		"a PodGroup that claims to be made":     {user: "alice", kind: "PodGroup", object: group(ofAJob), says: "may not use priority class urgent"},
+		"a change of the class":                 {user: "alice", kind: "Job", object: job("urgent"), old: job("low"), says: "is not allowed to use priority class urgent"},
+		"a PodGroup of who may not":             {user: "alice", kind: "PodGroup", object: group(""), says: "is not allowed to use priority class urgent"},
+		"a PodGroup that claims to be made":     {user: "alice", kind: "PodGroup", object: group(ofAJob), says: "is not allowed to use priority class urgent"},
 		"a PodGroup that the controllers make":  {user: "controllers", kind: "PodGroup", object: group(ofAJob)},
-		"a PodGroup of theirs without an owner": {user: "controllers", kind: "PodGroup", object: group(""), says: "may not use priority class urgent"},
+		"a PodGroup of theirs without an owner": {user: "controllers", kind: "PodGroup", object: group(""), says: "is not allowed to use priority class urgent"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ func newClients(options *Options) (*clients, error) {
 	c := &clients{path: options.ClientCAFile, names: options.ClientNames}
 	if c.path == "" {
 		if len(c.names) > 0 {
-			return nil, errors.New("admission: client names require the certificate authority that signs the clients' certificates")
+			return nil, errors.New("admission: client names are specified, but the certificate authority that signs the client certificates is missing")
 		}
 		return c, nil
 	}
@@ -35,11 +35,11 @@ func newClients(options *Options) (*clients, error) {
 func (c *clients) readAuthorities() error {
 	text, err := os.ReadFile(c.path)
 	if err != nil {
-		return fmt.Errorf("admission: certificate authority of clients: %w", err)
+		return fmt.Errorf("admission: client certificate authority: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return fmt.Errorf("admission: certificate authority of clients: no certificate in %s", c.path)
+		return fmt.Errorf("admission: client certificate authority: no certificate found in %s", c.path)
 	}
 	c.pool.Store(pool)
 	return nil
@@ -67,10 +67,10 @@ func (c *clients) verifyName(state tls.ConnectionState) error {
 		return nil
 	}
 	if len(state.PeerCertificates) == 0 {
-		return errors.New("the client has no certificate")
+		return errors.New("the client did not present a certificate")
 	}
 	if name := state.PeerCertificates[0].Subject.CommonName; !slices.Contains(c.names, name) {
-		return fmt.Errorf("the client is %q; reviews are accepted only from %s", name, strings.Join(c.names, ", "))
+		return fmt.Errorf("client %q is not allowed to request reviews: reviews are accepted only from %s", name, strings.Join(c.names, ", "))
 	}
 	return nil
 }

@@ -114,9 +114,9 @@ func TestAuthoritiesOfClientsThatCannotBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for says, options := range map[string]Options{
-		"no certificate in":    {ClientCAFile: empty},
-		"no such file":         {ClientCAFile: empty + "/not-there"},
-		"client names require": {ClientNames: []string{"api-server"}},
+		"no certificate found in":         {ClientCAFile: empty},
+		"no such file":                    {ClientCAFile: empty + "/not-there"},
+		"client names are specified, but": {ClientNames: []string{"api-server"}},
 	} {
 		if _, err := newClients(&options); err == nil || !strings.Contains(err.Error(), says) && says != "no such file" {
 			t.Errorf("%s: %v", says, err)

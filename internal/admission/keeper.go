@@ -72,7 +72,7 @@ func (k *certificateKeeper) refreshCertificate(ctx context.Context) (time.Time, 
 			return next, err
 		}
 	}
-	return time.Time{}, fmt.Errorf("secret %s was changed concurrently", k.secret)
+	return time.Time{}, fmt.Errorf("secret %s was changed by another client at the same time", k.secret)
 }
 
 func (k *certificateKeeper) refreshInMemory() (time.Time, error) {

@@ -82,9 +82,9 @@ func (r *podRules) followFile(ctx context.Context, poll <-chan time.Time, change
 		wasUnreadable = isUnreadable
 		switch {
 		case err != nil && !isRepeated:
-			log.Error(err, "Could not read the resource groups; the previous ones stay in use", "file", r.path)
+			log.Error(err, "Could not read the resource groups; the previous resource groups remain in use", "file", r.path)
 		case news:
-			log.Info("Resource groups were read from the file", "file", r.path, "groups", len(r.groups.Load().Groups))
+			log.Info("Loaded resource groups from the file", "file", r.path, "groups", len(r.groups.Load().Groups))
 			changed()
 		}
 	}

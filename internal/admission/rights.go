@@ -80,7 +80,7 @@ func (h *hooks) rejectHoldRelease(ctx context.Context, request *admission.Reques
 		return nil, err
 	}
 	return field.ErrorList{field.Forbidden(field.NewPath("metadata", "annotations").Key(keys.Hold), fmt.Sprintf(
-		"the job is held by an administrator: only users who may update queue %s may release it", queue))}, nil
+		"the job is held by an administrator: only users with permission to update queue %s can release it", queue))}, nil
 }
 
 // isReadable reports whether the author of the request may read a job. Every author may read jobs in the namespace in
@@ -131,7 +131,7 @@ func (l *jobLookup) rejectUnreadable(raw []byte) field.ErrorList {
 			continue
 		}
 		errs = append(errs, field.Forbidden(field.NewPath("metadata", "annotations").Key(keys.Dependency), fmt.Sprintf(
-			"%s: you may not read jobs in namespace %s, so your jobs cannot depend on them; jobs of CronJobs and JobFlows can depend only on jobs in their own namespace", term, term.Job.Namespace)))
+			"%s: you are not allowed to read jobs in namespace %s, so your jobs cannot depend on them; jobs created by CronJobs and JobFlows can depend only on jobs in their own namespace", term, term.Job.Namespace)))
 	}
 	return errs
 }
@@ -145,7 +145,7 @@ func (l *jobLookup) rejectUnannotated(object *metav1.ObjectMeta) field.ErrorList
 	for _, key := range slices.Sorted(maps.Keys(l.known)) {
 		if namespace, _, _ := strings.Cut(key, "/"); l.known[key] && !batchv1alpha1.MayAwait(job, namespace) {
 			errs = append(errs, field.Forbidden(field.NewPath("metadata", "annotations").Key(keys.DependencyNamespaces), fmt.Sprintf(
-				"webhook %s did not answer or is not enabled; it must record that the job may wait for jobs in namespace %s: try again", pathMutateJob, namespace)))
+				"webhook %s did not respond or is not enabled, so the permission to wait for jobs in namespace %s was not recorded; try again", pathMutateJob, namespace)))
 		}
 	}
 	return errs

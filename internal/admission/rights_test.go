@@ -63,7 +63,7 @@ func TestJobsOfOtherNamespacesAreKnownOnlyToWhoMayReadThem(t *testing.T) {
 		return dependency(text) + fmt.Sprintf(",%q:%q", keys.DependencyNamespaces, "b")
 	}
 	const cron = `,"ownerReferences":[{"apiVersion":"batch.volcano.sh/v1alpha1","kind":"CronJob","name":"c","uid":"c","controller":true}]`
-	const denied = "you may not read jobs in namespace b, so your jobs cannot depend on them"
+	const denied = "you are not allowed to read jobs in namespace b, so your jobs cannot depend on them"
 	tests := map[string]struct {
 		user, object string
 		says         string // "" if it is allowed
@@ -72,7 +72,7 @@ func TestJobsOfOtherNamespacesAreKnownOnlyToWhoMayReadThem(t *testing.T) {
 		"a number that nobody has":                   {"alice", waiting(dependency("afterok:9"), ""), "job 9 does not exist: "},
 		"a number of the own namespace":              {"alice", waiting(dependency("afterok:8"), ""), ""},
 		"a number that its user may read":            {"bob", waiting(noted("afterok:7"), ""), ""},
-		"a number that its user may read, not noted": {"bob", waiting(dependency("afterok:7"), ""), "did not answer or is not enabled; it must record that the job may wait for jobs in namespace b"},
+		"a number that its user may read, not noted": {"bob", waiting(dependency("afterok:7"), ""), "did not respond or is not enabled, so the permission to wait for jobs in namespace b was not recorded"},
 		"a note of who may not read":                 {"alice", waiting(noted("afterok:b/secret"), ""), denied},
 		"a name in another namespace":                {"alice", waiting(dependency("afterok:b/secret"), ""), denied},
 		"a name that nobody has there":               {"alice", waiting(dependency("afterok:b/nothing"), ""), denied},
@@ -101,7 +101,7 @@ func TestAnAdministratorsHoldIsTakenOffByAdministrators(t *testing.T) {
 	t.Parallel()
 	held := func(by string) string { return waiting(fmt.Sprintf("%q:%q", keys.Hold, by), "") }
 	free := waiting("", "")
-	const says = "the job is held by an administrator: only users who may update queue default may release it"
+	const says = "the job is held by an administrator: only users with permission to update queue default can release it"
 	tests := map[string]struct {
 		user, old, object string
 		says              string // "" if it is allowed

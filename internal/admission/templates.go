@@ -23,7 +23,7 @@ func (h *hooks) jobTemplates(ctx context.Context) func(namespace, name string) (
 		defer cancel()
 		list := &flowv1alpha1.JobTemplateList{}
 		if err := h.jobs.List(ctx, list, client.InNamespace(namespace)); err != nil {
-			logf.FromContext(ctx).Error(err, "JobTemplates cannot be read; JobFlows are validated without them", "namespace", namespace)
+			logf.FromContext(ctx).Error(err, "Could not read the JobTemplates; JobFlows are validated without them", "namespace", namespace)
 			isUnreadable = true
 			return nil, false
 		}

@@ -52,7 +52,7 @@ func watchConfigurations(ctx context.Context, client kubernetes.Interface, chang
 		hooks.MutatingWebhookConfigurations().Informer(), hooks.ValidatingWebhookConfigurations().Informer(),
 	} {
 		if _, err := informer.AddEventHandler(handler); err != nil {
-			return fmt.Errorf("admission: watch of webhook configurations: %w", err)
+			return fmt.Errorf("admission: watch webhook configurations: %w", err)
 		}
 	}
 	factory.Start(ctx.Done())

@@ -51,7 +51,7 @@ func NewWriter(config *rest.Config) (*Writer, error) {
 	}
 	base, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("address of the API server: %w", err)
+		return nil, fmt.Errorf("API server address: %w", err)
 	}
 	return &Writer{transport: transport, base: *base, timeout: config.Timeout, header: http.Header{
 		"Accept":     {runtime.ContentTypeProtobuf + ", " + runtime.ContentTypeJSON},

@@ -67,7 +67,7 @@ func readColumnsFile(file string) (string, error) {
 	titles, rest, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
 	names, paths := strings.Fields(titles), strings.Fields(rest)
 	if len(names) == 0 || len(names) != len(paths) {
-		return "", usererror.Errorf("the file needs a line of titles and a line with the same number of paths, for example NAME QUEUE and .metadata.name .spec.queue",
+		return "", usererror.Errorf("write the column titles on the first line and the same number of paths on the second line, for example NAME QUEUE and .metadata.name .spec.queue",
 			"custom-columns-file %q: %d titles and %d paths", file, len(names), len(paths))
 	}
 	for i := range names {
@@ -123,7 +123,7 @@ func sortRows[T client.Object](items []T, columns []Column[T], by string) error 
 		for i, column := range columns {
 			titles[i] = strings.ToLower(column.Title)
 		}
-		hint := "columns: " + strings.Join(titles, ", ") + "; or a JSONPath such as {.metadata.name}"
+		hint := "columns: " + strings.Join(titles, ", ") + "; or use a JSONPath such as {.metadata.name}"
 		if near := FindNearest(strings.ToLower(by), titles); near != "" {
 			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 		}

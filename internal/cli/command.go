@@ -243,7 +243,7 @@ func (s *Selection) AddArguments(f *Factory, args []string) {
 		s.Names = append(s.Names, BareName(arg, s.kinds))
 	}
 	if s.OldName != "" {
-		f.WarnDeprecated("--name (-N)", "the name as an argument")
+		f.WarnDeprecated("--name (-N)", "a name argument")
 		s.Names = append(s.Names, s.OldName)
 	}
 }
@@ -259,13 +259,13 @@ func (s *Selection) SelectsMany() bool { return s.All || s.Selector != "" }
 func (s *Selection) RequireSelection(f *Factory, cmd *cobra.Command, missing string) error {
 	switch {
 	case len(s.Names) == 0 && !s.SelectsMany():
-		return usererror.Errorf(fmt.Sprintf("%s NAME, -l SELECTOR or --all; see '%s --help'", CommandPath(f, cmd), CommandPath(f, cmd)), "%s", missing)
+		return usererror.Errorf(fmt.Sprintf("use %s with NAME, -l SELECTOR or --all; see '%s --help'", CommandPath(f, cmd), CommandPath(f, cmd)), "%s", missing)
 	case s.All && s.Selector != "":
 		return UsageError(f, cmd, "--all and --selector cannot be combined: remove one of them")
 	case len(s.Names) > 0 && s.SelectsMany():
 		return UsageError(f, cmd, "names cannot be combined with --selector or --all: remove one of them")
 	case s.AllNamespaces && !s.SelectsMany():
-		return UsageError(f, cmd, "--all-namespaces cannot be combined with names: specify the namespace of the name with -n")
+		return UsageError(f, cmd, "--all-namespaces cannot be combined with names: specify the namespace with -n")
 	}
 	return nil
 }
@@ -313,7 +313,7 @@ func ParseSelector(text string) (client.ListOption, error) {
 	}
 	selector, err := labels.Parse(text)
 	if err != nil {
-		return nil, usererror.Errorf("for example team=nlp, team!=nlp, 'team in (nlp,cv)' or team", "label selector %q: %v", text, err)
+		return nil, usererror.Errorf("use a selector such as team=nlp, team!=nlp, 'team in (nlp,cv)' or team", "label selector %q: %v", text, err)
 	}
 	return client.MatchingLabelsSelector{Selector: selector}, nil
 }
@@ -345,7 +345,7 @@ func (f *Factory) WarnDeprecated(old, instead string) {
 	if f.OldProgram != "" {
 		return
 	}
-	f.Warnf("%s is Volcano's old spelling and still works; use instead: %s", old, instead)
+	f.Warnf("%s is Volcano's old syntax, which still works; use %s instead", old, instead)
 }
 
 // JobType returns the text for the JobType column of Volcano's tables, which is the job's label, or Batch if it has

@@ -35,7 +35,7 @@ func (c *Confirm) AskUser(ctx context.Context, f *Factory, what string, effects 
 	s := f.Streams
 	if !s.InTTY {
 		return usererror.Errorf("add --yes to confirm; this would affect: "+summarizeEffects(effects),
-			"%s: not confirmed, and there is no terminal to prompt on", what)
+			"%s: confirmation is required, but the standard input is not a terminal", what)
 	}
 	fmt.Fprintf(s.Err, "%s:\n", what)
 	for _, effect := range effects {

@@ -204,8 +204,8 @@ func humanizeStatus(err error, where Connection) *usererror.Error {
 		}
 		human.What, human.Hint = explainForbidden(message)
 	case IsUnknownKind(err):
-		human.What = fmt.Sprintf("the cluster %s%s does not have this kind of object", where.Server, where.contextText())
-		human.Hint = "install vc there with kubectl apply -f deploy/install.yaml, or start a local cluster with `vc-local up`"
+		human.What = fmt.Sprintf("the cluster %s%s does not support this kind of object", where.Server, where.contextText())
+		human.Hint = "install vc in the cluster with kubectl apply -f deploy/install.yaml, or start a local cluster with `vc-local up`"
 	case apierrors.IsTooManyRequests(err):
 		human.Hint = "the API server is busy; try again in a moment"
 	case apierrors.IsTimeout(err), apierrors.IsServerTimeout(err):
@@ -218,14 +218,14 @@ func humanizeStatus(err error, where Connection) *usererror.Error {
 
 // webhookHint returns the hint for an object that was rejected by an admission webhook.
 func webhookHint(webhook string) string {
-	return fmt.Sprintf("the admission webhook %q rejects the object: change the fields in its message and try again", webhook)
+	return fmt.Sprintf("the admission webhook %q rejected the object: correct the fields named in the message and try again", webhook)
 }
 
 // rejectedHint returns the hint for a server error that has nothing to do with the user's permissions.
 func rejectedHint(err error, message string) string {
 	switch {
 	case strings.Contains(message, "failed calling webhook"):
-		return "an admission webhook does not respond; if it belongs to vc, check that vcd is running: kubectl get pods -n volcano-system"
+		return "an admission webhook is not responding; if the webhook belongs to vc, check that vcd is running: kubectl get pods -n volcano-system"
 	case RejectingWebhook(err) != "":
 		return webhookHint(RejectingWebhook(err))
 	case apierrors.IsAlreadyExists(err):
@@ -233,11 +233,11 @@ func rejectedHint(err error, message string) string {
 	case apierrors.IsRequestEntityTooLargeError(err), strings.Contains(message, "Request entity too large"), strings.Contains(message, "request is too large"):
 		return "make the object smaller: keep data and long scripts in a volume, an image or a ConfigMap"
 	case apierrors.IsConflict(err):
-		return "the object was changed at the same time: read it again and retry"
+		return "another client changed the object at the same time: read the object again and retry"
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		return "correct the fields in the message; `kubectl explain KIND.FIELD` describes their values"
+		return "correct the fields named in the message; `kubectl explain KIND.FIELD` describes their values"
 	case missingNamespace(err) != "":
-		return "create it (kubectl create namespace " + missingNamespace(err) + "), or choose another with -n"
+		return "create the namespace (kubectl create namespace " + missingNamespace(err) + "), or choose another namespace with -n"
 	case apierrors.IsNotFound(err):
 		return "the object may have been deleted in the meantime"
 	}
@@ -263,18 +263,18 @@ var cannot = regexp.MustCompile(`User "([^"]*)" cannot (\w+) resource "([^"]*)" 
 func explainForbidden(message string) (what, hint string) {
 	parts := cannot.FindStringSubmatch(message)
 	if parts == nil {
-		return "forbidden: " + message + " (403)", "ask for a RoleBinding that allows this, or choose another namespace (-n) or --context"
+		return "forbidden: " + message + " (403)", "ask an administrator for a RoleBinding that allows this, or choose another namespace (-n) or --context"
 	}
 	user, action, resource, group, namespace := parts[1], parts[2], parts[3], parts[4], parts[5]
 	if group != "" {
 		resource += "." + group
 	}
 	if namespace == "" {
-		return fmt.Sprintf("forbidden: user %q cannot %s %s of the cluster (403)", user, action, resource),
-			"ask for a ClusterRoleBinding that allows this, or choose another --context"
+		return fmt.Sprintf("forbidden: user %q cannot %s %s at the cluster scope (403)", user, action, resource),
+			"ask an administrator for a ClusterRoleBinding that allows this, or choose another --context"
 	}
 	return fmt.Sprintf("forbidden: user %q cannot %s %s in namespace %q (403)", user, action, resource, namespace),
-		fmt.Sprintf("ask for a RoleBinding that allows this in %q, or choose another namespace (-n) or --context", namespace)
+		fmt.Sprintf("ask an administrator for a RoleBinding that allows this in namespace %q, or choose another namespace (-n) or --context", namespace)
 }
 
 // statusMessage returns the server's message without the prefixes that clients add.
@@ -324,7 +324,7 @@ func humanizeTransport(err error, where Connection) *usererror.Error {
 		human.Hint = "set KUBECONFIG or --kubeconfig, or start a cluster on this machine with `vc-local up`"
 	case strings.HasPrefix(err.Error(), "error loading config file "):
 		human.What = "kubeconfig" + strings.TrimPrefix(err.Error(), "error loading config file")
-		human.Hint = "the file is not a kubeconfig; set KUBECONFIG or --kubeconfig to one"
+		human.Hint = "the file is not a valid kubeconfig; set KUBECONFIG or --kubeconfig to a kubeconfig file"
 	case clientcmd.IsContextNotFound(err), strings.Contains(err.Error(), "does not exist") && strings.Contains(err.Error(), "context"):
 		human.Hint = "kubectl config get-contexts lists the available contexts"
 	case errors.As(err, &dial), errors.As(err, &request), os.IsTimeout(err), errors.Is(err, context.DeadlineExceeded):
@@ -339,7 +339,7 @@ func humanizeTransport(err error, where Connection) *usererror.Error {
 	case meta.IsNoMatchError(err):
 		human.Hint = unknownKindHint(err)
 	case strings.HasPrefix(err.Error(), "invalid resource name "):
-		human.Hint = "KIND in KIND/NAME must be the kind of object that this command handles"
+		human.Hint = "in KIND/NAME, use a KIND that this command supports"
 	}
 	return human
 }
@@ -349,7 +349,7 @@ func humanizeTransport(err error, where Connection) *usererror.Error {
 func unknownKindHint(err error) string {
 	var none *meta.NoKindMatchError
 	if !errors.As(err, &none) {
-		return "the cluster has no such kind; check apiVersion"
+		return "the cluster does not support this kind; check apiVersion"
 	}
 	for kind := range Scheme().AllKnownTypes() {
 		switch {
@@ -357,7 +357,7 @@ func unknownKindHint(err error) string {
 		case kind.Group == none.GroupKind.Group && !slices.Contains(none.SearchedVersions, kind.Version) && len(none.SearchedVersions) > 0:
 			return fmt.Sprintf("did you mean apiVersion: %s?", kind.GroupVersion())
 		case kind.Group == none.GroupKind.Group:
-			return "install vc there: kubectl apply -f deploy/install.yaml"
+			return "install vc in the cluster: kubectl apply -f deploy/install.yaml"
 		default:
 			return fmt.Sprintf("did you mean apiVersion: %s?", kind.GroupVersion())
 		}
@@ -365,7 +365,7 @@ func unknownKindHint(err error) string {
 	if near := FindNearest(none.GroupKind.Kind, registeredKinds(none.GroupKind.Group)); near != "" {
 		return fmt.Sprintf("did you mean kind: %s?", near)
 	}
-	return "the cluster has no such kind; install its CRD, or correct apiVersion"
+	return "the cluster does not support this kind; install its CRD, or correct apiVersion"
 }
 
 // isRegisteredGroup reports whether vc defines the kinds of an API group.

@@ -95,9 +95,9 @@ func TestText(t *testing.T) {
 func TestUnknownKindsHaveAHint(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[schema.GroupVersionKind]string{
-		{Group: "batch.volcano.sh", Version: "v1alpha1", Kind: "CronJob"}: "install vc there: kubectl apply -f deploy/install.yaml",
+		{Group: "batch.volcano.sh", Version: "v1alpha1", Kind: "CronJob"}: "install vc in the cluster: kubectl apply -f deploy/install.yaml",
 		{Group: "batch", Version: "v1alpha1", Kind: "CronJob"}:            "did you mean apiVersion: batch.volcano.sh/v1alpha1?",
-		{Group: "kubeflow.org", Version: "v1", Kind: "PyTorchJob"}:        "the cluster has no such kind; install its CRD, or correct apiVersion",
+		{Group: "kubeflow.org", Version: "v1", Kind: "PyTorchJob"}:        "the cluster does not support this kind; install its CRD, or correct apiVersion",
 	} {
 		err := &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
 		if got := HumanizeError(err, Connection{}).Hint; got != want {

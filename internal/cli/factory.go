@@ -267,7 +267,7 @@ func (f *Factory) missingConfigError() error {
 	if len(wrong) == 0 {
 		return usererror.Errorf("set KUBECONFIG or --kubeconfig, or start a cluster on this machine with `vc-local up`", "no cluster is configured")
 	}
-	return usererror.Errorf("set KUBECONFIG or --kubeconfig to a kubeconfig, or start a cluster on this machine with `vc-local up`",
+	return usererror.Errorf("set KUBECONFIG or --kubeconfig to a kubeconfig file, or start a cluster on this machine with `vc-local up`",
 		"no cluster is configured: %s", strings.Join(wrong, "; "))
 }
 

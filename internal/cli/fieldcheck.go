@@ -38,7 +38,7 @@ func (v *FieldValidation) Validate() error {
 		v.Mode = "ignore"
 	case "strict", "warn", "ignore":
 	default:
-		return usererror.Errorf("--validate=strict, warn or ignore", "--validate: %q is not strict, warn or ignore", v.Mode)
+		return usererror.Errorf("--validate=strict, warn or ignore", "--validate: %q is not a valid value", v.Mode)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func UnknownFields(object *unstructured.Unstructured, err error) error {
 	if len(what) == 0 {
 		return nil
 	}
-	hints = append(hints, "--validate=false submits the object without these fields")
+	hints = append(hints, "use --validate=false to submit the object without these fields")
 	return &usererror.Error{What: strings.Join(what, ", "), Hint: strings.Join(hints, " "), Err: err}
 }
 

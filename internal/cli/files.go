@@ -115,7 +115,7 @@ func (s *Files) ReadObjects(f *Factory) ([]FileObject, error) {
 		builder = builder.Stream(bytes.NewReader(stdin), standardInput)
 	}
 	if len(bytes.TrimSpace(stdin)) == 0 && len(s.Names) == 1 && s.Names[0] == "-" {
-		return nil, usererror.Errorf("check the command before the pipe; -f - reads YAML or JSON", "%s is empty", standardInput)
+		return nil, usererror.Errorf("check the command before the pipe; -f - requires YAML or JSON as input", "%s is empty", standardInput)
 	}
 	infos, err := builder.Do().Infos()
 	if err != nil {
@@ -154,7 +154,7 @@ func suggestFile(name, usage string) string {
 	directory, base := filepath.Split(name)
 	entries, err := os.ReadDir(filepath.Clean(directory))
 	if err != nil {
-		return fmt.Sprintf("the directory %q does not exist either; relative paths start at the current directory", filepath.Clean(directory))
+		return fmt.Sprintf("the directory %q does not exist either; relative paths are resolved from the current directory", filepath.Clean(directory))
 	}
 	names := make([]string, len(entries))
 	for i, entry := range entries {
@@ -177,10 +177,10 @@ var notText = regexp.MustCompile(`cannot unmarshal (\w+) into Go struct field \S
 func convertFileError(err error) error {
 	list, ok := err.(interface{ Errors() []error })
 	if !ok {
-		hint := "check that it is valid YAML or JSON with apiVersion and kind"
+		hint := "check that the input is valid YAML or JSON with apiVersion and kind"
 		var request *url.Error
 		if errors.As(err, &request) {
-			hint = "check the URL and whether its server responds"
+			hint = "check the URL, and check that its server responds"
 		}
 		if strings.Contains(err.Error(), "recognized file extensions are") {
 			hint = "in a directory, only .yaml, .yml and .json files are read; -R (--recursive) includes subdirectories"
@@ -256,7 +256,7 @@ func SetNamespaces(f *Factory, objects []FileObject, ask bool) error {
 			if f.Streams.Env("VCCTL_NAMESPACE") == namespace {
 				said = "VCCTL_NAMESPACE"
 			}
-			problems = append(problems, AddFileSource(usererror.Errorf("remove "+said+", or the namespace from the file",
+			problems = append(problems, AddFileSource(usererror.Errorf("remove "+said+", or remove the namespace from the file",
 				"the namespace of the object is %q, but %s specifies %q", own, said, namespace), object))
 		}
 	}

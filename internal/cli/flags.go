@@ -27,7 +27,7 @@ func (d *DryRun) Validate() error {
 	case "none", "client", "server", "":
 		return nil
 	}
-	return usererror.Errorf("one of: none, client, server", "--dry-run: unknown value %q", d.Mode)
+	return usererror.Errorf("use none, client or server", "--dry-run: unknown value %q", d.Mode)
 }
 
 // IsClient reports whether nothing is to be sent to the server.

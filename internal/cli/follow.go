@@ -21,7 +21,7 @@ var ErrGone = errors.New("the object was deleted")
 // DeletedError returns the error for an object that was deleted while a command was waiting for it or following it.
 // noun is the vcctl noun for objects of its kind.
 func (f *Factory) DeletedError(kind, noun, name string) *usererror.Error {
-	e := usererror.Errorf("`"+f.CommandText(noun+" list")+"` shows the existing ones", "%s %q was deleted in the meantime", kind, name)
+	e := usererror.Errorf("`"+f.CommandText(noun+" list")+"` lists the existing objects", "%s %q was deleted in the meantime", kind, name)
 	e.Err = ErrGone
 	return e
 }

@@ -208,22 +208,22 @@ func causeOfNoFit(v *Verdict, sentence string) string {
 	isCluster := v.Limit != nil && v.Limit.Cluster
 	switch {
 	case isCluster && v.IsNeverPossible() && v.Tally.Looked > 0:
-		return fmt.Sprintf("%s: the cluster is too small: %s; %s", sentence, describeBeyond(v.limitAndMore()), describeFit(v))
+		return fmt.Sprintf("%s, because the cluster is too small: %s; %s", sentence, describeBeyond(v.limitAndMore()), describeFit(v))
 	case isCluster && v.IsNeverPossible():
-		return fmt.Sprintf("%s: the cluster is too small: %s", sentence, describeBeyond(v.limitAndMore()))
+		return fmt.Sprintf("%s, because the cluster is too small: %s", sentence, describeBeyond(v.limitAndMore()))
 	case isCluster:
-		return fmt.Sprintf("%s: the cluster is too small: %s", sentence, describeGap(v.Limit))
+		return fmt.Sprintf("%s, because the cluster is too small: %s", sentence, describeGap(v.Limit))
 	case v.Limit != nil && v.Limit.Node:
 		return fmt.Sprintf("%s: %s", sentence, compareLargest(v))
 	case isSinglePod(v):
-		return "its pod does not fit on any node: " + describeScope(v) + describeTally(v)
+		return "the pod does not fit on any node: " + describeScope(v) + describeTally(v)
 	}
 	return fmt.Sprintf("%s: %s", sentence, describeFit(v))
 }
 
 func podTextOfNoFit(v *Verdict, sentence string) string {
 	if v.Extra {
-		return "no node has enough free resources for it; its gang runs without it"
+		return "no node has enough free resources for this pod; its gang runs without this pod"
 	}
 	return sentence
 }

@@ -29,7 +29,7 @@ type asker struct {
 
 // Errors with constant messages, so that the same problem has the same message for all requests.
 var (
-	errLate    = errors.New("no response in time")
+	errLate    = errors.New("the server did not respond in time")
 	errRefused = errors.New("no connection")
 )
 

@@ -111,7 +111,7 @@ func New(conf config.Plugin, transport http.RoundTripper, warn func(string)) *Po
 	p := &Policy{conf: conf, verbs: map[string]string{}, ignorable: conf.Arguments.Bool("extender.ignorable", false, warn)}
 	timeout, err := time.ParseDuration(text("httpTimeout", "1s"))
 	if err != nil || timeout <= 0 {
-		say("argument extender.httpTimeout: use a duration such as 1s, not " + text("httpTimeout", "") + "; 1s is used")
+		say("argument extender.httpTimeout: must be a duration such as 1s, not " + text("httpTimeout", "") + "; 1s is used")
 		timeout = time.Second
 	}
 	p.asker = asker{prefix: strings.TrimSuffix(text("urlPrefix", ""), "/"), timeout: timeout, client: &http.Client{Transport: transport, Timeout: timeout}}
@@ -121,7 +121,7 @@ func New(conf config.Plugin, transport http.RoundTripper, warn func(string)) *Po
 		}
 	}
 	if !strings.HasPrefix(p.asker.prefix, "http://") && !strings.HasPrefix(p.asker.prefix, "https://") {
-		say("argument extender.urlPrefix must start with http:// or https://; the extender is disabled")
+		say("argument extender.urlPrefix: must start with http:// or https://; the extender is disabled")
 		clear(p.verbs)
 	}
 	p.managed = parseManaged(conf.Arguments["extender.managedResources"], say)
@@ -151,13 +151,13 @@ func parseManaged(raw any, say func(string)) map[string]bool {
 			}
 			name, ok := item.(string)
 			if !ok {
-				say("argument extender.managedResources: an entry is not a resource name and is ignored")
+				say("argument extender.managedResources: an entry that is not a resource name is ignored")
 				continue
 			}
 			add(name)
 		}
 	default:
-		say("argument extender.managedResources is ignored: use a list of resource names")
+		say("argument extender.managedResources: must be a list of resource names; the argument is ignored")
 		return nil
 	}
 	return out

@@ -4,7 +4,7 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual describes the settings of the policy.
 var manual = config.Manual{
-	Text: "Sends HTTP requests to a scheduler extender. A verb without a value is not sent.",
+	Text: "Sends HTTP requests to a scheduler extender. Verbs without a path are not called.",
 	Switches: []config.Option{
 		{Key: "enablePredicate", Default: "true", Text: "off: predicate requests are not sent to the extender"},
 		{Key: "enableNodeOrder", Default: "true", Text: "off: prioritize requests are not sent to the extender"},
@@ -18,18 +18,18 @@ var manual = config.Manual{
 		{Key: "extender.urlPrefix", Default: "", Text: "URL of the server: http://… or https://…"},
 		{Key: "extender.httpTimeout", Default: "1s", Text: "maximum time for a response"},
 		{Key: "extender.ignorable", Default: "false", Text: "true: if the server fails, the scheduler continues without it"},
-		{Key: "extender.managedResources", Default: "", Text: "names of resources; pods that request none of them are not sent"},
-		{Key: "extender.onSessionOpenVerb", Default: "", Text: "path that receives the state of the cluster at the start of a cycle"},
-		{Key: "extender.onSessionCloseVerb", Default: "", Text: "path that is called at the end of a cycle"},
-		{Key: "extender.predicateVerb", Default: "", Text: "path that decides whether a pod may run on a node"},
+		{Key: "extender.managedResources", Default: "", Text: "resource names; pods that request none of these resources are not sent"},
+		{Key: "extender.onSessionOpenVerb", Default: "", Text: "path called with the cluster state at the start of a cycle"},
+		{Key: "extender.onSessionCloseVerb", Default: "", Text: "path called at the end of a cycle"},
+		{Key: "extender.predicateVerb", Default: "", Text: "path called to check whether a pod may run on a node"},
 		{Key: "extender.prioritizeVerb", Default: "", Text: "scores of nodes"},
-		{Key: "extender.preemptableVerb", Default: "", Text: "path that decides which pods a gang may evict in its queue"},
-		{Key: "extender.reclaimableVerb", Default: "", Text: "path that decides which pods a gang may evict in other queues"},
-		{Key: "extender.queueOverusedVerb", Default: "", Text: "path that decides whether a queue uses more than its share"},
-		{Key: "extender.jobEnqueueableVerb", Default: "", Text: "path that decides whether a gang may be admitted to its queue"},
-		{Key: "extender.jobEnqueuedVerb", Default: "", Text: "path that receives a gang that was admitted"},
-		{Key: "extender.jobReadyVerb", Default: "", Text: "path that decides whether a gang that fits may start"},
-		{Key: "extender.allocateFuncVerb", Default: "", Text: "path that is called for each pod that gets a node"},
+		{Key: "extender.preemptableVerb", Default: "", Text: "path called to select the pods that a gang may evict in its queue"},
+		{Key: "extender.reclaimableVerb", Default: "", Text: "path called to select the pods that a gang may evict in other queues"},
+		{Key: "extender.queueOverusedVerb", Default: "", Text: "path called to check whether a queue uses more than its share"},
+		{Key: "extender.jobEnqueueableVerb", Default: "", Text: "path called to check whether a gang may be admitted to its queue"},
+		{Key: "extender.jobEnqueuedVerb", Default: "", Text: "path called when a gang has been admitted"},
+		{Key: "extender.jobReadyVerb", Default: "", Text: "path called to check whether a gang that fits may start"},
+		{Key: "extender.allocateFuncVerb", Default: "", Text: "path called when a pod is allocated to a node"},
 		{Key: "extender.deallocateFuncVerb", Default: "", Text: "path called when a pod is deallocated from its node"},
 	},
 }

@@ -88,7 +88,7 @@ func (c ConfigMap) Used(ctx context.Context) (int64, error) {
 func (c ConfigMap) wrapStoreError(err error) error {
 	text := fmt.Errorf("configmap %s/%s: %w", c.Namespace, keys.JobIDsName, err)
 	if apierrors.IsForbidden(err) {
-		return errors.Join(text, errors.New("permit the component to get, create and update the ConfigMap, as deploy/install.yaml does"))
+		return errors.Join(text, errors.New("grant the component permission to get, create and update the ConfigMap, as in deploy/install.yaml"))
 	}
 	return text
 }

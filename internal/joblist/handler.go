@@ -47,7 +47,7 @@ func (h *handler) newRequestMux() http.Handler {
 	mux.HandleFunc("GET "+jobsummary.ListPathFor("{namespace}"), h.serveListRequest)
 	mux.HandleFunc("GET "+jobsummary.ListPathFor(""), h.serveListRequest)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeErrorStatus(w, http.StatusNotFound, metav1.StatusReasonNotFound, r.URL.Path+" is not served here")
+		writeErrorStatus(w, http.StatusNotFound, metav1.StatusReasonNotFound, r.URL.Path+" was not found on this server")
 	})
 	return mux
 }
@@ -74,7 +74,7 @@ func (h *handler) serveListRequest(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !strings.Contains(r.Header.Get("Accept"), jobsummary.ContentType) {
-		writeErrorStatus(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "this list is available only to squeue, sacct and scancel, and only in the format "+jobsummary.ContentType+"; other clients must list the jobs in batch.volcano.sh")
+		writeErrorStatus(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "this list is available only to squeue, sacct and scancel, and only in the format "+jobsummary.ContentType+"; other clients must list the jobs in API group batch.volcano.sh")
 		return
 	}
 	q := jobsummary.Query{Namespace: r.PathValue("namespace"), Pods: r.URL.Query().Get(jobsummary.Pods) != "", Ended: r.URL.Query().Get(jobsummary.Pods) == jobsummary.PodsAll}
@@ -91,14 +91,14 @@ func (h *handler) serveListRequest(w http.ResponseWriter, r *http.Request) {
 	leave, ok := h.seats.reserveSeat(who.User.GetName())
 	if !ok {
 		w.Header().Set("Retry-After", comeAgain)
-		writeErrorStatus(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "too many concurrent lists: try again, or list the jobs in batch.volcano.sh")
+		writeErrorStatus(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "too many concurrent list requests: try again, or list the jobs in API group batch.volcano.sh")
 		return
 	}
 	defer leave()
 	to := &begun{ResponseWriter: w}
 	switch err := h.source.list(r.Context(), q, to); {
 	case err != nil && to.begun:
-		h.log.Info("A list of jobs is truncated", "reason", err.Error())
+		h.log.Info("A list of jobs was truncated", "reason", err.Error())
 		panic(http.ErrAbortHandler)
 	case err != nil:
 		h.respondUnavailable(w, err)
@@ -129,7 +129,7 @@ func (b *begun) Write(text []byte) (int, error) {
 // respondUnavailable responds with an error that makes the client list from the API server itself.
 func (h *handler) respondUnavailable(w http.ResponseWriter, err error) {
 	if !errors.Is(err, errNoCache) {
-		h.log.Info("A list of jobs cannot be served from memory", "reason", err.Error())
+		h.log.Info("Could not serve a list of jobs from memory", "reason", err.Error())
 	}
 	writeErrorStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
 }

@@ -75,8 +75,8 @@ func TestWhoIsToldWhat(t *testing.T) {
 		"another namespace":                             {"/apis/listing.vc-batch.dev/v1/namespaces/bio/jobfacts", "mei", jobsummary.ContentType, answers{text: "list"}, 403, "forbidden"},
 		"who does not come through the API server":      {all, "", jobsummary.ContentType, answers{text: "list"}, 503, "only requests through the API server are accepted"},
 		"a reader of JSON":                              {all, "boss", "application/json", answers{text: "list"}, 406, "this list is available only to squeue"},
-		"nothing is in memory":                          {all, "boss", jobsummary.ContentType, answers{err: errNoCache}, 503, "the cache is not filled yet"},
-		"another path":                                  {"/apis/listing.vc-batch.dev/v1/pods", "boss", jobsummary.ContentType, answers{}, 404, "is not served here"},
+		"nothing is in memory":                          {all, "boss", jobsummary.ContentType, answers{err: errNoCache}, 503, "the cache of jobs is not ready yet"},
+		"another path":                                  {"/apis/listing.vc-batch.dev/v1/pods", "boss", jobsummary.ContentType, answers{}, 404, "was not found on this server"},
 		"who may list jobs alone":                       {"/apis/listing.vc-batch.dev/v1/namespaces/nlp/jobfacts", "eve", jobsummary.ContentType, answers{text: "list"}, 403, "podgroups.scheduling.volcano.sh is forbidden: eve is not allowed to list jobs"},
 		"what there is, also when nothing is in memory": {"/apis/listing.vc-batch.dev/v1", "", "", answers{err: errNoCache}, 200, `"name":"jobfacts","singularName":"jobfact","namespaced":true,"kind":"JobFact","verbs":["list"]`},
 	} {

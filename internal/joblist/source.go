@@ -36,7 +36,7 @@ var errTooMuch = fmt.Errorf("the termination messages of pods exceed %d MiB", mo
 var errGone = errors.New("a job was deleted while the list was being written")
 
 // errNoCache means that this process has no cache.
-var errNoCache = errors.New("the cache is not filled yet")
+var errNoCache = errors.New("the cache of jobs is not ready yet")
 
 // Source reads jobs from the caches of a manager. The zero value has no caches.
 type Source struct {
@@ -146,7 +146,7 @@ func (c *caches) waitUntilCurrent(ctx context.Context, namespace string) error {
 		jobs += int(*more)
 	}
 	if err := c.follower.waitUntilCurrent(ctx, namespace, jobs, resourceVersionNumber(now.ResourceVersion)); err != nil {
-		return fmt.Errorf("the cache of jobs lags behind: %w", err)
+		return fmt.Errorf("the cache of jobs lags behind the API server: %w", err)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func ArrayText(job *batchv1alpha1.Job) string {
 	}
 	parts := []string{fmt.Sprintf("%s, %s", CountWithNoun(elements.Count(), "task"), truncateElements(elements.String()))}
 	if size > 1 {
-		parts[0] += fmt.Sprintf(", of %d pods each", size)
+		parts[0] += fmt.Sprintf(", %d pods each", size)
 	}
 	if limit, err := batchv1alpha1.ArrayLimit(job); err == nil && limit > 0 {
 		parts[0] += fmt.Sprintf(", at most %d at a time", limit)

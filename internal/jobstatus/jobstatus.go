@@ -145,7 +145,7 @@ func DescribeRequest(job *batchv1alpha1.Job) string {
 		parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s x %s", CountWithNoun(int(task.Replicas), "pod"), ResourceText(requests)), " x "))
 	}
 	all, least := CountReplicas(job), MinimumPods(job)
-	together := fmt.Sprintf("%d of %d must start together", least, all)
+	together := fmt.Sprintf("%d of %d pods must start together", least, all)
 	switch {
 	case least >= all && all > 1:
 		together = fmt.Sprintf("all %d or none", all)
@@ -175,9 +175,9 @@ func queueFacts(q *schedulingv1beta1.ExplainedQueue) []Fact {
 	}
 	switch {
 	case q.Position > 0 && q.Waiting > 0:
-		facts = append(facts, Fact{"order", fmt.Sprintf("%d of %d in the queue", q.Position, q.Waiting)})
+		facts = append(facts, Fact{"order", fmt.Sprintf("position %d of %d in the queue", q.Position, q.Waiting)})
 	case q.Position > 0:
-		facts = append(facts, Fact{"order", fmt.Sprintf("%d in the queue", q.Position)})
+		facts = append(facts, Fact{"order", fmt.Sprintf("position %d in the queue", q.Position)})
 	}
 	return facts
 }
@@ -276,7 +276,7 @@ func (a *Account) otherFacts() []Fact {
 		facts = append(facts, Fact{"event", line})
 	}
 	if a.IsWaitingJob() && a.Unreadable {
-		facts = append(facts, Fact{"source", "you are not allowed to read pod groups here; they contain the scheduler's explanation"})
+		facts = append(facts, Fact{"source", "the scheduler's explanation is not shown, because you are not allowed to read pod groups in this namespace"})
 	}
 	if a.IsWaitingJob() && !a.hasAllNodes() && a.Source == byOthers {
 		facts = append(facts, Fact{"source", fmt.Sprintf("scheduler %q provided no explanation; this information comes from conditions and events",

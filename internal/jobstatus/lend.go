@@ -40,7 +40,7 @@ func PodReason(pod *corev1.Pod, events []corev1.Event) string {
 	}
 	for _, status := range ContainerStatuses(pod) {
 		if ended := status.State.Terminated; ended != nil && ended.ExitCode != 0 {
-			return Why{Code: cmp.Or(ended.Reason, "Error"), Message: strings.TrimSuffix(fmt.Sprintf("container %s ended with exit code %d: %s", status.Name, ended.ExitCode, OneLine(ended.Message)), ": ")}.CodeAndMessage()
+			return Why{Code: cmp.Or(ended.Reason, "Error"), Message: strings.TrimSuffix(fmt.Sprintf("container %s exited with code %d: %s", status.Name, ended.ExitCode, OneLine(ended.Message)), ": ")}.CodeAndMessage()
 		}
 	}
 	return Why{Code: pod.Status.Reason, Message: OneLine(pod.Status.Message)}.CodeAndMessage()

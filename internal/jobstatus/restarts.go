@@ -11,7 +11,7 @@ func RestartsText(job *batchv1alpha1.Job) string {
 	restarts, limit := job.PolicyRestarts()
 	text := fmt.Sprintf("%d of at most %d", restarts, limit)
 	if n := job.Status.UserRestarts; n > 0 {
-		text += fmt.Sprintf(", and %d by a user", n)
+		text += fmt.Sprintf(", plus %d by a user", n)
 	}
 	return text
 }

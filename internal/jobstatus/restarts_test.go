@@ -15,7 +15,7 @@ func TestRestartsDoNotCountTheLastFailure(t *testing.T) {
 		{2, 0, 0, "0 of at most 1"},
 		{2, 1, 0, "1 of at most 1"},
 		{2, 2, 0, "1 of at most 1"}, // the second run failed, too
-		{2, 2, 1, "1 of at most 1, and 1 by a user"},
+		{2, 2, 1, "1 of at most 1, plus 1 by a user"},
 		{1, 1, 0, "0 of at most 0"},
 		{0, 3, 0, "2 of at most 2"}, // 0 means 3
 	} {

@@ -29,7 +29,7 @@ func WriteExplanation(out io.Writer, e *schedulingv1beta1.Explanation, program s
 	facts = append(facts, Fact{"nodes", nodesText(e)}, Fact{"evict", sparedText(e.Spared)}, Fact{"start", AddRelativeTimes(startText(e, nil), now)})
 	WriteFacts(out, append(facts, Fact{"hint", render.ReplaceProgramName(e.Hint, program)}), style, width)
 	if len(e.Helps) > 0 {
-		fmt.Fprintln(out, "  each of these changes would help:")
+		fmt.Fprintln(out, "  any of these changes would help:")
 	}
 	for _, help := range e.Helps {
 		render.WriteWrapped(out, "    - ", "      ", AddRelativeTimes(render.ReplaceProgramName(help.Text, program), now), width)
@@ -64,7 +64,7 @@ func (a *Account) Write(out io.Writer, program string, style render.Style, now t
 		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, "hint")), strings.Repeat(" ", nameWidth+2), render.ReplaceProgramName(a.Why.Hint, program), width)
 	}
 	if len(a.Why.Helps) > 0 {
-		fmt.Fprintln(out, "  each of these changes would help:")
+		fmt.Fprintln(out, "  any of these changes would help:")
 	}
 	for _, help := range a.Why.Helps {
 		render.WriteWrapped(out, "    - ", "      ", AddRelativeTimes(render.ReplaceProgramName(help, program), now), width)

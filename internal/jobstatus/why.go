@@ -128,7 +128,7 @@ func explainNoCountedPods(job *batchv1alpha1.Job) Why {
 		pods = fmt.Sprintf("none of the job's %d pods exists: they have not been created yet or were deleted", n)
 	}
 	return Why{Code: string(reason.NoPodRuns), Message: "the job has started, but " + pods,
-		Hint: "vcctl events job/" + job.Name + " shows their events; if this takes a long time, check that the controller is running (vcd controllers)"}
+		Hint: "vcctl events job/" + job.Name + " shows the pods' events; if the problem persists, check that the controller is running (vcd controllers)"}
 }
 
 // countsNoPods reports whether the status of a Running job does not count any pods.
@@ -164,7 +164,7 @@ func isUnseenGroup(group *schedulingv1beta1.PodGroup) bool {
 func reasonFromController(job *batchv1alpha1.Job) Why {
 	w := Why{Code: job.Status.State.Reason, Message: OneLine(StateMessage(job)), Controller: true}
 	if w.Hint = reason.Get(reason.Code(w.Code)).Hint; w.Hint == "" && strings.Contains(w.Message, "no PriorityClass with name") {
-		w.Hint = "create the PriorityClass, or specify an existing one: kubectl get priorityclasses"
+		w.Hint = "create the PriorityClass, or specify an existing PriorityClass; list them with: kubectl get priorityclasses"
 	}
 	return w
 }
@@ -202,7 +202,7 @@ func reasonFromExplanation(e *schedulingv1beta1.Explanation) Why {
 func listNumbers(e *schedulingv1beta1.Explanation) []string {
 	var lines []string
 	if m := e.Members; m != nil {
-		lines = append(lines, fmt.Sprintf("needs %s at once; %d exist, %d have a node, %d fit now", CountWithNoun(int(m.Min), "pod"), m.Exist, m.Running, m.Fit))
+		lines = append(lines, fmt.Sprintf("needs %s at the same time; %d exist, %d have a node, %d fit now", CountWithNoun(int(m.Min), "pod"), m.Exist, m.Running, m.Fit))
 	}
 	lines = append(lines, queueLines(e.Queue)...)
 	for _, s := range e.Short {

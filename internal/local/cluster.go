@@ -52,7 +52,7 @@ func Run(ctx context.Context, s Settings, report Reporter) (err error) {
 
 	// A killed process may have left mounts and networks.
 	if err := processnode.CleanUpNodes(s.Dir.nodesDir()); err != nil {
-		report.Note(fmt.Sprintf("remains of the last run could not be removed: %v", err))
+		report.Note(fmt.Sprintf("mounts and networks of the last run could not be removed: %v", err))
 	}
 	if wasEphemeral(s.Dir) {
 		if err := s.Dir.clearContents(); err != nil {
@@ -156,9 +156,9 @@ func (c *cluster) choosePort() (int, error) {
 		return port, nil
 	}
 	if c.settings.PortAsked {
-		return 0, usererror.Wrapf("specify another --port, or omit it to use a free port", "port %d of 127.0.0.1 is in use", port)
+		return 0, usererror.Wrapf("specify another --port, or omit it to use a free port", "port %d on 127.0.0.1 is in use", port)
 	}
-	c.report.Note(fmt.Sprintf("port %d of the last run is in use, so another port is used and the kubeconfig changes", port))
+	c.report.Note(fmt.Sprintf("the last run used port %d, which another process uses now; the cluster gets another port, and the kubeconfig changes", port))
 	return 0, nil
 }
 

@@ -83,7 +83,7 @@ func (c *cluster) addNodes(r *http.Request) ([]string, error) {
 	}
 	nodes, err := nodespec.ExpandSpecs(specs, taken)
 	if err != nil {
-		return nil, usererror.Wrapf("vc-local nodes list shows the existing nodes", "%v", err)
+		return nil, usererror.Wrapf("list the existing nodes with: vc-local nodes list", "%v", err)
 	}
 	names := []string{}
 	for _, node := range nodes {
@@ -154,7 +154,7 @@ func (c *Client) sendRequest(ctx context.Context, method, path string, body, res
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return usererror.Wrapf("stop it with: vc-local down", "process %d runs the cluster but does not answer: %v", c.record.PID, err)
+		return usererror.Wrapf("stop the cluster with: vc-local down", "process %d runs the cluster but does not respond: %v", c.record.PID, err)
 	}
 	defer response.Body.Close()
 	if data, err = io.ReadAll(response.Body); err != nil {

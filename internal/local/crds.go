@@ -73,7 +73,7 @@ func installCRDs(ctx context.Context, config *rest.Config) error {
 			return err == nil && apihelpers.IsCRDConditionTrue(got, apiextensionsv1.Established), err
 		})
 		if err != nil {
-			return fmt.Errorf("kind %s is not served: %w", crd.Name, err)
+			return fmt.Errorf("custom resource %s is not available in the API server: %w", crd.Name, err)
 		}
 	}
 	return nil

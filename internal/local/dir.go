@@ -133,7 +133,7 @@ func (d Dir) isClusterDir() (bool, error) {
 		return false, usererror.Wrapf("specify another --dir", "%s is not a vc-local version file (it contains %q)", d.versionFile(), shortenText(found))
 	}
 	if found != stateVersion {
-		return true, usererror.Wrapf(fmt.Sprintf("use the vc-local version that created it, or remove it with: vc-local down --purge --dir %s", d),
+		return true, usererror.Wrapf(fmt.Sprintf("use the vc-local version that created the directory, or remove the directory with: vc-local down --purge --dir %s", d),
 			"%s has version %q, but this vc-local requires %q", d, shortenText(found), stateVersion)
 	}
 	return true, nil
@@ -182,7 +182,7 @@ func (d Dir) checkFreeSpace() error {
 	if !told || free >= leastFreeBytes {
 		return nil // if the amount is unknown, etcd will report a full disk
 	}
-	return usererror.Wrapf(fmt.Sprintf("free some space there, or specify a --dir on another disk; vc-local requires at least %d MiB", leastFreeBytes>>20),
+	return usererror.Wrapf(fmt.Sprintf("free some space on this disk, or specify a --dir on another disk; vc-local requires at least %d MiB", leastFreeBytes>>20),
 		"the disk that contains %s is almost full: only %d MiB is free", d, free>>20)
 }
 
@@ -196,7 +196,7 @@ func (d Dir) removeClusterDir() error {
 		return err
 	}
 	if !strings.HasPrefix(string(content), "vc-local state ") {
-		return usererror.Wrapf("if you no longer need it, remove the directory manually", "%s is not a vc-local directory", d)
+		return usererror.Wrapf("if you no longer need the directory, remove it manually", "%s is not a vc-local directory", d)
 	}
 	if err := d.clearContents(); err != nil {
 		return err

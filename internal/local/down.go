@@ -131,7 +131,7 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		killed = signal == syscall.SIGKILL
 		if err := signalRecorded(process, record, signal); err != nil {
-			return true, killed, usererror.Wrapf("stop it as the user who started it", "process %d cannot be stopped: %v", record.PID, err)
+			return true, killed, usererror.Wrapf("stop the process as the user who started it", "process %d cannot be stopped: %v", record.PID, err)
 		}
 		ended, err := waitUnlocked(ctx, d, gentleStop)
 		if err != nil || ended {
@@ -139,7 +139,7 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 			return true, killed, err
 		}
 	}
-	return true, true, usererror.Wrapf("check it with: ps -fp "+fmt.Sprint(record.PID), "process %d does not exit, even after SIGKILL", record.PID)
+	return true, true, usererror.Wrapf("check the process with: ps -fp "+fmt.Sprint(record.PID), "process %d does not exit, even after SIGKILL", record.PID)
 }
 
 // signalRecorded sends a signal to the process that wrote the record, but not to a process that has reused its PID.

@@ -23,12 +23,12 @@ func CheckKubeconfig(path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return usererror.Wrapf("use --kubeconfig to specify a file that does not exist yet", "%s exists but is not a kubeconfig of vc-local: %v", path, err)
+		return usererror.Wrapf("use --kubeconfig to specify a file that does not exist yet", "%s exists but is not a kubeconfig that vc-local created: %v", path, err)
 	}
 	if _, ours := config.AuthInfos[controlplane.AdminUser]; ours && len(config.Clusters) == 1 && len(config.AuthInfos) == 1 {
 		return nil
 	}
-	return usererror.Wrapf("use --kubeconfig to specify a file that does not exist yet", "%s is a kubeconfig that vc-local did not write, so vc-local does not change it", path)
+	return usererror.Wrapf("use --kubeconfig to specify a file that does not exist yet", "%s is a kubeconfig that vc-local did not create, so vc-local does not change it", path)
 }
 
 func copyKubeconfig(from, to string) error {

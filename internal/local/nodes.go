@@ -189,7 +189,7 @@ func acceptsPods(node *corev1.Node) bool {
 func (s *nodeSet) removeNode(ctx context.Context, name string) error {
 	node, err := s.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return usererror.Wrapf("list the nodes with: vc-local nodes list", "node %q does not exist", name)
+		return usererror.Wrapf("list the existing nodes with: vc-local nodes list", "node %q does not exist", name)
 	}
 	if err != nil {
 		return err

@@ -135,7 +135,7 @@ func (s *nodeSet) removeProcess(ctx context.Context, name string) error {
 	delete(s.process, name)
 	s.mu.Unlock()
 	if run == nil {
-		return usererror.Wrapf("remove it with: kubectl delete node "+name, "node %q does not belong to this process", name)
+		return usererror.Wrapf("remove the node with: kubectl delete node "+name, "node %q does not belong to this process", name)
 	}
 	err := s.drainProcessNode(ctx, name)
 	run.cancel()

@@ -78,7 +78,7 @@ func CheckEphemeral(d Dir) error {
 		return err
 	}
 	return usererror.Wrapf("specify another --dir, or remove the cluster first: vc-local down --purge --dir "+string(d),
-		"%s holds a persistent cluster; --ephemeral would remove it", d)
+		"%s contains a persistent cluster, which --ephemeral would remove", d)
 }
 
 // CheckSchedulerConf checks the scheduler's configuration file. It returns an error if the file is invalid, and

@@ -90,7 +90,7 @@ func ReadClusterStatus(ctx context.Context, d Dir) (Status, error) {
 	default:
 		status.State = stateStopped
 		if left, err := d.readRecord(); err == nil {
-			status.Note = fmt.Sprintf("process %d ended without cleaning up and may have been killed; run `vc-local up` or `vc-local down` to clean up; log: %s", left.PID, d.ControlPlaneLog())
+			status.Note = fmt.Sprintf("process %d ended without cleaning up and might have been killed; to clean up, run `vc-local up` or `vc-local down`; see the log %s", left.PID, d.ControlPlaneLog())
 			if full := d.checkFreeSpace(); full != nil {
 				status.Note += "; " + full.Error()
 			}

@@ -120,7 +120,7 @@ func (r *runner) fetchIfDue(ctx context.Context, m config.Metrics, now time.Time
 	switch {
 	case ctx.Err() != nil:
 	case err != nil && !r.failed:
-		r.log.Error(err, "Could not read the load of nodes; after five minutes, policies ignore the load", "source", m.Type, "address", m.Address)
+		r.log.Error(err, "Could not read the load of nodes; policies ignore load values that are older than five minutes", "source", m.Type, "address", m.Address)
 	case err == nil && r.failed:
 		r.log.Info("The load of nodes is available again", "source", m.Type, "nodes", len(loads))
 	}

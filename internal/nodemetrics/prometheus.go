@@ -54,7 +54,7 @@ func (p *prometheus) queryByNode(ctx context.Context, query string) (map[string]
 		return nil, err
 	}
 	if reply.Status != "success" || reply.Data.ResultType != "vector" {
-		return nil, fmt.Errorf("metrics source: status %q, type %q: %s", reply.Status, reply.Data.ResultType, reply.Error)
+		return nil, fmt.Errorf("metrics source: unexpected response with status %q, type %q: %s", reply.Status, reply.Data.ResultType, reply.Error)
 	}
 	out := map[string]float64{}
 	for _, r := range reply.Data.Result {

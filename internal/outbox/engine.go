@@ -15,7 +15,7 @@ import (
 var ErrFenced = errors.New("this process is no longer the leader")
 
 // errReplaced is the error of a bind or an eviction that was replaced by a newer write for the same pod.
-var errReplaced = errors.New("a newer write for the same pod replaced it")
+var errReplaced = errors.New("a newer write for the same pod replaced this write")
 
 // engine moves writes from the queues to the server with bounded parallelism.
 type engine struct {

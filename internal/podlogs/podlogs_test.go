@@ -216,7 +216,7 @@ func TestPreviousLogsReplaceTheCurrentOnesAndEnd(t *testing.T) {
 	if diff := cmp.Diff(map[string][]string{"a": {"before"}}, texts(v)); diff != "" {
 		t.Error(diff)
 	}
-	if got := v.Streams["b"]; got != "was not restarted: it has no previous logs" {
+	if got := v.Streams["b"]; got != "the pod was not restarted, so it has no previous logs" {
 		t.Errorf("the state of a pod without a restart is %q", got)
 	}
 }

@@ -69,7 +69,7 @@ func (t *Tail) stateAfterEnd(ctx context.Context, pod Pod, err error) (state str
 		return "you are not allowed to read this log", true
 	}
 	if pod.Previous && apierrors.IsBadRequest(err) {
-		return "was not restarted: it has no previous logs", true
+		return "the pod was not restarted, so it has no previous logs", true
 	}
 	if pod.Previous && err == nil {
 		return "ended", true

@@ -33,7 +33,7 @@ func (e *Engine) applyConfig(cfg *config.Config) error {
 		e.preempts = e.preempts || name == "preempt" || name == "gangpreempt"
 	}
 	if len(e.actions) == 0 {
-		return fmt.Errorf("actions: no listed action is available: %s", strings.Join(cfg.Actions, ", "))
+		return fmt.Errorf("actions: none of the listed actions is available: %s", strings.Join(cfg.Actions, ", "))
 	}
 	e.configureActions(cfg)
 	for _, a := range e.actions {
@@ -73,9 +73,9 @@ func (e *Engine) configureActions(cfg *config.Config) {
 			case known && !slices.Contains(reads, key):
 				e.addWarning("configurations: %s: %s has no effect: %s", name, key, why)
 			case len(reads) == 0:
-				e.addWarning("configurations: %s: %s has no effect: the action has no arguments", name, key)
+				e.addWarning("configurations: %s: %s has no effect: the action accepts no arguments", name, key)
 			case !slices.Contains(reads, key):
-				e.addWarning("configurations: %s: %s has no effect: the action has only the arguments %s", name, key, strings.Join(reads, ", "))
+				e.addWarning("configurations: %s: %s has no effect: the action accepts only the arguments %s", name, key, strings.Join(reads, ", "))
 			}
 		}
 	}

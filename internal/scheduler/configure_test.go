@@ -38,9 +38,9 @@ configurations:
 tiers:
 - plugins: [{name: gang}]
 `, want: []string{
-			"configurations: allocate: enablePredicateErrorCache has no effect: the action has no arguments",
-			"configurations: enqueue: overcommit-factor has no effect: the action has no arguments",
-			"configurations: enqueue: xyz has no effect: the action has no arguments",
+			"configurations: allocate: enablePredicateErrorCache has no effect: the action accepts no arguments",
+			"configurations: enqueue: overcommit-factor has no effect: the action accepts no arguments",
+			"configurations: enqueue: xyz has no effect: the action accepts no arguments",
 		}},
 		"switches and arguments of policies": {yaml: `
 actions: allocate
@@ -63,22 +63,22 @@ tiers: [{plugins: [{name: nodeorder, arguments: {leastrequested.weight: many}}]}
 actions: "allocate, preempt, gangpreempt, reclaim, gangreclaim"
 tiers: [{plugins: [{name: priority, enablePreemptable: false}, {name: drf}, {name: gang}]}, {plugins: [{name: proportion, enableReclaimable: false}]}]
 `, want: []string{
-			"actions: gangpreempt evicts no pods, because no policy that decides about its evictions is configured (priority)",
-			"actions: reclaim evicts no pods, because no policy that decides about its evictions is configured (proportion, capacity, drf with enableHierarchy)",
-			"actions: gangreclaim evicts no pods, because no policy that decides about its evictions is configured (proportion, capacity)",
+			"actions: gangpreempt evicts no pods, because none of the policies that select its victims is configured (priority)",
+			"actions: reclaim evicts no pods, because none of the policies that select its victims is configured (proportion, capacity, drf with enableHierarchy)",
+			"actions: gangreclaim evicts no pods, because none of the policies that select its victims is configured (proportion, capacity)",
 		}},
 		"action shuffle without a policy that names victims": {yaml: `
 actions: "allocate, shuffle"
 tiers: [{plugins: [{name: priority}, {name: gang}, {name: tdm, enabledVictim: false}]}]
 `, want: []string{
-			"actions: shuffle evicts no pods, because no policy that decides about its evictions is configured (tdm, rescheduling, gang with gang.release-broken)",
+			"actions: shuffle evicts no pods, because none of the policies that select its victims is configured (tdm, rescheduling, gang with gang.release-broken)",
 		}},
 		"evictions that nobody grants, beside a policy that is none": {yaml: `
 actions: "allocate, reclaim"
 tiers: [{plugins: [{name: gang}, {name: lifecycle}]}]
 `, want: []string{
-			"tiers[0].plugins[1]: lifecycle is specific to a vendor's cloud and has no effect: nodes are not labeled by the run time of their pods; binpack keeps lightly used nodes free for the autoscaler",
-			"actions: reclaim evicts no pods, because no policy that decides about its evictions is configured (proportion, capacity, drf with enableHierarchy)",
+			"tiers[0].plugins[1]: lifecycle is specific to a vendor's cloud and has no effect: the scheduler does not label nodes with the run time of their pods; use binpack to keep lightly used nodes free for the autoscaler",
+			"actions: reclaim evicts no pods, because none of the policies that select its victims is configured (proportion, capacity, drf with enableHierarchy)",
 		}},
 		"action shuffle with gangs that give back": {yaml: `
 actions: "allocate, shuffle"
@@ -87,7 +87,7 @@ tiers: [{plugins: [{name: gang, arguments: {gang.release-broken: 1m}}]}]
 		"lent nodes that nobody leaves": {yaml: `
 actions: allocate
 tiers: [{plugins: [{name: tdm, arguments: {"tdm.revocable-zone.a": "00:00-12:00"}}]}]
-`, want: []string{"tdm: without action shuffle, pods stay on time-shared nodes after the hours of the zone end"}},
+`, want: []string{"tdm: without action shuffle, pods stay on time-shared nodes after the zone's hours end"}},
 		"strategies with keys that mean nothing": {yaml: `
 actions: "allocate, shuffle"
 metrics: {type: prometheus, address: "http://prometheus:9090"}
@@ -110,7 +110,7 @@ tiers:
 `, want: []string{
 			"rescheduling: argument strategies[0].params.thresholds.pods has no effect: the valid keys of strategies[0].params.thresholds are cpu, memory",
 			"rescheduling: argument strategies[0].params.targetThresholds.memory: must be 0 to 100, not 180; the default is used",
-			"overcommit: has no effect without action enqueue, which calls it",
+			"overcommit: has no effect without action enqueue, which calls this policy",
 			"rescheduling: has no effect without action shuffle, which performs the evictions",
 		}},
 		"load without a source, devices of no kind, the order of orders": {yaml: `
@@ -119,10 +119,10 @@ tiers: [{plugins: [{name: drf}, {name: fairshare}, {name: usage}, {name: devices
 `, want: []string{
 			"rescheduling: argument strategies: must be a list, not low; ignored",
 			"rescheduling: the policy has no effect, because no strategies are configured; use lowNodeUtilization",
-			"usage: has no effect without a source of load metrics; configure one under metrics (type, address)",
-			"rescheduling: has no effect without a source of load metrics; configure one under metrics (type, address)",
-			"deviceshare: no kind of device is enabled (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable), so the policy has no effect",
-			"fairshare: drf is listed before it and already orders the jobs; list fairshare first",
+			"usage: has no effect without a source of load metrics; configure a source under metrics (type, address)",
+			"rescheduling: has no effect without a source of load metrics; configure a source under metrics (type, address)",
+			"deviceshare: has no effect, because no kind of device is enabled (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable)",
+			"fairshare: drf is listed before fairshare and already orders the jobs; list fairshare first",
 		}},
 		"arguments inside arguments": {yaml: `
 actions: allocate

@@ -229,17 +229,17 @@ func (w *elastic) minimumWaits(j *elasticJob, running, need int) string {
 		text, fits := w.byNode(j, free)
 		if !fits {
 			if j.min == 1 && len(j.pods) == 1 {
-				return "its pod does not fit on any node: " + strings.Replace(text, "one more pod", "it", 1)
+				return "the pod does not fit on any node: " + strings.Replace(text, "one more pod", "it", 1)
 			}
-			small := ""
+			small := ": "
 			if all := w.allCPU(); need*j.each > all {
-				small = fmt.Sprintf("the cluster is too small: cpu requested %d, limit %d; ", need*j.each, all)
+				small = fmt.Sprintf(", because the cluster is too small: cpu requested %d, limit %d; ", need*j.each, all)
 			}
 			completed, wanted := "", j.min
 			if succeeded := j.in(corev1.PodSucceeded); succeeded > 0 {
 				completed, wanted = fmt.Sprintf(", %d completed", succeeded), running+need
 			}
-			return fmt.Sprintf("not all pods of the gang fit at the same time: %s%d of %d fit%s; %s", small, running+placed, wanted, completed, text)
+			return fmt.Sprintf("not all pods of the gang fit at the same time%s%d of %d fit%s; %s", small, running+placed, wanted, completed, text)
 		}
 		for name, n := range free {
 			if n.cpu >= j.each && n.slots > 0 {

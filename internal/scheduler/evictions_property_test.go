@@ -96,7 +96,7 @@ func (w *fight) countTold(e *decision.Evict) int {
 // checkReason compares the names and priorities in the message to the gang that loses a pod with the gangs.
 func (w *fight) checkReason(e *decision.Evict) {
 	taker, loser := w.queueOf[e.Preemptor.Name], w.queueOf[e.Gang.Name]
-	start := fmt.Sprintf("%s in the same queue %s takes the resources: ", w.title(e.Preemptor.Name), taker)
+	start := fmt.Sprintf("%s in the same queue %s needs the resources: ", w.title(e.Preemptor.Name), taker)
 	between := strings.HasSuffix(e.Reason, "reclaim")
 	switch {
 	case between:

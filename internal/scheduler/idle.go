@@ -19,7 +19,7 @@ var entitling = map[string][]struct{ policy, with string }{
 
 // needs lists the policies that have no effect without a certain action.
 var needs = []struct{ policy, action, text string }{
-	{"overcommit", "enqueue", "has no effect without action enqueue, which calls it"},
+	{"overcommit", "enqueue", "has no effect without action enqueue, which calls this policy"},
 	{"rescheduling", "shuffle", "has no effect without action shuffle, which performs the evictions"},
 }
 
@@ -35,21 +35,21 @@ func (e *Engine) warnOfUselessSettings(cfg *config.Config) {
 		}
 	}
 	if p := given["tdm"]; p != nil && p.Enabled("enabledVictim") && !slices.Contains(cfg.Actions, "shuffle") {
-		e.addWarning("tdm: without action shuffle, pods stay on time-shared nodes after the hours of the zone end")
+		e.addWarning("tdm: without action shuffle, pods stay on time-shared nodes after the zone's hours end")
 	}
 	if p := given["gang"]; p != nil && p.Arguments["gang.release-broken"] != nil && !slices.Contains(cfg.Actions, "shuffle") {
 		e.addWarning("gang: gang.release-broken has no effect without action shuffle, which performs the evictions")
 	}
 	for _, name := range []string{"usage", "rescheduling"} {
 		if given[name] != nil && cfg.Metrics.Type == "" {
-			e.addWarning("%s: has no effect without a source of load metrics; configure one under metrics (type, address)", name)
+			e.addWarning("%s: has no effect without a source of load metrics; configure a source under metrics (type, address)", name)
 		}
 	}
 	if p := given["deviceshare"]; p != nil && !sharesDevices(p) {
-		e.addWarning("deviceshare: no kind of device is enabled (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable), so the policy has no effect")
+		e.addWarning("deviceshare: has no effect, because no kind of device is enabled (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable)")
 	}
 	if drf, fair := slices.Index(order, "drf"), slices.Index(order, "fairshare"); drf >= 0 && fair > drf && given["drf"].Enabled("enableJobOrder") {
-		e.addWarning("fairshare: drf is listed before it and already orders the jobs; list fairshare first")
+		e.addWarning("fairshare: drf is listed before fairshare and already orders the jobs; list fairshare first")
 	}
 }
 
@@ -75,7 +75,7 @@ func (e *Engine) warnOfIdleActions(actions []string, given map[string]*config.Pl
 	for _, action := range actions {
 		policies := entitling[action]
 		if policies != nil && !slices.ContainsFunc(policies, grants) {
-			e.addWarning("actions: %s evicts no pods, because no policy that decides about its evictions is configured (%s)", action, listEntitlingPolicies(action))
+			e.addWarning("actions: %s evicts no pods, because none of the policies that select its victims is configured (%s)", action, listEntitlingPolicies(action))
 		}
 	}
 }

@@ -49,7 +49,7 @@ func reportUnkeptPromises(s *cycle.Cycle, t *model.Task) {
 	for _, g := range gangs {
 		s.Out.Events = append(s.Out.Events, decision.Event{
 			Gang: gangObject(g), Type: corev1.EventTypeWarning, Reason: string(reason.PodsLinger),
-			Message: fmt.Sprintf("pod %s on node %s should have terminated by %s but has not, so the gang looks for other resources; %s",
+			Message: fmt.Sprintf("pod %s on node %s should have terminated by %s but has not, so the scheduler looks for other resources for the gang; %s",
 				t.Key(), s.View.Nodes.Name[t.Node], t.LeavesBy.UTC().Format(time.RFC3339), reason.Get(reason.PodsLinger).Hint),
 		})
 	}

@@ -247,13 +247,13 @@ func (w *ruledWorld) sentence(placed int) string {
 		nodes = fmt.Sprintf("no node has the label zone=%s (%d of %d nodes)", w.waiter.zone, len(w.nodes), len(w.nodes))
 	}
 	if w.members == 1 {
-		return "its pod does not fit on any node: " + strings.Replace(nodes, "one more pod", "it", 1)
+		return "the pod does not fit on any node: " + strings.Replace(nodes, "one more pod", "it", 1)
 	}
-	small := ""
+	small := ": "
 	if all := w.allCPU(); w.members > all {
-		small = fmt.Sprintf("the cluster is too small: cpu requested %d, limit %d; ", w.members, all)
+		small = fmt.Sprintf(", because the cluster is too small: cpu requested %d, limit %d; ", w.members, all)
 	}
-	return fmt.Sprintf("not all pods of the gang fit at the same time: %s%d of %d fit; %s", small, placed, w.members, nodes)
+	return fmt.Sprintf("not all pods of the gang fit at the same time%s%d of %d fit; %s", small, placed, w.members, nodes)
 }
 
 func (w *ruledWorld) allCPU() (sum int) {

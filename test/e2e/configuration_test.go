@@ -35,7 +35,7 @@ func TestAChangedConfigurationIsTakenAndABadOneIsRefusedAloud(t *testing.T) {
 	said("the first configuration is in force", 0, path, "enqueue, allocate", "gang")
 
 	write("actions: \"enqueue, alocate\"\n" + tiers)
-	said("a bad one is refused, and the old one stays", 1, "alocate", "an older one is active", "enqueue, allocate")
+	said("a bad one is refused, and the old one stays", 1, "alocate", "an older version is active", "enqueue, allocate")
 	c.eventually(10e9, "the refusal is an event", func() error { return containsAll(events(), "ConfigurationRefused: ", "alocate") })
 
 	write("actions: \"enqueue, allocate, backfill\"\n" + tiers + "    enableMagic: true\n")

@@ -241,7 +241,7 @@ func (c *cluster) old(line string, env ...string) result {
 }
 
 // better matches a hint about a better spelling than Volcano's.
-var better = regexp.MustCompile(`^warning: .* is Volcano's old spelling and still works; use instead: .`)
+var better = regexp.MustCompile(`^warning: .* is Volcano's old syntax, which still works; use .+ instead`)
 
 // judge describes the difference between the output of a line and the expected one. It returns "" if there is no
 // difference.

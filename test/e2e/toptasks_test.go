@@ -34,11 +34,10 @@ func (d *dashboardSession) filterScreen(number, filter string, shows ...string) 
 	d.Shows(append([]string{"/ " + filter + " "}, shows...)...)
 }
 
-// selectQueue moves the cursor to a queue.
+// selectQueue moves the cursor to a queue that is the last row of those that its name selects.
 func (d *dashboardSession) selectQueue(name string) {
 	d.c.t.Helper()
 	d.filterScreen("3", name)
-	d.Presses("Home")
 	d.Until(name+" is under the cursor", func(screen string) bool {
 		for line := range strings.Lines(screen) {
 			if strings.Contains(line, "▸") && strings.Contains(line, name) {

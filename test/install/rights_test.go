@@ -24,8 +24,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/deploy"
 	"github.com/vc-batch/vc/internal/admission"
+	"github.com/vc-batch/vc/internal/aggregatedapi"
 	"github.com/vc-batch/vc/internal/daemon"
-	"github.com/vc-batch/vc/internal/joblist"
 	"github.com/vc-batch/vc/internal/local/simnode"
 )
 
@@ -137,7 +137,7 @@ func start(t *testing.T, ctx context.Context, refused *forbidden, component stri
 	failed := make(chan error, 1)
 	options := daemon.Options{
 		Config: as(t, account, refused), Components: []string{component}, LeaderElect: true, LeaseNamespace: deploy.Namespace,
-		Admission: hooks, Listing: joblist.Options{ListenAddress: "127.0.0.1:0"}, Ready: func(string) { close(ready) },
+		Admission: hooks, Listing: aggregatedapi.Options{ListenAddress: "127.0.0.1:0"}, Ready: func(string) { close(ready) },
 	}
 	go func() {
 		defer close(done)

@@ -258,7 +258,7 @@ func attempts(t *testing.T, mallory client.Client, victim *batchv1alpha1.Job) []
 		{"ask after his job by its number", job("spy", func(j *batchv1alpha1.Job) { j.Annotations = map[string]string{keys.Dependency: "afternotok:" + number} }), "job " + number + " does not exist"},
 		{"ask after his job by its name", job("spy", func(j *batchv1alpha1.Job) {
 			j.Annotations = map[string]string{keys.Dependency: "afternotok:" + bobs + "/" + victim.Name}
-		}), "you may not read jobs in namespace " + bobs},
+		}), "you are not allowed to read jobs in namespace " + bobs},
 		{"have a job under his number", job("twin", func(j *batchv1alpha1.Job) { j.Labels = map[string]string{keys.JobID: number} }), ""},
 		{"take his number later", merge(&batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "held", Namespace: mallorys}}, `{"metadata":{"labels":{"`+keys.JobID+`":"`+number+`"}}}`), "the number of a job cannot be changed"},
 		{"release what an administrator holds", merge(&batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "held", Namespace: mallorys}}, `{"metadata":{"annotations":{"`+keys.Hold+`":null}}}`), "the job is held by an administrator"},

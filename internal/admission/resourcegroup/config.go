@@ -79,7 +79,7 @@ func (g *Group) resolveFields(path *field.Path) field.ErrorList {
 		switch g.Object.Key {
 		case byNamespace:
 			for _, text := range validation.IsDNS1123Label(value) {
-				errs = append(errs, field.Invalid(at, value, "is not a valid namespace name: "+text))
+				errs = append(errs, field.Invalid(at, value, "must be a valid namespace name: "+text))
 			}
 		case byAnnotation, "":
 			annotations := map[string]string{}
@@ -93,7 +93,7 @@ func (g *Group) resolveFields(path *field.Path) field.ErrorList {
 	case g.Object.Key != byNamespace && g.Object.Key != byAnnotation && g.Object.Key != "":
 		errs = append(errs, field.NotSupported(object.Child("key"), g.Object.Key, []string{byNamespace, byAnnotation, ""}))
 	case g.Object.Key != "" && len(g.Object.Value) == 0:
-		errs = append(errs, field.Required(object.Child("value"), "no pod would belong to the group"))
+		errs = append(errs, field.Required(object.Child("value"), "without a value, no pod would belong to the group"))
 	}
 	errs = append(errs, metav1validation.ValidateLabels(g.Labels, path.Child("labels"))...)
 	return append(errs, g.resolveAffinity(path.Child("affinity"))...)
@@ -108,7 +108,7 @@ func (g *Group) resolveAffinity(path *field.Path) field.ErrorList {
 	if err == nil {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, g.Affinity, "is not a valid pod affinity: "+err.Error())}
+	return field.ErrorList{field.Invalid(path, g.Affinity, "must be a valid pod affinity: "+err.Error())}
 }
 
 // unmarshalStrict parses YAML or JSON. An unknown field is an error that names its path.

@@ -97,7 +97,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		"a group without a name":        {"resourceGroups: [{object: {key: namespace, value: [a]}}]", "resourceGroups[0].resourceGroup: Required value"},
 		"a key that is none":            {"resourceGroups: [{resourceGroup: a, object: {key: label, value: [a]}}]", "resourceGroups[0].object.key: Unsupported value"},
 		"a namespace that is none":      {"resourceGroups: [{resourceGroup: a, object: {key: namespace, value: [A_b]}}]", "resourceGroups[0].object.value[0]"},
-		"nobody who belongs to it":      {"resourceGroups: [{resourceGroup: a, object: {key: namespace}}]", "no pod would belong to the group"},
+		"nobody who belongs to it":      {"resourceGroups: [{resourceGroup: a, object: {key: namespace}}]", "without a value, no pod would belong to the group"},
 		"an annotation without a value": {"resourceGroups: [{resourceGroup: a, object: {key: annotation, value: [alone]}}]", "specify an annotation in the form `key: value`"},
 		"labels that are none":          {"resourceGroups: [{resourceGroup: a, labels: {'a b': c}}]", "resourceGroups[0].labels"},
 		"an affinity that is none":      {"resourceGroups: [{resourceGroup: a, affinity: '{\"nodeAfinity\": {}}'}]", "resourceGroups[0].affinity: Invalid value"},

@@ -13,14 +13,14 @@ import (
 // New returns `vcctl completion`.
 func New(f *cli.Factory) *cobra.Command {
 	cmd := cli.NewCommandGroup(f, "completion", "Print the completion script for a shell", `
-		Print the script that makes a shell complete commands, flags, and the current
-		names of jobs, queues, namespaces and contexts.`)
+		Print the script that enables shell completion for commands, flags, and the
+		current names of jobs, queues, namespaces and contexts.`)
 	for _, shell := range []struct {
 		name, load, keep, note string
 		write                  func(root *cobra.Command, out io.Writer) error
 	}{
 		{"bash", "source <(vcctl completion bash)", "vcctl completion bash > ~/.local/share/bash-completion/completions/vcctl",
-			" It requires the package bash-completion.",
+			" The script requires the bash-completion package.",
 			func(root *cobra.Command, out io.Writer) error { return root.GenBashCompletionV2(out, true) }},
 		{"zsh", "source <(vcctl completion zsh)", "vcctl completion zsh > ~/.zfunc/_vcctl", "",
 			func(root *cobra.Command, out io.Writer) error { return root.GenZshCompletion(out) }},

@@ -48,7 +48,7 @@ func newCheck(f *cli.Factory, run func(context.Context, *checkOptions) error) *c
 	o := &checkOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "check [-f FILE]",
-		Short: "Check a configuration, or show the active one",
+		Short: "Check a configuration or show the active configuration",
 		Long: cli.FormatHelp(`
 			With -f, read a volcano-scheduler.conf (or the ConfigMap that contains one) as
 			the scheduler would, and list its errors and the settings that have no effect.
@@ -66,7 +66,7 @@ func newCheck(f *cli.Factory, run func(context.Context, *checkOptions) error) *c
 			# The configuration of the running scheduler
 			vcctl config check
 
-			# In a pipeline: settings without effect are errors, too
+			# In a pipeline: also fail if a setting has no effect
 			vcctl config check --strict -f volcano-scheduler.conf`),
 		Args: cli.NoFileArgs(f),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -98,11 +98,11 @@ func checkConfiguration(ctx context.Context, o *checkOptions) error {
 	switch {
 	case !report.Valid && o.file == "":
 		return usererror.Errorf("correct the file; the scheduler reads it every few seconds",
-			"the scheduler rejected its current configuration: %s; an older one is active", report.Error)
+			"the scheduler rejected the current version of its configuration: %s; an older version is active", report.Error)
 	case !report.Valid:
 		return usererror.Errorf("correct the file and check it again; until then, the scheduler keeps its current configuration", "%s: %s", report.Source, report.Error)
 	case o.strict && len(report.Warnings) > 0:
-		return usererror.Errorf("remove the settings without effect, or omit --strict", "%s: %s", report.Source, countWarnings(len(report.Warnings)))
+		return usererror.Errorf("remove the settings that have no effect, or omit --strict", "%s: %s", report.Source, countWarnings(len(report.Warnings)))
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (o *checkOptions) createReport(ctx context.Context) (Report, error) {
 		if inner := errors.Unwrap(err); inner != nil {
 			err = inner
 		}
-		return Report{}, usererror.Errorf("specify the path of a volcano-scheduler.conf with -f", "file %q: %v", source, err)
+		return Report{}, usererror.Errorf("specify the path of a volcano-scheduler.conf file with -f", "file %q: %v", source, err)
 	}
 	return CheckText(source, data), nil
 }

@@ -49,9 +49,9 @@ func cronJobs() *resourcecmd.Kind[cronJob] {
 			Short: "List cron jobs: schedule, last and next time, active jobs",
 			Long: `
 				List cron jobs. ACTIVE is the number of their jobs that have not ended. LAST is the
-				time since the schedule last created a job, and NEXT is the time until the next one.
-				A schedule without a time zone uses the time zone of the controller. UTC is assumed,
-				unless the last time shows that the controller uses the time zone of this machine.`,
+				time since the schedule last created a job, and NEXT is the time until the next job.
+				A schedule without a time zone uses the time zone of the controller. vcctl assumes
+				UTC, unless LAST shows that the controller uses the time zone of this machine.`,
 			Examples: `
 				# In this namespace
 				vcctl cronjob list
@@ -71,7 +71,7 @@ func cronJobs() *resourcecmd.Kind[cronJob] {
 				# The object
 				vcctl cronjob view nightly -o yaml`,
 		},
-		DeleteNote: `The jobs of a cron job and their pods are deleted with it.`,
+		DeleteNote: `Deleting a cron job also deletes its jobs and their pods.`,
 	}
 }
 
@@ -193,11 +193,11 @@ func addNextTimes(sheet *cli.Sheet, cron cronJob, now time.Time) {
 func policyText(policy batchv1alpha1.ConcurrencyPolicy) string {
 	switch policy {
 	case batchv1alpha1.ForbidConcurrent:
-		return "Forbid: the next job starts after it ends"
+		return "Forbid: the next job starts after the running job ends"
 	case batchv1alpha1.ReplaceConcurrent:
-		return "Replace: it is deleted when the next job is due"
+		return "Replace: the running job is deleted when the next job is due"
 	}
-	return "Allow: the next job runs at the same time"
+	return "Allow: the next job starts while the running job continues"
 }
 
 func limitText(limit *int32, fallback int32) string {

@@ -100,5 +100,5 @@ func zoneFactText(c cronJob, now time.Time) string {
 	if err != nil {
 		return ""
 	}
-	return "the time zone of the controller, assumed to be " + zone.String()
+	return "the controller's time zone, assumed to be " + zone.String()
 }

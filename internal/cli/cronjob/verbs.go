@@ -35,7 +35,7 @@ type verbOptions struct {
 func newSuspend(f *cli.Factory, run func(context.Context, *verbOptions) error) *cobra.Command {
 	return newVerb(f, run, &verbOptions{f: f, verb: "suspend", done: "suspended", suspend: true}, &cobra.Command{
 		Use:   "suspend NAME...",
-		Short: "Stop creating jobs until resumed",
+		Short: "Suspend cron jobs until you resume them",
 		Long: cli.FormatHelp(`
 			Suspend cron jobs: they create no more jobs. Running jobs are not affected; stop them
 			with 'vcctl job suspend' or 'vcctl job cancel'.`),
@@ -51,10 +51,10 @@ func newSuspend(f *cli.Factory, run func(context.Context, *verbOptions) error) *
 func newResume(f *cli.Factory, run func(context.Context, *verbOptions) error) *cobra.Command {
 	return newVerb(f, run, &verbOptions{f: f, verb: "resume", done: "resumed"}, &cobra.Command{
 		Use:   "resume NAME...",
-		Short: "Create jobs on the schedule again",
+		Short: "Resume suspended cron jobs",
 		Long: cli.FormatHelp(`
-			Resume suspended cron jobs. If times were missed, one job is created for the latest of
-			them, unless startingDeadlineSeconds has passed.`),
+			Resume suspended cron jobs. If scheduled times were missed, one job is
+			created for the latest missed time, unless startingDeadlineSeconds has passed.`),
 		Example: f.FormatExamples(`
 			# One cron job
 			vcctl cronjob resume nightly
@@ -78,7 +78,7 @@ func newTrigger(f *cli.Factory, run func(context.Context, *verbOptions) error) *
 			# One job
 			vcctl cronjob trigger nightly
 
-			# With a name, and follow its logs
+			# Specify the name of the job and follow its logs
 			vcctl cronjob trigger nightly --job-name nightly-again
 			vcctl job logs nightly-again -f`),
 	})
@@ -99,7 +99,7 @@ func newVerb(f *cli.Factory, run func(context.Context, *verbOptions) error, o *v
 		return run(cmd.Context(), o)
 	}
 	o.sel.AddFlags(cmd, "cron jobs")
-	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: in all namespaces")
+	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: select cron jobs in all namespaces")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.out.AddFormatFlags(cmd, false)
@@ -119,7 +119,7 @@ func (o *verbOptions) selectCronJobs(ctx context.Context, c client.Client, keep 
 	crons = slices.DeleteFunc(crons, func(one cronJob) bool { return !keep(one) })
 	switch {
 	case len(crons) == 0 && problem == nil:
-		fmt.Fprintf(o.f.Streams.Err, "No cron job to %s.\n", o.verb)
+		fmt.Fprintf(o.f.Streams.Err, "No cron jobs to %s.\n", o.verb)
 	case len(crons) > 0 && !o.dryRun.IsDryRun():
 		kind := cronJobs()
 		problem = errors.Join(problem, o.confirm.AskUser(ctx, o.f, o.verb+" "+kind.CountText(len(crons)), kind.DescribeObjects(crons, o.sel.AllNamespaces)))
@@ -189,7 +189,7 @@ func triggerCronJobs(ctx context.Context, o *verbOptions) error {
 // addTemplateHint adds a hint about where to fix an invalid job template.
 func (o *verbOptions) addTemplateHint(cron cronJob, err error) error {
 	return cli.AddHints(err, func(*usererror.Error) string {
-		return fmt.Sprintf("the template of cron job %q is invalid: kubectl edit cronjobs.batch.volcano.sh %s -n %s", cron.Name, cron.Name, cron.Namespace)
+		return fmt.Sprintf("the job template of cron job %q is invalid; correct it with kubectl edit cronjobs.batch.volcano.sh %s -n %s", cron.Name, cron.Name, cron.Namespace)
 	})
 }
 

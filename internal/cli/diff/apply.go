@@ -60,8 +60,8 @@ func (o *options) compareObjects(ctx context.Context, objects []cli.FileObject) 
 func (o *options) compareObject(ctx context.Context, c client.Client, filed *unstructured.Unstructured) (pair, error) {
 	kind, name := filed.GroupVersionKind(), filed.GetName()
 	if name == "" {
-		return pair{}, usererror.Errorf("set metadata.name to compare the object; `vcctl job run -f` and `kubectl create -f` use a new name each time",
-			"%s %q has only generateName: there is no live object to compare it with", strings.ToLower(kind.Kind), filed.GetGenerateName())
+		return pair{}, usererror.Errorf("set metadata.name to compare the object; `vcctl job run -f` and `kubectl create -f` generate a new name each time",
+			"%s %q has only generateName, so it cannot be compared with a live object", strings.ToLower(kind.Kind), filed.GetGenerateName())
 	}
 	one := pair{name: displayName(filed), file: diffFileName(filed)}
 	live := &unstructured.Unstructured{}

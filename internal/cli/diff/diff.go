@@ -31,25 +31,26 @@ func newDiff(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 	o := &options{f: f}
 	cmd := &cobra.Command{
 		Use:   "diff -f FILE...",
-		Short: "Show what applying files would change",
+		Short: "Show the changes that applying files would make",
 		Long: cli.FormatHelp(`
-			Show what 'kubectl apply' of the files would change: the differences between each
-			live object and the object after the apply, including defaults and changes by
-			admission. Nothing is changed. Objects of any kind are compared; an object that
-			does not exist is shown as new. Fields that the server manages (status, managed
-			fields, uid, versions) and the values of secrets are omitted.
+			Show the changes that 'kubectl apply' would make with the files: the differences
+			between each live object and the applied object, including default values and
+			changes by admission. The cluster is not changed. Objects of any kind are
+			compared; an object that does not exist is shown as new. Fields that the
+			server manages (status, managed fields, uid, versions) and the values of secrets
+			are omitted.
 
-			The exit code is 0 without differences, 1 with differences, and 2 or more after
-			an error. To compare with another program, for example meld, set the variable
+			The exit code is 0 if no object differs, 1 if an object differs, and 2 or more
+			after an error. To compare with another program, for example meld, set the variable
 			KUBECTL_EXTERNAL_DIFF to a program that compares two directories.`),
 		Example: f.FormatExamples(`
-			# Show what would change
+			# Show the changes
 			vcctl diff -f job.yaml
 
 			# A kustomization
 			vcctl diff -k overlays/prod/
 
-			# Apply only what differs
+			# Apply the files only if an object differs
 			vcctl diff -f queues.yaml > /dev/null || kubectl apply -f queues.yaml
 `),
 		Args:        cli.NoFileArgs(f),

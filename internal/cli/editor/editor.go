@@ -67,13 +67,13 @@ func (o *Options) validateMode() error {
 
 // Help is the part of the help text that all edit commands share.
 const Help = `
-The editor is taken from the variable VCCTL_EDITOR (or VC_EDITOR, KUBE_EDITOR,
-EDITOR); the default is vi.
+Set the variable VCCTL_EDITOR (or VC_EDITOR, KUBE_EDITOR, EDITOR) to choose the
+editor; the default is vi.
 
 If a change is not allowed or the text is invalid, the editor opens again with
-the reasons as comments; the same happens if another user changed the same field
-in the meantime. If you cancel, your text is kept in a temporary file whose path
-is printed.
+the reasons as comments. It also opens again if another user changed the same
+field in the meantime. If you cancel, your text is kept in a temporary file
+whose path is printed.
 `
 
 // cancelledText is the message about an edit that changed nothing.

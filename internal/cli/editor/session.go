@@ -112,7 +112,7 @@ func (e *session) openEditor() (changed bool, err error) {
 	}
 	s := e.o.Factory.Streams
 	if err := s.RunEditor(s.EditorCommand(), e.path); err != nil {
-		return false, usererror.Errorf("set VCCTL_EDITOR or EDITOR to a command that takes the file as argument and exits when the file is closed", "editor %q: %v", s.EditorCommand(), err)
+		return false, usererror.Errorf("set VCCTL_EDITOR or EDITOR to a command that takes the file as an argument and exits when the file is closed", "editor %q: %v", s.EditorCommand(), err)
 	}
 	text, err := os.ReadFile(e.path)
 	if err != nil {
@@ -164,7 +164,7 @@ func (e *session) sendChange(ctx context.Context, edited *unstructured.Unstructu
 		e.sent = wanted
 		return true, nil
 	}
-	e.problems = []string{"other users kept changing it during the edit: try again"}
+	e.problems = []string{"other users changed the object repeatedly while you were editing: try again"}
 	return false, nil
 }
 

@@ -40,7 +40,7 @@ func (k *Kind) editText(body []byte, problems []string) []byte {
 			b.WriteString(strings.TrimRight("# "+strings.TrimSuffix(line, "\n"), " ") + "\n")
 		}
 	}
-	instructions := fmt.Sprintf("Edit the %s, save and quit. Lines that begin with # are ignored; an empty file cancels the edit. %s", k.Noun, k.Help)
+	instructions := fmt.Sprintf("Edit the %s, then save and quit. Lines that begin with # are ignored; an empty file cancels the edit. %s", k.Noun, k.Help)
 	comment(strings.Join(render.WrapAtBlanks(instructions, instructionsWidth), "\n"))
 	if len(problems) > 0 {
 		comment("\nThe " + k.Noun + " was not changed:\n")
@@ -71,13 +71,13 @@ func (k *Kind) parseEdited(body []byte, opened *unstructured.Unstructured) (*uns
 	}
 	edited := &unstructured.Unstructured{}
 	if err := utiljson.Unmarshal(text, &edited.Object); err != nil || edited.Object == nil {
-		return nil, fmt.Errorf("the text is not an object: keep apiVersion, kind, metadata and spec")
+		return nil, fmt.Errorf("the text is not a Kubernetes object: keep the fields apiVersion, kind, metadata and spec")
 	}
 	for _, path := range [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "uid"}} {
 		before, _, _ := unstructured.NestedString(opened.Object, path...)
 		after, _, err := unstructured.NestedString(edited.Object, path...)
 		if err != nil || before != after {
-			return nil, fmt.Errorf("%s: the value %q cannot be changed; `%s` creates a %s with another name", strings.Join(path, "."), before, k.CopyHint, k.Noun)
+			return nil, fmt.Errorf("%s: the value %q cannot be changed; use `%s` to create a %s with another name", strings.Join(path, "."), before, k.CopyHint, k.Noun)
 		}
 	}
 	return edited, nil

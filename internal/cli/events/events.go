@@ -51,8 +51,8 @@ func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra
 			times that the event occurred; identical messages about an object share a row.
 
 			KIND is one of job, podgroup, queue, pod, node, jobflow, jobtemplate and cronjob;
-			a name without a kind means a job. -l selects jobs. --types filters on the client
-			side.`),
+			a name without a kind refers to a job. -l selects jobs. --types filters on the
+			client side.`),
 		Example: f.FormatExamples(`
 			# Events about a job, its gang and its pods
 			vcctl events --for job/train
@@ -74,7 +74,7 @@ func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra
 			o.about = append(o.about, args...)
 			switch {
 			case o.sel.AllNamespaces && len(o.about) > 0:
-				return cli.UsageError(f, cmd, "--all-namespaces cannot be combined with names: specify the namespace of the name with -n")
+				return cli.UsageError(f, cmd, "--all-namespaces cannot be combined with names: specify the namespace with -n")
 			case o.sel.Selector != "" && len(o.about) > 0:
 				return cli.UsageError(f, cmd, "names cannot be combined with --selector: remove one of them")
 			}
@@ -82,11 +82,11 @@ func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&o.about, "for", nil, "Object that the events are about, KIND/NAME; can be repeated")
-	flags.StringSliceVar(&o.types, "types", nil, "Only events of these types: Normal, Warning (filtered on the client side)")
-	flags.DurationVar(&o.since, "since", 0, "Only events newer than this, for example 10m (filtered on the client side)")
-	flags.StringVarP(&o.sel.Selector, "selector", "l", "", "Events about the jobs that match this label selector")
-	o.sel.AddAllNamespacesFlag(cmd, "Events in all namespaces")
+	flags.StringSliceVar(&o.about, "for", nil, "Show events about this object, KIND/NAME; can be repeated")
+	flags.StringSliceVar(&o.types, "types", nil, "Show only events of these types: Normal, Warning (filtered on the client side)")
+	flags.DurationVar(&o.since, "since", 0, "Show only events newer than this age, for example 10m (filtered on the client side)")
+	flags.StringVarP(&o.sel.Selector, "selector", "l", "", "Show events about the jobs that match this label selector")
+	o.sel.AddAllNamespacesFlag(cmd, "Show events in all namespaces")
 	o.out.AddListFlags(cmd)
 	cli.CompleteColumns(cmd, func() []cli.Column[*corev1.Event] { return listColumns(f, &topic{}) })
 	_ = cmd.RegisterFlagCompletionFunc("for", o.completeObjects)
@@ -95,7 +95,7 @@ func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra
 }
 
 func listEvents(ctx context.Context, o *options) error {
-	wanted, err := cli.ParseWords("--types", "type of an event", o.types, eventTypes)
+	wanted, err := cli.ParseWords("--types", "type of event", o.types, eventTypes)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func DescribeError(err error) (what, example string, ok bool) {
 	switch {
 	case errors.As(err, &missing):
 		flag := missing.GetFlag()
-		return flagName(flag) + ": its value is missing", flagExample(flag), true
+		return flagName(flag) + ": the value is missing", flagExample(flag), true
 	case errors.As(err, &wrong):
 		flag := wrong.GetFlag()
 		return fmt.Sprintf("%s: %q %s", flagName(flag), wrong.GetValue(), describeInvalid(flag, wrong.Unwrap())), flagExample(flag), true
@@ -43,9 +43,9 @@ func describeInvalid(flag *pflag.Flag, cause error) string {
 	case "int", "int32", "int64":
 		return "is not a whole number"
 	case "bool":
-		return "is not true or false"
+		return "is not a valid Boolean value: use true or false"
 	case "duration":
-		return "is not a duration"
+		return "is not a valid duration"
 	case "stringToString":
 		return "is not KEY=VALUE"
 	}

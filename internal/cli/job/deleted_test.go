@@ -33,7 +33,7 @@ func TestWhatIsFollowedIsDeleted(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		server.RemoveObject(golden.NewJob("eval", "research", batchv1alpha1.Pending, 0))
-		want := "error: job \"eval\" was deleted in the meantime\nhint:  `vcctl job list` shows the existing ones\n"
+		want := "error: job \"eval\" was deleted in the meantime\nhint:  `vcctl job list` lists the existing objects\n"
 		out.WaitFor(t, want)
 		if code := <-done; code != cli.ExitError {
 			t.Errorf("%v: exit %d, want %d", args, code, cli.ExitError)

@@ -131,7 +131,7 @@ func TestQueueEditAsksOncePerText(t *testing.T) {
 	golden.AnswerPlans(squeezed())(server)
 	server.RejectRequests("PATCH", queuePath, 409, metav1.StatusReasonConflict, "the object has been modified")
 	got := golden.Run{Args: "queue edit research", Width: 120, Input: "y\n", Editor: golden.ReplaceInEditor(`cpu: "16"`, `cpu: "4"`)}.RunAgainst(t, server)
-	if n := strings.Count(got.Err, "Continue?"); n != 1 || !strings.Contains(got.Err, "other users kept changing it") {
+	if n := strings.Count(got.Err, "Continue?"); n != 1 || !strings.Contains(got.Err, "other users changed the object repeatedly") {
 		t.Errorf("%d questions: %s", n, got.Err)
 	}
 	patches := len(slices.DeleteFunc(server.Requests(), func(r string) bool { return !strings.HasPrefix(r, "PATCH ") }))

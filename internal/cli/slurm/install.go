@@ -33,10 +33,10 @@ func newInstall(f *cli.Factory) *cobra.Command {
 		Short: "Install sbatch, squeue, … as commands on this machine",
 		Long: cli.FormatHelp(`
 			Create links to this program with the names of Slurm's commands, so that scripts
-			and programs that call sbatch find it. Other programs are never overwritten. If
-			Slurm itself is installed on PATH, no links are created, because the links would
-			conflict with Slurm's commands. Links to another vcctl are replaced after
-			confirmation.`),
+			and programs that call sbatch run this program. Other programs are never
+			overwritten. If Slurm itself is installed on PATH, no links are created, because
+			the links would conflict with Slurm's commands. Links to another vcctl binary are
+			replaced after confirmation.`),
 		Example: f.FormatExamples(`
 			# For your user
 			vcctl slurm install --dir ~/bin
@@ -67,7 +67,7 @@ func newLinks(f *cli.Factory, run func(*linkOptions, context.Context) error, cmd
 	cmd.Args = cli.NoArgs(f)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if o.dir == "" {
-			return cli.UsageError(f, cmd, "--dir is missing: specify the directory in which to create the links")
+			return cli.UsageError(f, cmd, "--dir is missing: specify the directory for the links")
 		}
 		if err := o.dryRun.Validate(); err != nil {
 			return err
@@ -78,7 +78,7 @@ func newLinks(f *cli.Factory, run func(*linkOptions, context.Context) error, cmd
 		}
 		return run(o, cmd.Context())
 	}
-	cmd.Flags().StringVar(&o.dir, "dir", "", "Directory for the links, usually on PATH")
+	cmd.Flags().StringVar(&o.dir, "dir", "", "Directory for the links, usually a directory on PATH")
 	_ = cmd.RegisterFlagCompletionFunc("dir", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	})
@@ -122,7 +122,7 @@ func (o *linkOptions) installLinks(ctx context.Context) error {
 		return err
 	}
 	if !slices.Contains(filepath.SplitList(o.f.Streams.Env("PATH")), dir) {
-		o.f.Warnf("%s is not on PATH: export PATH=%s:$PATH", o.dir, dir)
+		o.f.Warnf("%s is not on PATH; to add it, run: export PATH=%s:$PATH", o.dir, dir)
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func (o *linkOptions) uninstallLinks(ctx context.Context) error {
 		}
 	}
 	if len(other) > 0 && !o.dryRun.IsDryRun() {
-		if err := o.confirm.AskUser(ctx, o.f, "These links point to another vcctl", other); err != nil {
+		if err := o.confirm.AskUser(ctx, o.f, "These links point to another vcctl binary", other); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,7 @@ func TestInstallMakesLinksAndShadowsNoSlurm(t *testing.T) {
 	if err := os.Symlink("/elsewhere/vcctl", filepath.Join(dir, "sacct")); err != nil {
 		t.Fatal(err)
 	}
-	if got := run(dir, "install", "--dir", dir); got.Code != 1 || !strings.Contains(got.Err, "not confirmed") {
+	if got := run(dir, "install", "--dir", dir); got.Code != 1 || !strings.Contains(got.Err, "confirmation is required") {
 		t.Errorf("links to another vcctl, without a yes: %+v", got)
 	}
 	if got := run(dir, "install", "--dir", dir, "-y"); got.Code != 0 {
@@ -65,7 +65,7 @@ func TestInstallMakesLinksAndShadowsNoSlurm(t *testing.T) {
 	if err := os.Symlink("/elsewhere/vcctl", filepath.Join(dir, "sacct")); err != nil {
 		t.Fatal(err)
 	}
-	if got := run(dir, "uninstall", "--dir", dir); got.Code != 1 || !strings.Contains(got.Err, "These links point to another vcctl: not confirmed") {
+	if got := run(dir, "uninstall", "--dir", dir); got.Code != 1 || !strings.Contains(got.Err, "These links point to another vcctl binary: confirmation is required") {
 		t.Errorf("links to another vcctl are taken away without a yes: %+v", got)
 	}
 	if got := run(dir, "uninstall", "--dir", dir, "-y"); got.Code != 0 || !strings.Contains(got.Out, "removed from") {

@@ -156,7 +156,7 @@ func loadAuthority(base, name string) (authority, error) {
 	}
 	pair, err := tls.LoadX509KeyPair(base+".crt", base+".key")
 	if err != nil {
-		return authority{}, fmt.Errorf("certificate authority %s.crt or its .key is damaged: %w", base, err)
+		return authority{}, fmt.Errorf("certificate authority %s.crt or its key file is damaged: %w", base, err)
 	}
 	return authority{cert: pair.Leaf, key: pair.PrivateKey.(crypto.Signer)}, nil
 }

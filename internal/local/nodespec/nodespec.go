@@ -91,7 +91,7 @@ func checkBooleans(data []byte) error {
 	for i, entry := range entries {
 		for _, name := range slices.Sorted(maps.Keys(entry)) {
 			if value, ok := entry[name].(bool); ok {
-				return fmt.Errorf("%s: YAML reads this value as the boolean %t; put it in quotes", field.NewPath("nodes").Index(i).Child(name), value)
+				return fmt.Errorf("%s: YAML reads this value as the boolean %t; put the value in quotes", field.NewPath("nodes").Index(i).Child(name), value)
 			}
 		}
 	}

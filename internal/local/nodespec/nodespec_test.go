@@ -56,7 +56,7 @@ func TestNodesFile(t *testing.T) {
 		"a field that is misspelt":            {text: "- {nme: a}", want: `unknown field "nme"`},
 		"a kind that does not exist":          {text: "- {kind: virtual}", want: `nodes[0].kind: "virtual" is not valid; use process or simulated`},
 		"a name that Kubernetes refuses":      {text: "- {}\n- {name: A_b}", want: `nodes[1].name: "A_b" is not a valid node name`},
-		"a name that YAML reads as a boolean": {text: "- {name: n}", want: "nodes[0].name: YAML reads this value as the boolean false; put it in quotes"},
+		"a name that YAML reads as a boolean": {text: "- {name: n}", want: "nodes[0].name: YAML reads this value as the boolean false; put the value in quotes"},
 		"a name in quotes":                    {text: `- {name: "n"}`},
 		"no cpu":                              {text: "- {cpu: 0}", want: "nodes[0].cpu: a node without cpu cannot run pods"},
 		"the same name twice":                 {text: "- {name: a}\n- {name: a}", want: `nodes[1].name: node "a" already exists`},

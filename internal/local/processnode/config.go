@@ -57,7 +57,7 @@ type Config struct {
 
 func (c *Config) setDefaults() error {
 	if c.Name == "" {
-		return errors.New("a node needs a name")
+		return errors.New("a node must have a name")
 	}
 	if problems := validation.IsDNS1123Subdomain(c.Name); len(problems) > 0 {
 		return fmt.Errorf("node %q: %s", c.Name, problems[0])

@@ -52,7 +52,7 @@ func apiServerServiceOnly(next http.Handler) http.Handler {
 		}
 		subject := r.TLS.PeerCertificates[0].Subject
 		if subject.CommonName != apiServerName && !slices.Contains(subject.Organization, adminGroup) {
-			http.Error(w, "user "+subject.CommonName+" is not allowed to access the port of a node", http.StatusForbidden)
+			http.Error(w, "user "+subject.CommonName+" is not allowed to access this node's port", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)

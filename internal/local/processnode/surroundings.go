@@ -128,7 +128,7 @@ func (s *surroundings) completeSetup(ctx context.Context, w *worker) error {
 	}
 	services, err := s.node.lookups.listServices(ctx, s.pod.Namespace)
 	if err != nil {
-		return fmt.Errorf("list the services of the namespace: %w", err)
+		return fmt.Errorf("list the services in the namespace: %w", err)
 	}
 	if !s.hasOwnNetwork() {
 		services = withDirectAPIAddress(services, s.node.config.REST.Host)

@@ -208,7 +208,7 @@ func (f *Fleet) queueReport(pod types.NamespacedName, uid types.UID, problems []
 	select {
 	case f.events <- eventJob{pod: pod, uid: uid, problems: problems}:
 	default:
-		f.log.Error(errors.New("too many pending reports"), "event of a simulated pod dropped", "pod", pod)
+		f.log.Error(errors.New("too many pending events"), "Dropped an event of a simulated pod", "pod", pod)
 	}
 }
 

@@ -281,6 +281,6 @@ func (r *roster) healNode(ctx context.Context, name string) error {
 	if len(node.Status.Capacity) > 0 {
 		spec.Capacity = node.Status.Capacity
 	}
-	r.log.Info("simulated node was set to Ready again", "node", name)
+	r.log.Info("Set a simulated node to Ready again", "node", name)
 	return patchNodeStatus(ctx, r.client, name, readyStatus(spec, time.Now()))
 }

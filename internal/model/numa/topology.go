@@ -57,7 +57,7 @@ func TopologyFrom(o *nodeinfov1alpha1.Numatopology) Topology {
 			continue
 		}
 		if info.NUMANodeID < 0 || info.NUMANodeID >= 64 {
-			problem("cpuDetail[%d].numa: must be 0 to 63, not %d", id, info.NUMANodeID)
+			problem("cpuDetail[%d].numa: must be from 0 to 63, not %d", id, info.NUMANodeID)
 			continue
 		}
 		n.CPUs = append(n.CPUs, CPU{ID: id, Node: info.NUMANodeID, Socket: info.SocketID, Core: info.CoreID})

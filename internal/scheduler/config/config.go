@@ -138,7 +138,7 @@ func Parse(data []byte) (*Config, []string, error) {
 		warn("plugins: policies belong under tiers[].plugins; policies at the top level are ignored")
 	}
 	if len(f.Tiers) == 0 {
-		warn("tiers: missing, so no policies are active: the scheduler ignores gangs and shares, and filters nodes only by free resources")
+		warn("tiers: missing; without policies, the scheduler ignores gangs and shares, and filters nodes only by free resources")
 	}
 	for i, c := range f.Configurations {
 		cfg.readArguments(i, c, warn)
@@ -247,7 +247,7 @@ func (cfg *Config) checkPolicyConflicts(warn func(string, ...any)) error {
 		}
 	}
 	if byWeight, byAmount := first["proportion"], first["capacity"]; byWeight != "" && byAmount != "" {
-		return fmt.Errorf("%s proportion and %s capacity: both set the deserved share of a queue, one by weight and one by amount; keep one of them", byWeight, byAmount)
+		return fmt.Errorf("%s proportion and %s capacity: both policies set the deserved share of a queue, proportion by weight and capacity by amount; remove one of these policies", byWeight, byAmount)
 	}
 	return nil
 }

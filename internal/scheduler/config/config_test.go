@@ -41,7 +41,7 @@ tiers:
 		},
 		"the ConfigMap around it": {
 			yaml: "kind: ConfigMap\ndata:\n  default-scheduler.conf: |\n    actions: \"allocate\"\n    tiers: [{plugins: [{name: gang}]}]\n", actions: []string{"allocate"},
-			plugins: []string{"gang"}, warnings: []string{"data[default-scheduler.conf] is used"},
+			plugins: []string{"gang"}, warnings: []string{"only data[default-scheduler.conf] of the ConfigMap is used"},
 		},
 		"a ConfigMap without a configuration": {yaml: "kind: ConfigMap\ndata: {other: x}", err: "no key volcano-scheduler.conf or default-scheduler.conf in data"},
 		"a vendor's add-on parameters": {
@@ -53,7 +53,7 @@ tiers:
 			warnings: []string{"tiers[1].plugins[0]: gang is already listed at tiers[0].plugins[0]"},
 		},
 		"proportion beside capacity": {
-			yaml: "actions: allocate\ntiers: [{plugins: [{name: proportion}]}, {plugins: [{name: capacity}]}]", err: "keep one of them",
+			yaml: "actions: allocate\ntiers: [{plugins: [{name: proportion}]}, {plugins: [{name: capacity}]}]", err: "remove one of these policies",
 		},
 		"a source of metrics that is none": {yaml: "actions: allocate\nmetrics: {type: guesses}\ntiers: [{plugins: [{name: gang}]}]", err: `metrics.type: unknown type "guesses"`},
 		"a source of metrics without an address": {
@@ -96,7 +96,7 @@ tiers:
 		},
 		"metrics without a type ask nobody": {
 			yaml:    "actions: allocate\nmetrics: {address: 'http://p:9090', interval: 5s}\ntiers: [{plugins: [{name: gang}]}]",
-			actions: []string{"allocate"}, plugins: []string{"gang"}, warnings: []string{"metrics.type is missing"},
+			actions: []string{"allocate"}, plugins: []string{"gang"}, warnings: []string{"metrics.type: missing"},
 		},
 		"no tiers at all are said to decide nothing": {
 			yaml: "actions: allocate, preempt\ntiers: []", actions: []string{"allocate", "preempt"}, warnings: []string{"tiers: missing"},

@@ -38,7 +38,7 @@ var MetricsOptions = []Option{
 	{Key: "elasticsearch.index", Default: "metricbeat-*", Text: "name of the index"},
 	{Key: "elasticsearch.username", Text: "user name"},
 	{Key: "elasticsearch.password", Text: "password"},
-	{Key: "elasticsearch.hostnameFieldName", Default: "host.hostname", Text: "name of the field with the node name"},
+	{Key: "elasticsearch.hostnameFieldName", Default: "host.hostname", Text: "name of the field that contains the node name"},
 }
 
 const defaultInterval = 30 * time.Second
@@ -87,7 +87,7 @@ func readMetrics(raw map[string]any, warn func(string, ...any)) (Metrics, error)
 		}
 	}
 	if m.Type == "" { // the default, as in Volcano
-		warn("metrics.type is missing, so no load is read; valid types are %s", joinSortedNames(metricsTypes))
+		warn("metrics.type: missing, so the load of nodes is not read; valid types are %s", joinSortedNames(metricsTypes))
 		return Metrics{}, nil
 	}
 	return m, m.checkSource()

@@ -12,15 +12,15 @@ import (
 // vendor lists policies from cloud vendors' editions of Volcano. They have no effect here, so each is mapped to its
 // replacement.
 var vendor = map[string]string{
-	"lifecycle":                  "nodes are not labeled by the run time of their pods; binpack keeps lightly used nodes free for the autoscaler",
-	"cce-gpu-topology-predicate": "the policy supports only GPU nodes of its cloud; use deviceshare to share GPUs",
-	"cce-gpu-topology-priority":  "the policy supports only GPU nodes of its cloud; use deviceshare to share GPUs",
-	"cce-gpu":                    "the policy supports only the GPU add-on of its cloud; use deviceshare to share GPUs",
-	"xgpu":                       "the policy supports only the GPU add-on of its cloud; use deviceshare to share GPUs",
-	"nodelocalvolume":            "the predicates policy checks volumes",
-	"nodeemptydirvolume":         "ephemeral storage is a resource: request ephemeral-storage in the pods",
-	"nodeCSIscheduling":          "the predicates policy checks volumes and volume limits",
-	"networkresource":            "the policy supports only network interfaces of its cloud; extended resources count like any other resource",
+	"lifecycle":                  "the scheduler does not label nodes with the run time of their pods; use binpack to keep lightly used nodes free for the autoscaler",
+	"cce-gpu-topology-predicate": "the policy supports only the vendor's GPU nodes; use deviceshare to share GPUs",
+	"cce-gpu-topology-priority":  "the policy supports only the vendor's GPU nodes; use deviceshare to share GPUs",
+	"cce-gpu":                    "the policy supports only the vendor's GPU add-on; use deviceshare to share GPUs",
+	"xgpu":                       "the policy supports only the vendor's GPU add-on; use deviceshare to share GPUs",
+	"nodelocalvolume":            "use the predicates policy, which checks volumes",
+	"nodeemptydirvolume":         "request the resource ephemeral-storage in the pods instead",
+	"nodeCSIscheduling":          "use the predicates policy, which checks volumes and volume limits",
+	"networkresource":            "the policy supports only the vendor's network interfaces; extended resources count like any other resource",
 }
 
 // meaningless lists arguments and switches of Volcano or a vendor that have no effect here. Each is mapped to the
@@ -29,7 +29,7 @@ var meaningless = map[string]string{
 	"predicateErrorCacheEnable": "pods with the same requirements are always evaluated only once",
 	"enableJobPipelined":        "resources are reserved for a gang as a whole, or not at all",
 	"enabledSubJobPipelined":    "resources are reserved for sub-groups together with their gang, or not at all",
-	"selectorspread.weight":     "Kubernetes replaced it with topology spread; use podtopologyspread.weight",
+	"selectorspread.weight":     "Kubernetes replaced selector spread with topology spread; use podtopologyspread.weight",
 }
 
 // VendorReplacement reports whether a policy belongs to a cloud vendor's edition of Volcano, and returns its
@@ -85,13 +85,13 @@ func unwrapConfig(data []byte, warn func(string, ...any)) ([]byte, error) {
 func extractFromConfigMap(data map[string]string, warn func(string, ...any)) ([]byte, error) {
 	for _, key := range confKeys {
 		if text, ok := data[key]; ok {
-			warn("data[%s] is used; specify the value of this key, not the whole ConfigMap", key)
+			warn("only data[%s] of the ConfigMap is used; specify the value of this key instead of the whole ConfigMap", key)
 			return []byte(text), nil
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(data)) {
 		if strings.HasSuffix(key, ".conf") || strings.HasSuffix(key, ".yaml") {
-			warn("data[%s] is used; specify the value of this key, not the whole ConfigMap", key)
+			warn("only data[%s] of the ConfigMap is used; specify the value of this key instead of the whole ConfigMap", key)
 			return []byte(data[key]), nil
 		}
 	}

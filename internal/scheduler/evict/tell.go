@@ -62,7 +62,7 @@ func (p *plan) newEviction(u *unit, t *model.Task, why string) decision.Evict {
 	case p.c.Own:
 		e.Message = fmt.Sprintf("%s needs the resources for %s: %s", j.Title(), p.attack.Tasks[0].Key(), cmp.Or(why, "the other pod has precedence"))
 	default:
-		e.Message = fmt.Sprintf("%s in the same queue %s takes the resources: %s", j.Title(), u.from.Name, cmp.Or(why, "it has precedence"))
+		e.Message = fmt.Sprintf("%s in the same queue %s needs the resources: %s", j.Title(), u.from.Name, cmp.Or(why, "it has precedence"))
 	}
 	return e
 }

@@ -48,7 +48,7 @@ func newCommand(f *cli.Factory, run func(context.Context, *commandOptions) error
 		},
 	}
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: in all namespaces")
+	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: select jobs in all namespaces")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	if v.Action != "" { // the other verbs take effect immediately
@@ -172,7 +172,7 @@ func (o *commandOptions) waitForVerb(ctx context.Context, c client.WithWatch, jo
 			return true, nil
 		}
 		if jobstatus.IsFinishedPhase(phase) {
-			return false, usererror.Errorf(o.f.CommandText("job view "+job.Name), "job %q ended as %s before it was %s", job.Name, phase, o.verb.Done)
+			return false, usererror.Errorf(o.f.CommandText("job view "+job.Name), "job %q ended with state %s before it was %s", job.Name, phase, o.verb.Done)
 		}
 		return false, nil
 	}, phaseText)

@@ -40,8 +40,8 @@ func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) 
 		Long: cli.FormatHelp(`
 			Delete jobs together with their pods and logs. Deleting by label or with --all
 			asks for confirmation. With -f, every object in the files is deleted, not only
-			jobs; you are asked for confirmation if one of them is a namespace, or a queue
-			that still has jobs.`),
+			jobs; confirmation is required if one of the objects is a namespace, or a
+			queue that still has jobs.`),
 		Example: f.FormatExamples(`
 			# Named jobs
 			vcctl job delete train eval
@@ -67,10 +67,10 @@ func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) 
 		},
 	}
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: in all namespaces")
+	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: select jobs in all namespaces")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
-	o.wait.AddFlags(cmd, true, "Wait until the jobs are gone")
+	o.wait.AddFlags(cmd, true, "Wait until the jobs are deleted")
 	o.files.AddFlags(f, cmd)
 	o.out.AddFormatFlags(cmd, false)
 	cmd.Flags().BoolVar(&o.ignoreNot, "ignore-not-found", false, "Do not fail if a job does not exist")
@@ -149,7 +149,7 @@ func (o *deleteOptions) propagationPolicy() metav1.DeletionPropagation {
 }
 
 func (o *deleteOptions) waitForDeletion(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
-	busy := o.f.Streams.StartBusyLine("waiting until job " + job.Name + " and its pods are gone")
+	busy := o.f.Streams.StartBusyLine("waiting until job " + job.Name + " and its pods are deleted")
 	defer busy.RemoveLine()
 	return cli.WaitForDeletion(ctx, o.f, c, &o.wait, "job", wait.NewJobList, job)
 }

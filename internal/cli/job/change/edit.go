@@ -26,9 +26,9 @@ func newEdit(f *cli.Factory, run func(context.Context, *editOptions) error) *cob
 		Long: cli.FormatHelp(`
 Open a job in an editor, and apply your changes when you save and quit.` + editor.Help + `
 You can change the labels and annotations of a job, its minAvailable and
-priorityClassName, and the replicas and minAvailable of each task; if the job is
-held or has a later begin time, also queue, runningEstimate and
-activeDeadlineSeconds.`),
+priorityClassName, and the replicas and minAvailable of each task. If the job is
+held or its begin time is in the future, you can also change queue,
+runningEstimate and activeDeadlineSeconds.`),
 		Example: f.FormatExamples(`
 			# In the editor of this shell
 			vcctl job edit train
@@ -74,8 +74,8 @@ func EditJob(ctx context.Context, f *cli.Factory, c client.Client, key client.Ob
 func newJobKind(o *editor.Options) *editor.Kind {
 	return &editor.Kind{
 		GVK: batchv1alpha1.GroupVersion.WithKind("Job"), Noun: "job", CopyHint: "vcctl job rerun --name",
-		Help: "You can change labels and annotations, and in spec: minAvailable, priorityClassName, and replicas and minAvailable of each task. " +
-			"If the job is held or has a later begin time, you can also change queue, runningEstimate and activeDeadlineSeconds.",
+		Help: "You can change labels, annotations, and these fields in spec: minAvailable, priorityClassName, and the replicas and minAvailable of each task. " +
+			"If the job is held or its begin time is in the future, you can also change queue, runningEstimate and activeDeadlineSeconds.",
 		Validate: func(ctx context.Context, change editor.Change) error {
 			return o.Factory.ValidateUpdate(o.Factory.ValidationContext(ctx, true), change.Before, change.After, o.DryRun.IsClient())
 		},

@@ -38,14 +38,15 @@ func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *c
 		Use:   "scale NAME --replicas N",
 		Short: "Change the number of pods of a job",
 		Long: cli.FormatHelp(`
-			Change the number of pods of a task, and how many of them the job needs. A running
-			job gets additional pods, or loses the pods with the highest indices; the work of
-			the stopped pods is lost.
+			Change the number of pods of a task, and the minimum number of pods that the job
+			needs. A running job gets additional pods, or loses the pods with the highest
+			indices; the work of the stopped pods is lost.
 
 			--min-available is the number of pods that the task needs to run; the minimum of
-			the job changes by the same amount. Without it, the minimum does not change, and
-			you cannot scale below it. You cannot scale an array, because the number of pods of
-			each array task is fixed, or a job that has ended.`),
+			the job changes by the same amount. Without --min-available, the minimum does not
+			change, and you cannot scale below the minimum. You cannot scale a job that has
+			ended. You cannot scale an array either, because the number of pods of each array
+			task is fixed.`),
 		Example: f.FormatExamples(`
 			# A job with one task
 			vcctl job scale train --replicas 8

@@ -78,7 +78,7 @@ func waitUntilRunning(ctx context.Context, c *program.Call, job *batchv1alpha1.J
 		return err
 	}
 	if phase := now.Status.State.Phase; phase != batchv1alpha1.Running {
-		return usererror.Errorf("sacct -j "+listrow.NumberOrName(job)+" shows how the job ended", "Job %s is no longer running: it is %s", listrow.NumberOrName(job), phase)
+		return usererror.Errorf("sacct -j "+listrow.NumberOrName(job)+" shows how the job ended", "Job %s is no longer running: its state is %s", listrow.NumberOrName(job), phase)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ var Strigger = program.Program{Table: &striggerTable, Run: runStrigger,
 }
 
 func runStrigger(_ context.Context, c *program.Call) error {
-	return usererror.Errorf(triggerHint(c), "triggers are not supported here")
+	return usererror.Errorf(triggerHint(c), "triggers are not supported")
 }
 
 // triggerHint returns a hint about an alternative to the requested trigger.

@@ -108,7 +108,7 @@ func updatePartition(ctx context.Context, c *program.Call, name string, change [
 	case "DOWN":
 		c.PrintNotef("warning", "State=DOWN has the same effect as INACTIVE: new jobs are also rejected")
 	case "DRAIN":
-		c.PrintNotef("warning", "State=DRAIN has the same effect as INACTIVE: pending jobs do not start either")
+		c.PrintNotef("warning", "State=DRAIN has the same effect as INACTIVE: pending jobs also do not start")
 	}
 	cl, err := c.Factory.Client()
 	if err != nil {

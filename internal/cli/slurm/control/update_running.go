@@ -35,7 +35,7 @@ func checkShorterLimit(job *batchv1alpha1.Job, limit int64) error {
 	isLonger := limit <= 0 || now > 0 && time.Duration(limit)*time.Second > now
 	switch {
 	case isLonger:
-		return usererror.Errorf("the time limit of running pods can only be shortened; to extend it, first stop the job with scontrol requeuehold "+id,
+		return usererror.Errorf("the time limit of running pods can only be shortened; to extend the limit, first stop the job with scontrol requeuehold "+id,
 			"Access/permission denied for job %s: the time limit of a running job cannot be extended", id)
 	case job.Annotations[keys.Array] != "":
 		return usererror.Errorf("use scancel to end tasks; TimeLimit can be changed only while the array is held", "TimeLimit of a running array cannot be changed: job %s is an array", id)
@@ -141,7 +141,7 @@ func changeQOS(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, cha
 		class = change.qos
 	}
 	if known := clusterdata.ListPriorityClasses(ctx, cl); known != nil && !slices.Contains(known, class) {
-		return usererror.Errorf("kubectl get priorityclasses lists the valid names; the site's profile may define others", "Invalid qos specification for job %s: %s", id, change.qos)
+		return usererror.Errorf("kubectl get priorityclasses lists the valid names; the site's profile can define additional names", "Invalid qos specification for job %s: %s", id, change.qos)
 	}
 	spec, _ := patch["spec"].(map[string]any)
 	if spec == nil {

@@ -25,7 +25,7 @@ var sdiagTable = getopt.Table{Program: "sdiag", Options: []getopt.Option{
 	{Long: "sort-by-id", Short: 'i', NoEffect: true, Help: "No effect: RPCs are not counted"},
 	{Long: "sort-by-time", Short: 't', NoEffect: true, Help: "No effect: RPCs are not counted"},
 	{Long: "sort-by-time2", Short: 'T', NoEffect: true, Help: "No effect: RPCs are not counted"},
-	{Long: "verbose", Short: 'v', Help: "Report options without effect, and why cycle statistics are unknown"},
+	{Long: "verbose", Short: 'v', Help: "Report options without effect, and the reason for unknown cycle statistics"},
 }}
 
 // Sdiag shows statistics of jobs and of the scheduler.
@@ -104,9 +104,9 @@ func readCycles(ctx context.Context, c *program.Call) *sdiag.Cycles {
 	switch {
 	case !c.Parsed.Has("verbose"):
 	case err != nil:
-		c.PrintNoteOnce("the statistics of the scheduler's cycles cannot be read: %v", err)
+		c.PrintNoteOnce("the scheduler's cycle statistics cannot be read: %v", err)
 	default:
-		c.PrintNoteOnce("the statistics of the scheduler's cycles are unknown: no pod in namespace %s reports them", clusterdata.SystemNamespace)
+		c.PrintNoteOnce("the scheduler's cycle statistics are unknown: no pod in namespace %s reports these statistics", clusterdata.SystemNamespace)
 	}
 	return nil
 }

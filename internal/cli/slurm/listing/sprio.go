@@ -24,8 +24,8 @@ import (
 
 var sprioTable = getopt.Table{Program: "sprio", Options: []getopt.Option{
 	{Long: "jobs", Short: 'j', Arg: getopt.Optional, Value: "LIST", Help: "Only these jobs", Group: program.FilterGroup},
-	{Long: "partition", Short: 'p', Arg: getopt.Required, Value: "LIST", Help: "Only jobs in these partitions (queues)", Group: program.FilterGroup},
-	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Only jobs of these users", Group: program.FilterGroup},
+	{Long: "partition", Short: 'p', Arg: getopt.Required, Value: "LIST", Help: "Show only jobs in these partitions (queues)", Group: program.FilterGroup},
+	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Show only jobs of these users", Group: program.FilterGroup},
 	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to query: contexts of the kubeconfig", Group: program.FilterGroup},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
 	{Long: "local", NoEffect: true, Help: "No effect: only one cluster is shown unless --clusters is given", Group: program.FilterGroup},
@@ -114,7 +114,7 @@ func runSprio(ctx context.Context, c *program.Call) error {
 }
 
 var sshareTable = getopt.Table{Program: "sshare", Options: []getopt.Option{
-	{Long: "accounts", Short: 'A', Arg: getopt.Required, Value: "LIST", Help: "Only these accounts (queues)", Group: program.FilterGroup},
+	{Long: "accounts", Short: 'A', Arg: getopt.Required, Value: "LIST", Help: "Show only these accounts (queues)", Group: program.FilterGroup},
 	{Long: "all", Short: 'a', Help: "Show the accounts of all users (default)", Group: program.FilterGroup},
 	{Long: "users", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Show the accounts of these users", Group: program.FilterGroup},
 	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to query: contexts of the kubeconfig", Group: program.FilterGroup},

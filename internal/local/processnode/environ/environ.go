@@ -141,7 +141,7 @@ func (b *builder) resolveSource(from *corev1.EnvVarSource) (value string, found 
 		}
 		return "", false, missingKeyError(ref.Key, "Secret", b.pod.Namespace, ref.Name, ref.Optional)
 	}
-	return "", false, fmt.Errorf("process nodes do not support this kind of source")
+	return "", false, fmt.Errorf("process nodes do not support this kind of source for environment variables")
 }
 
 func (b *builder) ignoreMissing(err error, optional *bool) error {

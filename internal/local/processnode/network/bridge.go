@@ -87,7 +87,7 @@ func bridgeSubnet(link netlink.Link) netip.Prefix {
 func (b *Bridge) assignAddress(cluster string) error {
 	routes, err := netlink.RouteList(nil, netlink.FAMILY_V4)
 	if err != nil {
-		return fmt.Errorf("read the routes of the machine: %w", err)
+		return fmt.Errorf("read the machine's routes: %w", err)
 	}
 	var taken []netip.Prefix
 	for _, route := range routes {
@@ -147,15 +147,15 @@ func (b *Bridge) Attach(namespace *os.File, address, service netip.Addr) error {
 		err = netlink.LinkAdd(pair)
 	}
 	if err != nil {
-		return fmt.Errorf("set up the network of the pod: %w", err)
+		return fmt.Errorf("set up the pod's network: %w", err)
 	}
 	inside, err := netlink.NewHandleAt(openNamespaceHandle(namespace), syscall.NETLINK_ROUTE)
 	if err != nil {
-		return fmt.Errorf("set up the network of the pod: %w", err)
+		return fmt.Errorf("set up the pod's network: %w", err)
 	}
 	defer inside.Close()
 	if err := b.configureInside(inside, address, service); err != nil {
-		return fmt.Errorf("set up the network of the pod: %w", err)
+		return fmt.Errorf("set up the pod's network: %w", err)
 	}
 	return nil
 }

@@ -85,10 +85,10 @@ func missingFeatures(p Permitted) []string {
 	var lines []string
 	switch p.Level {
 	case LevelUser:
-		lines = append(lines, "not running as root: pods share the machine's network (each has its own loopback address, so two pods can listen on the same port only if "+
+		lines = append(lines, "not running as root: pods share the machine's network (each pod has its own loopback address, so two pods can listen on the same port only if "+
 			"they bind to their own addresses), /tmp is empty and private to each pod, resource limits are not enforced, and pods cannot change files that belong to root")
 	case LevelPlain:
-		lines = append(lines, "namespaces are not permitted: pods are plain processes; they see the machine's files and network, volumes are not mounted "+
+		lines = append(lines, "namespaces are not permitted: pods are plain processes that see the machine's files and network, volumes are not mounted "+
 			"(VC_VOLUMES names their directory), names of other pods do not resolve, and sbatch, sacct and sinfo fail in jobs, because they cannot find "+
 			"the token of their service account")
 	case LevelFull:

@@ -29,7 +29,7 @@ var theSpawner = sync.OnceValues(func() (*spawner, error) {
 		}
 	}()
 	if err := <-started; err != nil {
-		return nil, fmt.Errorf("open the network namespace of the machine: %w", err)
+		return nil, fmt.Errorf("open the machine's network namespace: %w", err)
 	}
 	return s, nil
 })
@@ -75,7 +75,7 @@ func NewNamespaces(ownNet bool) (Namespaces, error) {
 			flags |= unix.CLONE_NEWNET
 		}
 		if failure = unix.Unshare(flags); failure != nil {
-			failure = fmt.Errorf("create the Linux namespaces of the pod: %w", failure)
+			failure = fmt.Errorf("create the pod's Linux namespaces: %w", failure)
 			return
 		}
 		if made.IPC, failure = os.Open("/proc/thread-self/ns/ipc"); failure != nil || !ownNet {
@@ -109,7 +109,7 @@ func (n Namespaces) Enter(f func() error) error {
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread, which is in the namespace, ends with the goroutine
 		if err := unix.Setns(int(n.Net.Fd()), unix.CLONE_NEWNET); err != nil {
-			result <- fmt.Errorf("create the network namespace of the pod: %w", err)
+			result <- fmt.Errorf("create the pod's network namespace: %w", err)
 			return
 		}
 		result <- f()

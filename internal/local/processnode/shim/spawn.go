@@ -19,7 +19,7 @@ const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 // returns an error that matches fs.ErrNotExist.
 func spawnProcess(process Process, files []int) (int, error) {
 	if len(files) < 3 {
-		return 0, fmt.Errorf("process %q: %d files instead of 3", process.Args, len(files))
+		return 0, fmt.Errorf("process %q: received %d files, but needs stdin, stdout and stderr", process.Args, len(files))
 	}
 	env := withDefaults(process.Env, process.UID)
 	dir := process.Dir

@@ -196,7 +196,7 @@ func (v Volume) resolveInside(sub string) (string, error) {
 		return "", err
 	}
 	if resolved != root && !strings.HasPrefix(resolved, root+"/") {
-		return "", fmt.Errorf("%q leads outside the volume", sub)
+		return "", fmt.Errorf("%q resolves to a path outside the volume", sub)
 	}
 	return resolved, nil
 }

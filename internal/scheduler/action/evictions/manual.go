@@ -16,14 +16,14 @@ var (
 		},
 	}
 	reclaimManual = config.Manual{
-		Text: "Evicts pods of queues that use more than their deserved share to make room for a gang of another queue (proportion, capacity, drf with enableHierarchy).",
+		Text: "Evicts pods of queues that use more than their deserved share to free resources for a gang of another queue (policies: proportion, capacity, drf with enableHierarchy).",
 	}
 	gangPreemptManual = config.Manual{
-		Text:      "Evicts pods of the same queue to make room for a gang, one gang at a time, and within one HyperNode if the gang has a network topology.",
+		Text:      "Evicts pods of the same queue to free resources for a gang. Selects victims gang by gang, and within one HyperNode if the gang has a network topology.",
 		Arguments: byGangArguments,
 	}
 	gangReclaimManual = config.Manual{
-		Text:      "Evicts pods of queues that use more than their deserved share to make room for a gang, one gang at a time, and within one HyperNode if the gang has a network topology.",
+		Text:      "Evicts pods of queues that use more than their deserved share to free resources for a gang. Selects victims gang by gang, and within one HyperNode if the gang has a network topology.",
 		Arguments: byGangArguments,
 	}
 	shuffleManual = config.Manual{
@@ -31,6 +31,6 @@ var (
 	}
 	byGangArguments = []config.Option{
 		{Key: "maxDomains", Default: "8", Text: "maximum number of HyperNodes in which evictions are tried"},
-		{Key: "allowWholeBundle", Default: "true", Text: "false: gangs lose only pods beyond their minimum"},
+		{Key: "allowWholeBundle", Default: "true", Text: "false: evictions never reduce a gang below its minimum"},
 	}
 )

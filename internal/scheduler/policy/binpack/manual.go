@@ -4,7 +4,7 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the policy's settings.
 var manual = config.Manual{
-	Text: "Prefers nodes that are nearly full, so that others stay empty for large gangs.",
+	Text: "Prefers nodes that are nearly full, so that other nodes stay empty for large gangs.",
 	Switches: []config.Option{
 		{Key: "enableNodeOrder", Default: "true", Text: "off: does not score nodes"},
 	},

@@ -169,7 +169,7 @@ func (w warner) compareWithParent(i int) {
 	q, name := w.q, w.resources.Name(i)
 	hasOwnLimit := slices.Contains(q.HasCapability, int32(i))
 	if p := q.Parent; p != nil && hasOwnLimit && q.Capability[i] > p.Capability[i]+queue.Epsilon {
-		w.addWarning("capability %s %s exceeds the capability of its parent %s; the parent's capability %s applies", name, w.formatAmount(i, q.Capability[i]), p.Name, w.formatAmount(i, p.Capability[i]))
+		w.addWarning("capability %s %s exceeds the capability of parent queue %s; the parent's capability %s applies", name, w.formatAmount(i, q.Capability[i]), p.Name, w.formatAmount(i, p.Capability[i]))
 	}
 	if q.IsLeaf() {
 		return
@@ -180,12 +180,12 @@ func (w warner) compareWithParent(i int) {
 		guarantee += float64(child.Guarantee.Get(i))
 	}
 	if own := float64(q.Queue.Deserved.Get(i)); own > 0 && deserved > own+queue.Epsilon {
-		w.addWarning("the deserved shares of its children add up to %s %s, but its own deserved share is %s", name, w.formatAmount(i, deserved), w.formatAmount(i, own))
+		w.addWarning("the deserved shares of the child queues add up to %s %s, but the deserved share of this queue is %s", name, w.formatAmount(i, deserved), w.formatAmount(i, own))
 	}
 	if own := float64(q.Guarantee.Get(i)); own > 0 && guarantee > own+queue.Epsilon {
-		w.addWarning("the guarantees of its children add up to %s %s, but its own guarantee is %s; the larger value counts", name, w.formatAmount(i, guarantee), w.formatAmount(i, own))
+		w.addWarning("the guarantees of the child queues add up to %s %s, but the guarantee of this queue is %s; the larger value applies", name, w.formatAmount(i, guarantee), w.formatAmount(i, own))
 	}
 	if guarantee > q.Capability[i]+queue.Epsilon {
-		w.addWarning("the guarantees of its children add up to %s %s, but its capability is %s; the capability applies", name, w.formatAmount(i, guarantee), w.formatAmount(i, q.Capability[i]))
+		w.addWarning("the guarantees of the child queues add up to %s %s, but the capability of this queue is %s; the capability applies", name, w.formatAmount(i, guarantee), w.formatAmount(i, q.Capability[i]))
 	}
 }

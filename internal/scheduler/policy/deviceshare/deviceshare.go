@@ -89,7 +89,7 @@ func parseExclusiveRules(raw any, say func(string, ...any)) []k8slabels.Selector
 	}
 	list, ok := raw.([]any)
 	if !ok {
-		say("argument deviceshare.GPUExclusiveRules: must be a list of labels, not %v; ignored", raw)
+		say("argument deviceshare.GPUExclusiveRules: must be a list of label sets, not %v; the argument is ignored", raw)
 		return nil
 	}
 	var rules []k8slabels.Selector
@@ -102,7 +102,7 @@ func parseExclusiveRules(raw any, say func(string, ...any)) []k8slabels.Selector
 			set[key] = text
 		}
 		if !ok || len(set) == 0 {
-			say("argument deviceshare.GPUExclusiveRules[%d]: must map label names to string values, not %v; ignored", i, item)
+			say("argument deviceshare.GPUExclusiveRules[%d]: must map label names to string values, not %v; this entry is ignored", i, item)
 			continue
 		}
 		rules = append(rules, k8slabels.SelectorFromSet(set))

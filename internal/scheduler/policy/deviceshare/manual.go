@@ -15,7 +15,7 @@ var manual = config.Manual{
 		{Key: "deviceshare.VGPUEnable", Default: "false", Text: "enables vGPUs: `volcano.sh/vgpu-number`, `-memory`, `-memory-percentage`, `-cores`"},
 		{Key: "deviceshare.NodeLockEnable", Default: "false", Text: "true: a node assigns vGPUs to one pod at a time"},
 		{Key: "deviceshare.SchedulePolicy", Default: "", Text: "`binpack` prefers used cards, `spread` prefers idle cards"},
-		{Key: "deviceshare.ScheduleWeight", Default: "0", Text: "weight of the scores of SchedulePolicy"},
+		{Key: "deviceshare.ScheduleWeight", Default: "0", Text: "weight of the SchedulePolicy scores"},
 		{Key: "deviceshare.GPUExclusiveRules", Default: "", Text: "a list of label sets; pods that match the same set never share a card"},
 		{Key: "deviceshare.KnownGeometriesCMName", Default: "", Text: "MIG is not supported", Idle: true},
 		{Key: "deviceshare.KnownGeometriesCMNamespace", Default: "", Text: "MIG is not supported", Idle: true},

@@ -8,9 +8,9 @@ var manual = config.Manual{
 	Switches: []config.Option{
 		{Key: "enableJobOrder", Default: "true", Text: "off: gangs are not ordered by share"},
 		{Key: "enablePreemptable", Default: "true", Text: "off: gangs with a smaller share do not preempt gangs with a larger share in their queue"},
-		{Key: "enableHierarchy", Default: "false", Text: "on: queues form the hierarchy given by `volcano.sh/hierarchy` and its weights"},
+		{Key: "enableHierarchy", Default: "false", Text: "on: queues form the hierarchy defined by `volcano.sh/hierarchy` and its weights"},
 		{Key: "enableQueueOrder", Default: "true", Text: "off: the hierarchy does not order queues"},
-		{Key: "enableReclaimable", Default: "true", Text: "off: queues do not reclaim resources by the hierarchy"},
+		{Key: "enableReclaimable", Default: "true", Text: "off: queues do not reclaim resources based on the hierarchy"},
 	},
 }
 

@@ -250,7 +250,7 @@ func (t *tree) grantEviction(a *framework.Attack) framework.Guard {
 	return framework.Guard{
 		Moves: true,
 		Because: func(victims []*model.Task) string {
-			return fmt.Sprintf("the share of queue %s in its group is larger than the share of queue %s would be", victims[0].Gang.Queue.Name, a.Taker.In.Name)
+			return fmt.Sprintf("the share of queue %s in its group is larger than the share that queue %s would have", victims[0].Gang.Queue.Name, a.Taker.In.Name)
 		},
 		May: func(victims []*model.Task) (bool, string) {
 			g := victims[0].Gang
@@ -266,7 +266,7 @@ func (t *tree) grantEviction(a *framework.Attack) framework.Guard {
 			t.changeAllAmounts(lost, 1)
 			t.changeAmounts(a.Taker.Gang, asked, -1)
 			if !ok {
-				return false, fmt.Sprintf("the share of queue %s is not larger than the share of queue %s would be", g.Queue.Name, a.Taker.In.Name)
+				return false, fmt.Sprintf("the share of queue %s is not larger than the share that queue %s would have", g.Queue.Name, a.Taker.In.Name)
 			}
 			return true, ""
 		},

@@ -49,7 +49,7 @@ func weightContradictions(queues []*queue.Queue) map[*queue.Queue][]string {
 			if first, known := said[path]; !known {
 				said[path] = s.weight
 			} else if first != s.weight {
-				found[q] = append(found[q], fmt.Sprintf("%s: the weight of %s is %g, as set by another queue", keys.HierarchyWeights, s.name, first))
+				found[q] = append(found[q], fmt.Sprintf("%s: the weight of %s is %g, because another queue already sets this weight", keys.HierarchyWeights, s.name, first))
 			}
 		}
 	}

@@ -86,13 +86,13 @@ func parseQueueNames(a config.Arguments, warn func(string)) []string {
 		for _, one := range v {
 			name, ok := one.(string)
 			if !ok {
-				warn(fmt.Sprintf("argument %s: must be queue names, not %v; it is ignored", targetQueues, one))
+				warn(fmt.Sprintf("argument %s: must contain queue names, not %v; this entry is ignored", targetQueues, one))
 				continue
 			}
 			out = append(out, name)
 		}
 	default:
-		warn(fmt.Sprintf("argument %s: must be queue names, not %v; all queues are used", targetQueues, v))
+		warn(fmt.Sprintf("argument %s: must contain queue names, not %v; the policy orders gangs in all queues", targetQueues, v))
 	}
 	for i := range out {
 		out[i] = strings.TrimSpace(out[i])
@@ -116,7 +116,7 @@ func parseDuration(a config.Arguments, key string, usual time.Duration, warn fun
 func parseWeight(a config.Arguments, key string, usual float64, warn func(string)) float64 {
 	w := a.Float(key, usual, warn)
 	if !(w >= 0) || w > 1e6 {
-		warn(fmt.Sprintf("argument %s: must be 0 to 1000000, not %v; %v is used", key, w, usual))
+		warn(fmt.Sprintf("argument %s: must be from 0 to 1000000, not %v; %v is used", key, w, usual))
 		return usual
 	}
 	return w

@@ -4,7 +4,7 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the policy's settings.
 var manual = config.Manual{
-	Text: "Considers past usage: users with less recent usage go first, and users who have waited for a long time eventually go first as well. List it before drf.",
+	Text: "Considers past usage: users who recently used less go first, and users who have waited for a long time eventually go first as well. List this policy before drf.",
 	Switches: []config.Option{
 		{Key: "enableJobOrder", Default: "true", Text: "off: does not order gangs"},
 		{Key: "enableQueueOrder", Default: "true", Text: "off: does not order queues, regardless of fairshare.queues"},
