@@ -43,9 +43,9 @@ func missingTemplates(flow *flowv1alpha1.JobFlow, missing []string) []string {
 		names += fmt.Sprintf(" and %d more", more)
 	}
 	if len(missing) == 1 {
-		return []string{fmt.Sprintf("spec.flows: JobTemplate %s does not exist in namespace %s yet; its step waits until it does", names, flow.Namespace)}
+		return []string{fmt.Sprintf("spec.flows: JobTemplate %s does not exist in namespace %s yet; the step waits until the JobTemplate exists", names, flow.Namespace)}
 	}
-	return []string{fmt.Sprintf("spec.flows: JobTemplates %s do not exist in namespace %s yet; their steps wait until they do", names, flow.Namespace)}
+	return []string{fmt.Sprintf("spec.flows: JobTemplates %s do not exist in namespace %s yet; the steps wait until the JobTemplates exist", names, flow.Namespace)}
 }
 
 // templateOf returns the template of a step.
@@ -76,14 +76,14 @@ func (a *Around) step(flow *flowv1alpha1.JobFlow, step *flowv1alpha1.Flow, templ
 		where, value = at.Child("patch", "jobSpec"), ""
 		var err error
 		if spec, err = flowv1alpha1.Patched(spec, &step.Patch.JobSpec); err != nil {
-			return field.ErrorList{field.Invalid(where, value, fmt.Sprintf("does not fit JobTemplate %s: %v", step.Name, err))}
+			return field.ErrorList{field.Invalid(where, value, fmt.Sprintf("cannot be applied to JobTemplate %s: %v", step.Name, err))}
 		}
 	}
 	job := &batchv1alpha1.Job{Spec: *spec}
 	job.Name, job.Namespace = flowv1alpha1.JobName(flow, step.Name), flow.Namespace
 	var errs field.ErrorList
 	for _, wrong := range a.embedded(job, nil, a.Queues).Errors {
-		errs = append(errs, field.Invalid(where, value, fmt.Sprintf("its job %s, made from JobTemplate %s, would be rejected: %s", job.Name, step.Name, wrong.Error())))
+		errs = append(errs, field.Invalid(where, value, fmt.Sprintf("the step's job %s, created from JobTemplate %s, would be rejected: %s", job.Name, step.Name, wrong.Error())))
 	}
 	return errs
 }

@@ -31,7 +31,7 @@ func TestJobsOfStepsAreJudged(t *testing.T) {
 	}{
 		"a step without a patch":                 {"f", "a", nil, "", ""},
 		"a patch that fits":                      {"f", "a", &batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Name: "w", Replicas: 3}}, MinAvailable: 3}, "", ""},
-		"a minimum above what the template has":  {"f", "a", &batchv1alpha1.JobSpec{MinAvailable: 3}, patch, "its job f-a, made from JobTemplate a, would be rejected: spec.minAvailable: "},
+		"a minimum above what the template has":  {"f", "a", &batchv1alpha1.JobSpec{MinAvailable: 3}, patch, "the step's job f-a, created from JobTemplate a, would be rejected: spec.minAvailable: "},
 		"the same when there is no template yet": {"f", "later", &batchv1alpha1.JobSpec{MinAvailable: 3}, "", ""},
 		"a queue that is not there":              {"f", "a", &batchv1alpha1.JobSpec{Queue: "nowhere"}, patch, "unable to find job queue"},
 		"a new task without a container":         {"f", "a", &batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Name: "x", Replicas: 1}}}, patch, "template.spec.containers: "},
@@ -76,8 +76,8 @@ func TestAFlowWhoseTemplatesAreMissingIsLetInWithAWarning(t *testing.T) {
 		templates func(string, string) (*flowv1alpha1.JobTemplate, bool)
 		want      string // "" for no warning
 	}{
-		"one is missing":         {[]string{"b"}, there, "spec.flows: JobTemplate b does not exist in namespace n yet; its step waits until it does"},
-		"two are missing":        {[]string{"b", "c"}, there, "spec.flows: JobTemplates b, c do not exist in namespace n yet; their steps wait until they do"},
+		"one is missing":         {[]string{"b"}, there, "spec.flows: JobTemplate b does not exist in namespace n yet; the step waits until the JobTemplate exists"},
+		"two are missing":        {[]string{"b", "c"}, there, "spec.flows: JobTemplates b, c do not exist in namespace n yet; the steps wait until the JobTemplates exist"},
 		"many are missing":       {strings.Split("b c d e f g h", " "), there, "JobTemplates b, c, d, e, f and 2 more do not exist in namespace n yet"},
 		"they cannot be read":    {[]string{"b"}, unreadable, ""},
 		"they are not looked up": {[]string{"b"}, nil, ""},

@@ -78,9 +78,9 @@ func (j judge) removedBy(remove func(name string, around *Around) Verdict) judge
 func misspelt(annotations map[string]string, at *field.Path) []string {
 	var warnings []string
 	for _, key := range keys.Unknown(annotations) {
-		text := at.Key(key).String() + ": no component of vc reads this annotation"
+		text := at.Key(key).String() + ": unknown annotation, which vc ignores"
 		if like := keys.Like(key); len(like) > 0 {
-			text += "; there are " + strings.Join(like, ", ")
+			text += "; similar annotations: " + strings.Join(like, ", ")
 		}
 		warnings = append(warnings, text)
 	}
@@ -239,7 +239,7 @@ func removedQueue(name string, around *Around) Verdict {
 	if queue, ok := around.Queues.Queue(name); ok {
 		if pods := queue.Status.Allocated[corev1.ResourcePods]; pods.Sign() > 0 {
 			verdict.Warnings = append(verdict.Warnings, fmt.Sprintf(
-				"queue %s has allocated Pods: %s; they continue to run, but no new pods of their jobs are scheduled", name, pods.String()))
+				"queue %s has allocated Pods: %s; these pods continue to run, but new pods of their jobs will not be scheduled", name, pods.String()))
 		}
 	}
 	return verdict

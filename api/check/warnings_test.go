@@ -38,13 +38,13 @@ func TestWhatIsAllowedAndHardlyMeantIsTold(t *testing.T) {
 		queues schedulingv1beta1.QueueLookup
 		want   string // "" for no warning
 	}{
-		"a misspelt annotation":            {job, annotated(`"vc-batch.dev/aray-limit":"2"`), nil, "metadata.annotations[vc-batch.dev/aray-limit]: no component of vc reads this annotation; there are vc-batch.dev/array, "},
+		"a misspelt annotation":            {job, annotated(`"vc-batch.dev/aray-limit":"2"`), nil, "metadata.annotations[vc-batch.dev/aray-limit]: unknown annotation, which vc ignores; similar annotations: vc-batch.dev/array, "},
 		"annotations that are ours":        {job, annotated(`"vc-batch.dev/keep-finished":"true","vc-batch.dev/user":"ann"`), nil, ""},
 		"annotations of others":            {job, annotated(`"example.org/aray":"2"`), nil, ""},
-		"one in the jobs of a CronJob":     {cronJob, `{"metadata":{"name":"x"},"spec":{"schedule":"@daily","jobTemplate":{"metadata":{"annotations":{"vc-batch.dev/zz":""}},` + spec + `}}}`, nil, "spec.jobTemplate.metadata.annotations[vc-batch.dev/zz]: no component of vc reads this annotation"},
-		"a job after one that is not here": {job, annotated(`"vc-batch.dev/dependency":"afterok:early:there"`), nil, "metadata.annotations[vc-batch.dev/dependency]: job n/early does not exist yet; this job waits until it does"},
+		"one in the jobs of a CronJob":     {cronJob, `{"metadata":{"name":"x"},"spec":{"schedule":"@daily","jobTemplate":{"metadata":{"annotations":{"vc-batch.dev/zz":""}},` + spec + `}}}`, nil, "spec.jobTemplate.metadata.annotations[vc-batch.dev/zz]: unknown annotation, which vc ignores"},
+		"a job after one that is not here": {job, annotated(`"vc-batch.dev/dependency":"afterok:early:there"`), nil, "metadata.annotations[vc-batch.dev/dependency]: job n/early does not exist yet; this job waits until the other job exists"},
 		"a job after one that is":          {job, annotated(`"vc-batch.dev/dependency":"afterok:there,singleton"`), nil, ""},
-		"the first child of default":       {queue, `{"metadata":{"name":"x"},"spec":{"parent":"default"}}`, lone, "spec.parent: queue default gets its first child queue: from now on, jobs that do not specify a queue are rejected"},
+		"the first child of default":       {queue, `{"metadata":{"name":"x"},"spec":{"parent":"default"}}`, lone, "spec.parent: queue default gets its first child queue; from now on, jobs that do not specify a queue will be rejected"},
 		"another child of default":         {queue, `{"metadata":{"name":"x"},"spec":{"parent":"default"}}`, family, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

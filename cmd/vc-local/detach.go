@@ -122,7 +122,7 @@ func startAndDetach(ctx context.Context, dir local.Dir, out, errOut io.Writer) e
 		case ctx.Err() != nil:
 			// The process is being stopped, so its messages are no longer relevant.
 		case e.Up != nil:
-			fmt.Fprintf(errOut, "cluster ready after %.1fs; it runs as process %d until vc-local down\n", time.Since(text.begun).Seconds(), e.Up.PID)
+			fmt.Fprintf(errOut, "cluster ready after %.1fs; the cluster runs as process %d until you stop it with vc-local down\n", time.Since(text.begun).Seconds(), e.Up.PID)
 			text.Up(*e.Up)
 			return child.Release()
 		case e.Error != "":

@@ -15,14 +15,15 @@ func newDown() *cobra.Command {
 		Use:   "down",
 		Short: "Stop the cluster and clean up after it",
 		Long: `Stop the cluster and all pods on its process nodes, and remove mounts and networks
-that a killed process may have left. The state is kept for the next start, unless
+that a killed process might have left. The state is kept for the next start, unless
 --purge is set or the cluster was ephemeral.
 
 Running pods on process nodes have one second to end before they are killed. At the
-next start, they count as stopped (exit code 137, reason NodeStopped): containers
-with restartPolicy Always or OnFailure are started again on the same node. Pods
-with Never are Failed, and so are their jobs, unless they have a policy such as
-PodFailed: RestartJob. Pending pods stay pending, and simulated pods continue.`,
+next start, these pods count as stopped (exit code 137, reason NodeStopped):
+containers with restartPolicy Always or OnFailure are started again on the same
+node. Pods with restartPolicy Never become Failed, and so do their jobs, unless the
+jobs have a policy such as PodFailed: RestartJob. Pending pods stay pending, and
+simulated pods continue.`,
 		Example: `  vc-local down
   vc-local down --purge`,
 		Args: rejectArguments,
@@ -49,7 +50,7 @@ func downText(dir local.Dir, stopped local.Stopped) string {
 	text := "no cluster was running in " + string(dir)
 	switch {
 	case stopped.Killed:
-		text = "stopped the cluster in " + string(dir) + "; it did not stop in time and was killed"
+		text = "stopped the cluster in " + string(dir) + "; the cluster did not stop in time and was killed"
 	case stopped.WasRunning:
 		text = "stopped the cluster in " + string(dir)
 	}
@@ -67,5 +68,5 @@ func downText(dir local.Dir, stopped local.Stopped) string {
 	if stopped.Purged {
 		return text
 	}
-	return text + "; jobs that do not restart their pods will be Failed when the cluster starts again"
+	return text + "; jobs that do not restart their pods will fail when the cluster starts again"
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func TestDownTellsOfThePodsThatItStopped(t *testing.T) {
-	const failed = "; jobs that do not restart their pods will be Failed when the cluster starts again"
+	const failed = "; jobs that do not restart their pods will fail when the cluster starts again"
 	for name, c := range map[string]struct {
 		stopped local.Stopped
 		want    string

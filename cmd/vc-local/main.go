@@ -57,16 +57,17 @@ var errInterrupted = errors.New("interrupted")
 func newRoot(out, errOut io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "vc-local",
-		Short: "A whole cluster on this machine, in one process",
+		Short: "Run a whole cluster on this machine in one process",
 		Long: `vc-local runs a real Kubernetes API server with vc's scheduler, controllers and
-admission on this machine, in one process. Its nodes run the pods' containers as
-processes of this machine, or only simulate them, so that there can be thousands.`,
-		Example: `  # Start a cluster, use it, stop it; its state is kept
+admission on this machine, in one process. Process nodes run the pods' containers
+as processes of this machine. Simulated nodes only simulate the pods, so a cluster
+can have thousands of simulated nodes.`,
+		Example: `  # Start, use and stop a cluster; the state is kept
   vc-local up --detach
   export KUBECONFIG=~/.local/state/vc-local/kubeconfig
   vc-local down
 
-  # A thousand simulated nodes; nothing is kept after the stop
+  # Run a thousand simulated nodes; the state is removed when the cluster stops
   vc-local up --ephemeral --process-nodes 0 --simulated-nodes 1000`,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,

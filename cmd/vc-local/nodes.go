@@ -79,7 +79,7 @@ func newNodesAdd() *cobra.Command {
 	flags.IntVar(&process, "process", 0, "`number` of process nodes")
 	flags.IntVar(&simulated, "simulated", 0, "`number` of simulated nodes")
 	flags.StringVar(&file, "nodes-file", "", "YAML `file` that lists nodes; see vc-local up --help")
-	flags.StringVar(&name, "name", "", "`name` of the node, or the prefix of the names if there are several")
+	flags.StringVar(&name, "name", "", "`name` of the node, or the name prefix if you add several nodes")
 	flags.StringVar(&node.cpu, "cpu", "", "cpu of each node")
 	flags.StringVar(&node.memory, "memory", "", "memory of each node")
 	flags.StringArrayVar(&node.resources, "resource", nil, "additional resource of each node as `NAME=QUANTITY`; can be repeated")
@@ -90,7 +90,7 @@ func newNodesAdd() *cobra.Command {
 
 func readSpecsToAdd(cmd *cobra.Command, file, name string, process, simulated int, node nodeFlags) ([]nodespec.Spec, error) {
 	if process < 0 || simulated < 0 {
-		return nil, usageError(cmd, fmt.Errorf("the number of nodes is negative"))
+		return nil, usageError(cmd, fmt.Errorf("the number of nodes must not be negative"))
 	}
 	if name != "" && process > 0 && simulated > 0 {
 		return nil, usageError(cmd, fmt.Errorf("--name applies to process nodes or to simulated nodes, not to both"))
@@ -117,7 +117,7 @@ func readSpecsToAdd(cmd *cobra.Command, file, name string, process, simulated in
 		specs = append(specs, spec)
 	}
 	if len(specs) == 0 {
-		return nil, usageError(cmd, fmt.Errorf("no nodes are requested: specify --process N, --simulated N or --nodes-file FILE"))
+		return nil, usageError(cmd, fmt.Errorf("no nodes are specified: use --process N, --simulated N or --nodes-file FILE"))
 	}
 	if _, err := nodespec.ExpandSpecs(specs, nil); err != nil {
 		return nil, usageError(cmd, err)
@@ -167,7 +167,7 @@ func newClientFor(path string) (*local.Client, error) {
 	}
 	switch {
 	case !running:
-		return nil, &usererror.Error{What: fmt.Sprintf("no cluster is running in %s", dir), Hint: "start it with: vc-local up --detach, or specify another --dir"}
+		return nil, &usererror.Error{What: fmt.Sprintf("no cluster is running in %s", dir), Hint: "start a cluster with vc-local up --detach, or specify another --dir"}
 	case !record.Ready:
 		return nil, &usererror.Error{What: fmt.Sprintf("the cluster in %s is still starting", dir), Hint: "try again in a few seconds"}
 	}

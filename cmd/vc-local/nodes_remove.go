@@ -66,10 +66,10 @@ type removal struct {
 // checkArguments validates the arguments before any node is removed.
 func (r removal) checkArguments() error {
 	if len(r.names) == 0 && r.process == "" && r.simulated == "" {
-		return errors.New("no node is specified: use NAME..., --process N|all or --simulated N|all")
+		return errors.New("no nodes are specified: use NAME..., --process N|all or --simulated N|all")
 	}
 	if slices.Contains(r.names, "") {
-		return errors.New("a node's name is empty")
+		return errors.New("node names must not be empty")
 	}
 	for _, flag := range []struct{ name, text string }{{"--process", r.process}, {"--simulated", r.simulated}} {
 		if flag.text == "" || flag.text == allNodes {
@@ -118,7 +118,7 @@ func (r removal) pickNodes(nodes []local.NodeStatus) ([]string, error) {
 			if n > len(there) {
 				return nil, &usererror.Error{
 					What: fmt.Sprintf("cannot remove %d %s nodes: only %d exist", n, kind.name, len(there)),
-					Hint: fmt.Sprintf("nothing was removed; --%s %s removes all of them", kind.name, allNodes),
+					Hint: fmt.Sprintf("no nodes were removed; use --%s %s to remove all nodes of this kind", kind.name, allNodes),
 				}
 			}
 			there = there[:n]
@@ -177,7 +177,7 @@ func removeNodes(ctx context.Context, out io.Writer, names []string, remove func
 		return failure
 	}
 	if len(names) == 0 {
-		fmt.Fprintln(out, "these nodes do not exist; no node was removed")
+		fmt.Fprintln(out, "no such nodes exist, so no nodes were removed")
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func checkFormat(format string) error {
 	if format == "" || format == "json" {
 		return nil
 	}
-	return &usererror.Error{What: fmt.Sprintf("unknown output format %q", format), Hint: "use -o json, or no -o"}
+	return &usererror.Error{What: fmt.Sprintf("unknown output format %q", format), Hint: "use -o json, or omit -o"}
 }
 
 func printJSON(out io.Writer, value any) error {
@@ -100,7 +100,7 @@ func printStatus(out io.Writer, s local.Status) error {
 
 func printNodes(out io.Writer, nodes []local.NodeStatus) error {
 	if len(nodes) == 0 {
-		_, err := fmt.Fprintln(out, "no nodes; add some with: vc-local nodes add --process 1")
+		_, err := fmt.Fprintln(out, "no nodes; add a node with: vc-local nodes add --process 1")
 		return err
 	}
 	table := render.Table{Header: []string{"NODE", "KIND", "READY", "CPU", "MEMORY", "PODS"}}
@@ -112,7 +112,7 @@ func printNodes(out io.Writer, nodes []local.NodeStatus) error {
 		return err
 	}
 	if more := len(nodes) - mostRows; more > 0 {
-		fmt.Fprintf(out, "and %d more: -o json lists all\n", more)
+		fmt.Fprintf(out, "and %d more; use -o json to list all nodes\n", more)
 	}
 	return nil
 }

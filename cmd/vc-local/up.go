@@ -48,9 +48,10 @@ func newUp(run func(context.Context, *upOptions) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start the cluster",
-		Long: `Start the cluster and keep it running until it is stopped, or, with --detach,
-return when everything is ready. Settings without a flag keep their values from the
-last run. The first run has one process node with the size of this machine.
+		Long: `Start the cluster and keep it running until you stop it. With --detach, return when
+the cluster is ready. If a flag is not specified, its setting keeps the value from
+the last run. By default, the first run has one process node with the size of this
+machine.
 
 A file for --nodes-file is a YAML list:
   - {name: 192.168.23.24, kind: process, cpu: 3920m, memory: 6265300Ki}
@@ -59,7 +60,7 @@ A file for --nodes-file is a YAML list:
 		Example: `  vc-local up --detach
   vc-local up --process-nodes 4 --node-cpu 3920m --node-memory 6265300Ki
   vc-local up --ephemeral --process-nodes 0 --simulated-nodes 1000 --node-resource nvidia.com/gpu=8
-  vc-local up --components api     # control plane and nodes only: bring your own scheduler`,
+  vc-local up --components api     # run only the control plane and nodes: use your own scheduler`,
 		Args: rejectArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.changed = func(flag string) bool { return cmd.Flags().Changed(flag) }
@@ -70,7 +71,7 @@ A file for --nodes-file is a YAML list:
 	}
 	flags := cmd.Flags()
 	addDirFlag(cmd, &o.dir)
-	flags.IntVar(&o.port, "port", 0, "`port` of the API server on 127.0.0.1; 0 selects the last one, or a free one")
+	flags.IntVar(&o.port, "port", 0, "`port` of the API server on 127.0.0.1; 0 selects the last port or a free port")
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "additional `file` for the kubeconfig; your own kubeconfig is not changed")
 	flags.IntVar(&o.processNodes, "process-nodes", 1, "`number` of nodes that run pods as processes")
 	flags.IntVar(&o.simulatedNodes, "simulated-nodes", 0, "`number` of nodes that only simulate pods")
@@ -80,10 +81,10 @@ A file for --nodes-file is a YAML list:
 	flags.StringArrayVar(&o.node.labels, "node-label", nil, "label of each node as `KEY=VALUE`; can be repeated")
 	flags.StringVar(&o.nodesFile, "nodes-file", "", "YAML `file` that lists nodes (see above)")
 	flags.StringVar(&o.simulatedStart, "simulated-start", "0s", "time that simulated nodes take to start a pod: a `duration`, or never")
-	flags.StringVar(&o.components, "components", local.ComponentsAll, "`components` to run besides the control plane and the nodes: all, or api for none")
+	flags.StringVar(&o.components, "components", local.ComponentsAll, "`components` to run in addition to the control plane and the nodes: all, or api for none")
 	flags.StringVar(&o.schedulerConf, "scheduler-conf", "", "volcano-scheduler.conf `file` (default: built in)")
-	flags.BoolVar(&o.detach, "detach", false, "return when everything is ready")
-	flags.BoolVar(&o.ephemeral, "ephemeral", false, "do not wait for writes to the disk, and remove all state when the cluster stops")
+	flags.BoolVar(&o.detach, "detach", false, "return when the cluster is ready")
+	flags.BoolVar(&o.ephemeral, "ephemeral", false, "do not wait for disk writes, and remove all state when the cluster stops")
 	return cmd
 }
 
@@ -161,7 +162,7 @@ func (o *upOptions) loadSettings(dir local.Dir) (local.Settings, error) {
 		s.Components = o.components
 	}
 	if s.Components != local.ComponentsAll && s.Components != local.ComponentsAPI {
-		return s, &usererror.Error{What: fmt.Sprintf("--components %q is neither all nor api", s.Components), Hint: "all runs vc's scheduler, controllers and admission; api runs none of them"}
+		return s, &usererror.Error{What: fmt.Sprintf("--components: unknown value %q", s.Components), Hint: "use all to run vc's scheduler, controllers and admission, or api to run none of these components"}
 	}
 	if !again || o.areNodesNamed() {
 		s.Nodes, err = o.readNodes()
@@ -175,7 +176,7 @@ func (o *upOptions) simulatedStartTime(last time.Duration) (time.Duration, error
 	}
 	start, err := simnode.ParseStart(o.simulatedStart)
 	if err != nil {
-		return 0, &usererror.Error{What: fmt.Sprintf("--simulated-start %q is neither a duration nor never", o.simulatedStart), Hint: "for example --simulated-start 5s"}
+		return 0, &usererror.Error{What: fmt.Sprintf("--simulated-start: %q is not valid: use a duration or never", o.simulatedStart), Hint: "for example --simulated-start 5s"}
 	}
 	return start, nil
 }
@@ -264,7 +265,7 @@ func (o *upOptions) waitForRunning(ctx context.Context, dir local.Dir, record lo
 		if record, running, err = local.FindRecord(dir); err != nil {
 			return err
 		} else if !running {
-			return &usererror.Error{What: fmt.Sprintf("another process was starting the cluster in %s, but it has ended", dir), Hint: "see " + dir.ControlPlaneLog() + " and try again"}
+			return &usererror.Error{What: fmt.Sprintf("another process was starting the cluster in %s, but that process has ended", dir), Hint: "see " + dir.ControlPlaneLog() + " and try again"}
 		}
 	}
 	progress.Note(fmt.Sprintf("the cluster in %s is already running (process %d, for %s)", dir, record.PID, duration.HumanDuration(time.Since(record.Started))))

@@ -110,19 +110,19 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"a negative number of nodes":    {"up --process-nodes -1", "error: --process-nodes -1 is negative\nhint:"},
 		"a cpu that is none":            {"up --node-cpu many", "error: --node-cpu: \"many\" is not a valid quantity; use a value such as 500m, 4 or 8Gi\nhint:"},
 		"a label that is none":          {"up --node-label zone", "error: --node-label: \"zone\" is not NAME=VALUE\nhint:"},
-		"components that do not exist":  {"up --components some", "error: --components \"some\" is neither all nor api\nhint:"},
-		"a start that is no time":       {"up --simulated-start soon", "error: --simulated-start \"soon\" is neither a duration nor never\nhint:"},
+		"components that do not exist":  {"up --components some", "error: --components: unknown value \"some\"\nhint:"},
+		"a start that is no time":       {"up --simulated-start soon", "error: --simulated-start: \"soon\" is not valid: use a duration or never\nhint:"},
 		"a conf that does not exist":    {"up --scheduler-conf /none", "error: scheduler configuration: open /none: no such file or directory\nhint:"},
 		"a nodes file of nothing":       {"up --nodes-file /dev/null", "error: nodes file /dev/null: the file contains no nodes\nhint:"},
 		"somebody's directory":          {"up --dir " + foreign, "error: " + foreign + " contains files that do not belong to vc-local (for example \"thesis.tex\")\nhint:"},
-		"an output format":              {"status -o yaml", "error: unknown output format \"yaml\"\nhint:  use -o json, or no -o\n"},
+		"an output format":              {"status -o yaml", "error: unknown output format \"yaml\"\nhint:  use -o json, or omit -o\n"},
 		"a number that is none":         {"nodes add --simulated x", "error: --simulated: \"x\" is not a whole number\nhint:  for example --simulated=4; see vc-local nodes add --help\n"},
 		"a number that is too large":    {"nodes add --process 99999999999999999999", "error: --process: \"99999999999999999999\" is out of range\nhint:"},
 		"a number that is missing":      {"up --process-nodes", "error: --process-nodes: the value is missing\nhint:  for example --process-nodes=4; see vc-local up --help\n"},
 		"neither yes nor no":            {"up --detach=perhaps", "error: --detach: \"perhaps\" is not a valid Boolean value: use true or false\nhint:  for example --detach=true; see vc-local up --help\n"},
 		"no nodes to add":               {"nodes add", "error: no nodes are requested"},
 		"nodes of no cluster":           {"nodes add --process 1", "error: no cluster is running in "},
-		"no node to remove":             {"nodes remove", "error: no node is specified: use NAME..., --process N|all or --simulated N|all\nhint:  see vc-local nodes remove --help\n"},
+		"no node to remove":             {"nodes remove", "error: no nodes are specified: use NAME..., --process N|all or --simulated N|all\nhint:  see vc-local nodes remove --help\n"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -100,11 +100,11 @@ func (o Options) withDefaults() (Options, error) {
 	known := slices.Sorted(maps.Keys((&hooks{}).handlersByPath()))
 	for _, path := range o.Enabled {
 		if !slices.Contains(known, path) {
-			return o, fmt.Errorf("admission: unknown webhook %q; webhooks: %s", path, strings.Join(known, ", "))
+			return o, fmt.Errorf("admission: unknown webhook %q; valid webhooks are %s", path, strings.Join(known, ", "))
 		}
 	}
 	if (o.ServiceName == "") != (o.ServiceNamespace == "") {
-		return o, errors.New("admission: the Service of the webhooks needs both a name and a namespace")
+		return o, errors.New("admission: the webhook Service must have both a name and a namespace")
 	}
 	if o.ServiceNamespace != "" {
 		o.SecretNamespace = o.ServiceNamespace

@@ -136,7 +136,7 @@ func TestJobsAtTheDoor(t *testing.T) {
 		"one whose queue cannot be read":  {&fakeQueues{down: errors.New("gone fishing")}, `{"tasks":[` + goodTask + `]}`, 500, "gone fishing", 0},
 		"one that asks for odd things":    {&fakeQueues{live: []*schedulingv1beta1.Queue{queue("default", open)}}, `{"minSuccess":5,"tasks":[` + goodTask + `]}`, 0, "", 1},
 		"one of which nothing will run":   {&fakeQueues{live: []*schedulingv1beta1.Queue{queue("default", open)}}, `{"tasks":[` + strings.Replace(goodTask, `"replicas":2`, `"replicas":0`, 1) + `]}`, 0, "", 1},
-		"one with a plugin of nobody's":   {&fakeQueues{live: []*schedulingv1beta1.Queue{queue("default", open)}}, `{"plugins":{"horovod":[]},"tasks":[` + goodTask + `]}`, 422, "unable to find job plugin: horovod; there are env, hcclrank, mpi, pytorch, ray, ssh, svc, tensorflow", 0},
+		"one with a plugin of nobody's":   {&fakeQueues{live: []*schedulingv1beta1.Queue{queue("default", open)}}, `{"plugins":{"horovod":[]},"tasks":[` + goodTask + `]}`, 422, "unable to find job plugin: horovod; valid plugins are env, hcclrank, mpi, pytorch, ray, ssh, svc, tensorflow", 0},
 		"one whose pods Kubernetes hates": {&fakeQueues{live: []*schedulingv1beta1.Queue{queue("default", open)}}, `{"tasks":[` + strings.Replace(goodTask, `"image":"i"`, `"image":"i","volumeMounts":[{"name":"v","mountPath":"/v"}]`, 1) + `]}`, 422, "spec.tasks[0].template.spec.containers[0].volumeMounts[0].name: Not found", 0},
 		"no object at all":                {&fakeQueues{}, `7`, 422, "spec: Invalid value: \"7\": must be an object", 0},
 	} {

@@ -116,15 +116,15 @@ func TestEveryAnswerOfTheServerHasAHint(t *testing.T) {
 		want string // in the hint
 	}{
 		"vc's webhook does not answer":       {apierrors.NewInternalError(errors.New(`failed calling webhook "mutatejob.volcano.sh": connection refused`)), "check that vcd is running"},
-		"a webhook denies":                   {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 400, Message: `admission webhook "validatejob.volcano.sh" denied the request: too odd`}}, `the admission webhook "validatejob.volcano.sh" rejects the object`},
-		"a webhook forbids":                  {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `admission webhook "v" denied the request: no`}}, `the admission webhook "v" rejects the object`},
+		"a webhook denies":                   {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 400, Message: `admission webhook "validatejob.volcano.sh" denied the request: too odd`}}, `the admission webhook "validatejob.volcano.sh" rejected the object`},
+		"a webhook forbids":                  {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `admission webhook "v" denied the request: no`}}, `the admission webhook "v" rejected the object`},
 		"an API server in trouble":           {apierrors.NewInternalError(errors.New("etcd has no leader")), "try again"},
-		"it was changed at the same time":    {apierrors.NewConflict(jobs, "x", errors.New("modified")), "read it again"},
+		"it was changed at the same time":    {apierrors.NewConflict(jobs, "x", errors.New("modified")), "read the object again"},
 		"the name is taken":                  {apierrors.NewAlreadyExists(jobs, "x"), "another name"},
 		"a field is wrong":                   {apierrors.NewInvalid(schema.GroupKind{Kind: "Job"}, "x", nil), "kubectl explain"},
 		"the request cannot be read":         {apierrors.NewBadRequest("what?"), "kubectl explain"},
 		"it is gone":                         {apierrors.NewNotFound(jobs, "x"), "deleted"},
-		"the cluster does not know the kind": {noKind, "install vc there"},
+		"the cluster does not know the kind": {noKind, "install vc in the cluster"},
 		"too many ask":                       {apierrors.NewTooManyRequests("wait", 1), "busy"},
 		"it takes too long":                  {apierrors.NewTimeoutError("slow", 1), "--request-timeout"},
 		"something else":                     {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 503, Message: "down"}}, "-v=6"},
@@ -178,7 +178,7 @@ func TestHintsNameTheRemedy(t *testing.T) {
 		"a missing namespace":          {missing, "kubectl create namespace nowhere"},
 		"an object that is too large":  {apierrors.NewRequestEntityTooLargeError("limit is 3145728"), "make the object smaller"},
 		"a version that is not served": {&meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "batch.volcano.sh", Kind: "Job"}, SearchedVersions: []string{"v1"}}, "did you mean apiVersion: batch.volcano.sh/v1alpha1?"},
-		"a kind that is not installed": {&meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "batch.volcano.sh", Kind: "Job"}, SearchedVersions: []string{"v1alpha1"}}, "install vc there"},
+		"a kind that is not installed": {&meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "batch.volcano.sh", Kind: "Job"}, SearchedVersions: []string{"v1alpha1"}}, "install vc in the cluster"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -218,7 +218,7 @@ func TestAQueueIsOpenedAndClosedByACommandAsItsControllerAllows(t *testing.T) {
 		"below root one opens whatever root": {queue("nlp", "root", closed), queue("root", "", closed), true, "queue nlp will be opened", "OpenQueue"},
 		"root stays open":                    {queue("root", "", open), queue("x", "root", open), false, ` | queue "root" cannot be closed: it is the root of all queues`, ""},
 		"below a closed one none is opened":  {queue("nlp", "ai", closed), queue("ai", "root", closed), true, ` | queue "nlp" cannot be opened: its parent ai is Closed; open the parent first`, ""},
-		"an annotation is stronger":          {queue("nlp", "root", open, keys.QueueState, "Open"), queue("root", "", open), false, ` | the annotation ` + keys.QueueState + ` of queue "nlp" sets its state to Open`, ""},
+		"an annotation is stronger":          {queue("nlp", "root", open, keys.QueueState, "Open"), queue("root", "", open), false, ` | the annotation ` + keys.QueueState + ` sets the state of queue "nlp" to Open`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -141,8 +141,8 @@ func (d *Drain) unfinishedError(ctx context.Context, node string, left []string)
 		cause, why = ErrTimeLimit, fmt.Sprintf("ended after %s", d.Timeout)
 	}
 	return &usererror.Error{
-		What: fmt.Sprintf("the drain of node %q %s: remaining pods: %s", node, why, strings.Join(left, ", ")),
-		Hint: "the node stays cordoned; drain it again, or allow pods on it with `vcctl node uncordon " + node + "`",
+		What: fmt.Sprintf("the drain of node %q %s; remaining pods: %s", node, why, strings.Join(left, ", ")),
+		Hint: "the node remains cordoned; drain the node again, or allow new pods on the node with `vcctl node uncordon " + node + "`",
 		Err:  cause,
 	}
 }

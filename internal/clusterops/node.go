@@ -52,7 +52,7 @@ func (c *Cluster) CordonAndDrain(ctx context.Context, name string) (said string,
 	}
 	pods, _, err := d.PodsToEvict(ctx, name)
 	if err != nil {
-		return fmt.Sprintf("node %s cordoned; no pod was evicted", name), err
+		return fmt.Sprintf("node %s cordoned; no pods were evicted", name), err
 	}
 	within, stop := context.WithTimeout(ctx, drainWithin)
 	defer stop()
@@ -66,7 +66,7 @@ func (c *Cluster) CordonAndDrain(ctx context.Context, name string) (said string,
 
 func describeEvicted(pods int) string {
 	if pods == 0 {
-		return "no pod was evicted"
+		return "no pods were evicted"
 	}
 	return jobstatus.CountWithNoun(pods, "pod") + " evicted"
 }

@@ -140,7 +140,7 @@ func TestADrainTellsWhatItDidAndWhyItEnded(t *testing.T) {
 		}, "node n1 drained; 2 pods evicted"},
 		"pods may not be listed": {func(s *clitest.Server) {
 			s.RejectRequests(http.MethodGet, "/api/v1/pods", http.StatusForbidden, metav1.StatusReasonForbidden, "pods is forbidden")
-		}, `node n1 cordoned; no pod was evicted | node "n1": pods is forbidden`},
+		}, `node n1 cordoned; no pods were evicted | node "n1": pods is forbidden`},
 		"the node may not be changed": {func(s *clitest.Server) {
 			s.RejectRequests(http.MethodPatch, "/api/v1/nodes", http.StatusForbidden, metav1.StatusReasonForbidden, "nodes n1 is forbidden")
 		}, " | nodes n1 is forbidden"},
@@ -165,7 +165,7 @@ func TestADrainThatIsInterruptedNamesThePodsThatAreLeft(t *testing.T) {
 	if c.Typed, err = kubernetes.NewForConfig(c.Config); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := told(c.CordonAndDrain(ctx, "n1")), `node n1 cordoned; no pod was evicted | the drain of node "n1" was interrupted: remaining pods: nlp/a, nlp/b`; got != want {
+	if got, want := told(c.CordonAndDrain(ctx, "n1")), `node n1 cordoned; no pods were evicted | the drain of node "n1" was interrupted; remaining pods: nlp/a, nlp/b`; got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 }

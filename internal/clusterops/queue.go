@@ -35,9 +35,9 @@ func SwitchRefused(q, parent *schedulingv1beta1.Queue, open bool) *usererror.Err
 	hasClosedParent := parent != nil && parent.Name != keys.RootQueue && !parent.IsOpen()
 	switch {
 	case !open && q.Name == keys.RootQueue:
-		return &usererror.Error{What: fmt.Sprintf("queue %q cannot be closed: it is the root of all queues", keys.RootQueue), Hint: "close the queues below it instead; vcctl queue tree shows them"}
+		return &usererror.Error{What: fmt.Sprintf("queue %q cannot be closed: it is the root of all queues", keys.RootQueue), Hint: "close the child queues instead; use vcctl queue tree to list the queues"}
 	case !open && wish == schedulingv1beta1.QueueStateOpen, open && wish == schedulingv1beta1.QueueStateClosed:
-		return &usererror.Error{What: fmt.Sprintf("the annotation %[2]s of queue %[1]q sets its state to %[3]s", q.Name, keys.QueueState, wish), Hint: fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState)}
+		return &usererror.Error{What: fmt.Sprintf("the annotation %[2]s sets the state of queue %[1]q to %[3]s", q.Name, keys.QueueState, wish), Hint: fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState)}
 	case open && hasClosedParent:
 		return &usererror.Error{What: fmt.Sprintf("queue %q cannot be opened: its parent %s is %s; open the parent first", q.Name, parent.Name, parent.Status.State), Hint: "vcctl queue open " + parent.Name}
 	}
@@ -125,7 +125,7 @@ func ParseAmounts(limit, text string) (corev1.ResourceList, error) {
 		_, twice := list[resourceName]
 		switch {
 		case !found || name == "" || err != nil:
-			return nil, &usererror.Error{What: fmt.Sprintf("%s: %q is not NAME=AMOUNT; example: %s=cpu=16,memory=64Gi", limit, part, limit), Hint: "use amounts as in Kubernetes: 500m, 16, 64Gi"}
+			return nil, &usererror.Error{What: fmt.Sprintf("%s: %q is not NAME=AMOUNT; example: %s=cpu=16,memory=64Gi", limit, part, limit), Hint: "use Kubernetes quantities, for example 500m, 16 or 64Gi"}
 		case twice:
 			return nil, &usererror.Error{What: fmt.Sprintf("%s: %s is set twice", limit, name), Hint: "specify each resource only once"}
 		case quantity.Sign() < 0:

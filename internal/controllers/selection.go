@@ -53,9 +53,9 @@ func ParseSelection(list []string) (Selection, error) {
 		}
 		switch {
 		case slices.Contains(elsewhere, name) && on:
-			return s, fmt.Errorf("--controllers: %s is a Volcano controller that vcd does not include; remove it", name)
+			return s, fmt.Errorf("--controllers: %s is a Volcano controller that vcd does not include; remove this controller", name)
 		case !slices.Contains(known, name) && !slices.Contains(elsewhere, name):
-			return s, fmt.Errorf("--controllers: unknown controller %q; controllers: %s; * selects all of them", name, strings.Join(known, ", "))
+			return s, fmt.Errorf("--controllers: unknown controller %q; valid controllers are %s; * selects all controllers", name, strings.Join(known, ", "))
 		}
 		said[name] = on
 	}

@@ -150,7 +150,7 @@ func (f *confFile) followFile(ctx context.Context, engines chan<- *scheduler.Eng
 func (f *confFile) reportRefused(ctx context.Context, why error) {
 	confReloads.WithLabelValues("refused").Inc()
 	confValid.Set(0)
-	f.log.Error(why, "Scheduler configuration is rejected; the last valid one stays in use")
+	f.log.Error(why, "Scheduler configuration was rejected; the last valid configuration stays in use")
 	f.state.refused = why.Error()
 	f.teller.publishState(ctx, f.state)
 }

@@ -87,7 +87,7 @@ func (t *confTeller) recordEvent(ctx context.Context, s confState) error {
 	kind, why, message := corev1.EventTypeNormal, "ConfigurationTaken", "the scheduler uses "+s.source
 	if len(s.warnings) > 0 {
 		kind = corev1.EventTypeWarning
-		message += fmt.Sprintf("; number of warnings: %d; the first is: %s", len(s.warnings), s.warnings[0])
+		message += fmt.Sprintf("; number of warnings: %d; first warning: %s", len(s.warnings), s.warnings[0])
 	}
 	if s.refused != "" {
 		kind, why, message = corev1.EventTypeWarning, "ConfigurationRefused", s.refused+"; the last valid configuration stays in use"

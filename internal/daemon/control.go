@@ -47,7 +47,7 @@ func runControllers(ctx context.Context, o *Options, log logr.Logger) error {
 			return joblist.Run(ctx, o.Config, o.Listing, lists)
 		}
 		if err := joblist.Group.RemoveRegistration(ctx, o.Config); err != nil {
-			log.V(1).Info("Could not check whether lists of jobs are still registered", "reason", err.Error())
+			log.V(1).Info("Could not check whether the API for job lists is still registered", "reason", err.Error())
 		}
 		return nil
 	})
@@ -83,7 +83,7 @@ func runManagerTerm(ctx context.Context, o *Options, fence func() error, log log
 			return nil
 		}
 		if err := lists.ServeFromCache(ctx, mgr.GetCache(), mgr.GetAPIReader()); err != nil {
-			log.Error(err, "Lists of jobs are not served from memory")
+			log.Error(err, "Job lists are not served from the cache")
 		}
 		return nil
 	}))

@@ -26,11 +26,11 @@ var (
 	}, []string{"job_ns", "job_id"})
 	gangLatency = registry.NewHistogram(prometheus.HistogramOpts{
 		Name: "volcano_e2e_job_scheduling_latency_milliseconds", Buckets: prometheus.ExponentialBuckets(1, 4, 14), // 1 ms to 18 h
-		Help: "Time from gang creation until its minimum number of pods is scheduled.",
+		Help: "Time from the creation of a gang until its minimum number of pods is scheduled.",
 	})
-	gangDuration = newGangTimeGauge("duration", "Time from a gang's creation to the decision that placed its minimum, in milliseconds")
-	gangCreated  = newGangTimeGauge("start_time", "Time of a gang's creation, in seconds since 1970")
-	gangPlaced   = newGangTimeGauge("last_time", "Time when a gang's minimum was last placed, in seconds since 1970")
+	gangDuration = newGangTimeGauge("duration", "Time from a gang's creation to the placement of its minimum number of pods, in milliseconds")
+	gangCreated  = newGangTimeGauge("start_time", "Creation time of a gang, in seconds since 1970")
+	gangPlaced   = newGangTimeGauge("last_time", "Time when a gang's minimum number of pods was last placed, in seconds since 1970")
 
 	evictionTransactions = registry.NewCounterVec(prometheus.CounterOpts{
 		Name: "volcano_eviction_transactions_total", Help: "Number of gangs for which pods were evicted, by action.",

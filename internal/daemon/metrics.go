@@ -59,11 +59,11 @@ var (
 		Name: "vc_model_changes_total", Help: "Number of changes applied to the scheduler's model.",
 	})
 	startErrors = registry.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "vc_estimated_start_error_seconds", Help: "Seconds from the first estimated start to the actual start of gangs that waited; negative values mean earlier than estimated.",
+		Name: "vc_estimated_start_error_seconds", Help: "Seconds from the first estimated start to the actual start of gangs that waited; a negative value means that the gang started earlier than estimated.",
 		Buckets: []float64{-3600, -600, -60, -10, 0, 1, 10, 60, 600, 3600, 36000},
 	}, []string{"queue_name"})
 	startsUnknown = registry.NewCounterVec(prometheus.CounterOpts{
-		Name: "vc_estimated_start_unknown_total", Help: "Number of gangs that waited and started without an estimated start; all other gangs that waited are in the count of vc_estimated_start_error_seconds.",
+		Name: "vc_estimated_start_unknown_total", Help: "Number of gangs that waited and started without an estimated start; vc_estimated_start_error_seconds counts all other gangs that waited.",
 	}, []string{"queue_name"})
 	confValid = registry.NewGauge(prometheus.GaugeOpts{
 		Name: "vc_scheduler_conf_valid", Help: "1 if the current configuration file of the scheduler is in use, 0 if it was rejected and an older one is in use.",

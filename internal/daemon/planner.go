@@ -167,7 +167,7 @@ func (p *planner) answerOnce(ctx context.Context, plan *insightv1alpha1.Plan) (*
 	if plan.Status.TakenUpAt != nil && !p.taken[plan.UID] {
 		at := metav1.NewTime(p.now())
 		return &insightv1alpha1.PlanStatus{
-			TakenUpAt: plan.Status.TakenUpAt, AnsweredAt: &at, Problem: "the scheduler that simulated the plan stopped before it had an answer",
+			TakenUpAt: plan.Status.TakenUpAt, AnsweredAt: &at, Problem: "the scheduler that simulated the plan stopped before the simulation was complete",
 			Hint: "create the plan again; if the scheduler stops again, plan fewer pods at once",
 		}, nil
 	}

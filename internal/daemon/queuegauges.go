@@ -12,19 +12,19 @@ var (
 	queueAmounts = []*resourceGauges{
 		newQueueGauges("allocated", "Resources used by the queue's pods", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Allocated }),
 		newQueueGauges("request", "Resources used and requested by the queue's gangs", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Request }),
-		newQueueGauges("inqueue", "Resources reserved for admitted gangs without nodes", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Inqueue }),
+		newQueueGauges("inqueue", "Resources reserved for admitted gangs that have no nodes", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Inqueue }),
 		newQueueGauges("deserved", "Deserved share of the queue", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Deserved }),
 		newQueueGauges("capacity", "Capability in the queue's spec; missing if the queue has no capability", true, func(q *decision.QueueFigures) corev1.ResourceList { return q.Capacity }),
 		newQueueGauges("real_capacity", "Maximum that the queue can use, given the guarantees of other queues; missing if the queue has no limit", true, func(q *decision.QueueFigures) corev1.ResourceList { return q.RealCapacity }),
 	}
 	queueShare = registry.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "volcano_queue_share", Help: "Largest fraction of the queue's deserved share that is in use, over all resources.",
+		Name: "volcano_queue_share", Help: "Used fraction of the queue's deserved share, for the resource with the largest fraction.",
 	}, []string{"queue_name"})
 	queueWeight = registry.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "volcano_queue_weight", Help: "Weight of the queue.",
 	}, []string{"queue_name"})
 	queueOverused = registry.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "volcano_queue_overused", Help: "1 if the queue gets no more resources at the moment, or uses more than it deserves; otherwise 0.",
+		Name: "volcano_queue_overused", Help: "1 if the queue currently gets no more resources, or uses more than its deserved share; otherwise 0.",
 	}, []string{"queue_name"})
 )
 

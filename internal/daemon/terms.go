@@ -43,7 +43,7 @@ func runTermsUntilDone(ctx context.Context, o *Options, lease string, log logr.L
 			rest = restShort
 		}
 		if err != nil {
-			log.Error(err, "Term ended early; the next one starts after a pause", "rest", rest)
+			log.Error(err, "Term ended early; the next term starts after a pause", "rest", rest)
 		}
 		select {
 		case <-ctx.Done():

@@ -57,7 +57,7 @@ var jobVerbs = map[screenapi.Verb]*clusterops.Verb{
 func (h *hands) Jobs(ctx context.Context, verb screenapi.Verb, jobs []*snapshot.Job) (string, error) {
 	v := jobVerbs[verb]
 	if v == nil {
-		return "", fmt.Errorf("%s is not an action on jobs", verb)
+		return "", fmt.Errorf("%s is not a valid action for jobs", verb)
 	}
 	said, err := h.cluster.ApplyToJobs(ctx, v, objectsOfJobs(jobs))
 	return said, h.toUserError(err)
@@ -174,7 +174,7 @@ var shell = []string{"sh", "-c", "command -v bash >/dev/null 2>&1 && exec bash; 
 
 // Attach connects the terminal to a shell in a pod.
 func (h *hands) Attach(ctx context.Context, pod screenapi.PodRef, in io.Reader, out, errOut io.Writer) error {
-	fmt.Fprintf(errOut, "shell in %s/%s; type exit or press Ctrl-D to leave it\n", pod.Namespace, pod.Name)
+	fmt.Fprintf(errOut, "shell in %s/%s; type exit or press Ctrl-D to leave the shell\n", pod.Namespace, pod.Name)
 	restore, sizes := h.f.Streams.EnterRawMode(ctx)
 	defer restore()
 	keys, done := openKeyboard(in)

@@ -39,17 +39,17 @@ func (h Help) API() schedulingv1beta1.Help {
 }
 
 func (h Help) describeHelp() string {
-	then := "it would start now"
+	then := "the job would start now"
 	if h.Gate {
-		then = "it would be admitted to its queue now"
+		then = "the job would be admitted to its queue now"
 	}
 	switch h.Kind {
 	case schedulingv1beta1.HelpFewerMembers:
 		if h.Subject != "" {
-			return fmt.Sprintf("with minAvailable %s instead of %s for task %s, and %s less for the job, %s", h.To, h.From, h.Subject, numberDifference(h.From, h.To), then)
+			return fmt.Sprintf("with minAvailable %s instead of %s for task %s, and minAvailable of the job lowered by %s, %s", h.To, h.From, h.Subject, numberDifference(h.From, h.To), then)
 		}
 		if h.WithMinResources {
-			return fmt.Sprintf("with minAvailable %s instead of %s, and minResources to match, %s", h.To, h.From, then)
+			return fmt.Sprintf("with minAvailable %s instead of %s, and matching minResources, %s", h.To, h.From, then)
 		}
 		return fmt.Sprintf("with minAvailable %s instead of %s, %s", h.To, h.From, then)
 	case schedulingv1beta1.HelpSmallerPods:
@@ -66,7 +66,7 @@ func (h Help) describeHelp() string {
 		return fmt.Sprintf("with capability %s of queue %s instead of %s, %s", h.To, h.Subject, h.From, then)
 	case schedulingv1beta1.HelpOtherQueue:
 		if h.Gate {
-			then = "it would be admitted now"
+			then = "the job would be admitted now"
 		}
 		return fmt.Sprintf("in queue %s, %s", h.To, then)
 	case schedulingv1beta1.HelpCreateQueue:
@@ -78,9 +78,9 @@ func (h Help) describeHelp() string {
 	case schedulingv1beta1.HelpShorterRun:
 		return fmt.Sprintf("with %s of at most %s, %s", h.Subject, h.To, then)
 	case schedulingv1beta1.HelpCreateClaim:
-		return fmt.Sprintf("if PersistentVolumeClaim %s existed, with a volume that the nodes can reach, %s", h.Subject, then)
+		return fmt.Sprintf("if PersistentVolumeClaim %s existed, with a volume that the nodes can access, %s", h.Subject, then)
 	case schedulingv1beta1.HelpWait:
-		return "no change is needed: it starts at " + h.To + " at the latest"
+		return "no change is needed: the job starts at " + h.To + " at the latest"
 	}
 	return h.Kind
 }

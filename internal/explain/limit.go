@@ -60,7 +60,7 @@ func describeBeyond(limits []Limit) string {
 func describeUsed(l *Limit) string {
 	s := fmt.Sprintf("%s requested %s, %s in use", l.Resource, formatRoundedUp(l.Resource, l.Asked), formatRoundedUp(l.Resource, l.Held))
 	if l.Ending > 0 {
-		s += fmt.Sprintf(" (%s by deleted pods that have not terminated)", formatRoundedUp(l.Resource, l.Ending))
+		s += fmt.Sprintf(" (%s by deleted pods that have not terminated yet)", formatRoundedUp(l.Resource, l.Ending))
 	}
 	if l.Spare > 0 {
 		s += fmt.Sprintf(" (%s beyond minimums)", formatRoundedUp(l.Resource, l.Spare))
@@ -109,7 +109,7 @@ func describeShare(l *Limit) string {
 	if weight == 0 || len(others) == 0 {
 		return s
 	}
-	return fmt.Sprintf("%s by weight %d of %d; other queues that request a share: %s", s, weight, weights, strings.Join(others, ", "))
+	return fmt.Sprintf("%s, based on weight %d of a total weight of %d; other queues that request a share: %s", s, weight, weights, strings.Join(others, ", "))
 }
 
 // compareLargest compares a pod with the largest node, and describes for which other reasons the pod may not use
@@ -122,7 +122,7 @@ func compareLargest(v *Verdict) string {
 	ruledOut := ""
 	for _, c := range v.Tally.Counts {
 		if !reason.Get(c.Reason).Has(reason.AboutCapacity) {
-			use, ruledOut = " that it can use", "; "+describeTally(v)
+			use, ruledOut = " that the pod can use", "; "+describeTally(v)
 		}
 	}
 	var parts []string

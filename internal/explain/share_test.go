@@ -15,14 +15,14 @@ func TestNumbersOfALimit(t *testing.T) {
 			Verdict{Code: reason.OverDeserved, Limit: &Limit{
 				Queue: "q2", Resource: "cpu", Asked: 3000, Limit: 2000, Total: 4000, Sharers: []Sharer{{"q1", 1, 2000}, {"q2", 1, 2000}},
 			}},
-			"queue q2 would exceed its share: cpu requested 3, 0 in use, its share is 2 of 4 by weight 1 of 2; other queues that request a share: q1 (2)",
+			"queue q2 would exceed its share: cpu requested 3, 0 in use, its share is 2 of 4, based on weight 1 of a total weight of 2; other queues that request a share: q1 (2)",
 		},
 		"three others are named": {
 			Verdict{Code: reason.OverDeserved, Limit: &Limit{
 				Queue: "q", Resource: "cpu", Asked: 3000, Held: 1000, Limit: 1000, Total: 9000,
 				Sharers: []Sharer{{"a", 2, 4000}, {"b", 1, 1000}, {"c", 1, 1000}, {"d", 1, 1000}, {"e", 1, 1000}, {"q", 1, 1000}},
 			}},
-			"queue q would exceed its share: cpu requested 3, 1 in use, its share is 1 of 9 by weight 1 of 7; other queues that request a share: a (4), b (1), c (1), …",
+			"queue q would exceed its share: cpu requested 3, 1 in use, its share is 1 of 9, based on weight 1 of a total weight of 7; other queues that request a share: a (4), b (1), c (1), …",
 		},
 		"what is promised is not in use": {
 			Verdict{Code: reason.OverCapability, Limit: &Limit{Queue: "q", Resource: "cpu", Asked: 3000, Held: 2000, Spare: 1000, Promised: 1000, Limit: 4000}},

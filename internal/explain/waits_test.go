@@ -9,14 +9,14 @@ import (
 
 func TestASentenceNamesWhatIsWaitedFor(t *testing.T) {
 	for want, v := range map[string]Verdict{
-		"1 pod waits for its scheduling gate example.com/wait": {Code: reason.SchedulingGated, Gated: 1, Gates: []string{"example.com/wait"}},
-		"1 pod waits for its scheduling gates a, b":            {Code: reason.SchedulingGated, Gated: 1, Gates: []string{"a", "b"}},
-		"pods wait for their scheduling gate a":                {Code: reason.SchedulingGated, Gated: 7, Gates: []string{"a"}},
-		"pods wait for their scheduling gates a, b, c and 2 more": {Code: reason.SchedulingGated, Gated: 7,
+		"1 pod is waiting for the removal of its scheduling gate example.com/wait": {Code: reason.SchedulingGated, Gated: 1, Gates: []string{"example.com/wait"}},
+		"1 pod is waiting for the removal of its scheduling gates a, b":            {Code: reason.SchedulingGated, Gated: 1, Gates: []string{"a", "b"}},
+		"pods are waiting for the removal of their scheduling gate a":              {Code: reason.SchedulingGated, Gated: 7, Gates: []string{"a"}},
+		"pods are waiting for the removal of their scheduling gates a, b, c and 2 more": {Code: reason.SchedulingGated, Gated: 7,
 			Gates: []string{"a", "b", "c", "d", "e"}},
-		"its pods have scheduling gates":                 {Code: reason.SchedulingGated},
+		"the gang's pods have scheduling gates":          {Code: reason.SchedulingGated},
 		"job headf is ahead of this job in queue strict": {Code: reason.BehindOthers, Blocker: []string{"job headf"}, Queue: "strict"},
-		"other jobs are ahead of it in the queue":        {Code: reason.BehindOthers},
+		"other jobs are ahead of this job in the queue":  {Code: reason.BehindOthers},
 	} {
 		if got := Sentence(&v); got != want {
 			t.Errorf("%q, want %q", got, want)

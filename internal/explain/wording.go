@@ -64,7 +64,7 @@ func causeOfMissingPods(v *Verdict, sentence string) string {
 
 func hintForMissingPods(v *Verdict, hint string) string {
 	if v.Members.Failed > 0 {
-		return "delete and re-create the failed pods, because failed pods do not count; or lower minAvailable (minMember of a PodGroup)"
+		return "delete and re-create the failed pods (failed pods do not count), or lower minAvailable (minMember of a PodGroup)"
 	}
 	return hintForNodes(v, hint)
 }
@@ -121,7 +121,7 @@ func causeOfShare(v *Verdict, sentence string) string {
 
 func hintForShare(v *Verdict, _ string) string {
 	if v.Limit.Held > 0 {
-		return "wait until jobs of this queue end or other queues request less, raise its weight, or request less"
+		return "wait until jobs of this queue end or other queues request less, raise this queue's weight, or request less"
 	}
 	return "wait until other queues request less, raise this queue's weight, or request less"
 }
@@ -146,7 +146,7 @@ func hintIfOverOvercommit(v *Verdict) string {
 
 func causeOfNoAdmission(v *Verdict, sentence string) string {
 	if v.Queue != "" {
-		sentence = "it is not yet admitted to queue " + v.Queue
+		sentence = "the gang is not yet admitted to queue " + v.Queue
 	}
 	if v.Limit != nil {
 		return fmt.Sprintf("%s: %s", sentence, describeGap(v.Limit))
@@ -185,9 +185,9 @@ func causeOfGates(v *Verdict, sentence string) string {
 		names += fmt.Sprintf(" and %d more", more)
 	}
 	if v.Gated == 1 {
-		return fmt.Sprintf("1 pod waits for its scheduling %s %s", gates, names)
+		return fmt.Sprintf("1 pod is waiting for the removal of its scheduling %s %s", gates, names)
 	}
-	return fmt.Sprintf("pods wait for their scheduling %s %s", gates, names)
+	return fmt.Sprintf("pods are waiting for the removal of their scheduling %s %s", gates, names)
 }
 
 func causeOfPosition(v *Verdict, sentence string) string {

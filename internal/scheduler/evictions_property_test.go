@@ -186,6 +186,6 @@ func TestEvictionsAreToldAsTheyAre(t *testing.T) {
 	})
 	t.Logf("%d pods were evicted, %d gangs waited for their ends", evicted, waits)
 	if whole && (evicted == 0 || waits == 0) {
-		t.Error("no pod was evicted, or no gang waited for it")
+		t.Error("no pods were evicted, or no gang waited for it")
 	}
 }

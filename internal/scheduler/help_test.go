@@ -233,7 +233,7 @@ func TestExplanationsAreTrue(t *testing.T) {
 				kinds[h.Kind]++
 				undo := r.apply(name, h)
 				helps := r.starts
-				if strings.HasSuffix(h.Text, "it would be admitted to its queue now") || strings.HasSuffix(h.Text, "it would be admitted now") {
+				if strings.HasSuffix(h.Text, "the job would be admitted to its queue now") || strings.HasSuffix(h.Text, "the job would be admitted now") {
 					helps = r.letIn
 					letIn++
 				}

@@ -80,8 +80,8 @@ func TestFewerMembersOutsideAQueueNeedFewerMinResources(t *testing.T) {
 		ofAJob bool
 		want   string
 	}{
-		"of a PodGroup": {false, "with minAvailable 1 instead of 2, and minResources to match, it would start now"},
-		"of a job":      {true, "with minAvailable 1 instead of 2, it would start now"},
+		"of a PodGroup": {false, "with minAvailable 1 instead of 2, and matching minResources, the job would start now"},
+		"of a job":      {true, "with minAvailable 1 instead of 2, the job would start now"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			gang := queuedGang("default", 2).MinResource("cpu", "2").Obj()

@@ -78,7 +78,7 @@ var badJobs = map[string]struct {
 	},
 	"a task's minAvailable over its replicas": {
 		func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].MinAvailable = new(int32(5)) },
-		"spec.tasks[0].minAvailable", "'minAvailable' is greater than 'replicas' in task: work; replicas are 2", "'minAvailable' is greater than 'replicas' in task: work; replicas are 2",
+		"spec.tasks[0].minAvailable", "'minAvailable' is greater than 'replicas' in task: work; the task has 2 replicas", "'minAvailable' is greater than 'replicas' in task: work; the task has 2 replicas",
 	},
 	"duplicate task names": {
 		func(j *batchv1alpha1.Job) { j.Spec.Tasks = append(j.Spec.Tasks, j.Spec.Tasks[0]) },

@@ -83,7 +83,7 @@ func fullExplanation() *schedulingv1beta1.Explanation {
 		Short:          []schedulingv1beta1.Shortage{{Resource: demo.GPU, Scope: "nodes", Asked: "8", Available: "0", ShortBy: "8"}},
 		Spared:         []schedulingv1beta1.ExplainedSpared{{Reason: string(reason.NotLower), Pods: 3}},
 		Queue:          &schedulingv1beta1.ExplainedQueue{Name: "default", Position: 1, Waiting: 2},
-		Helps:          []schedulingv1beta1.Help{{Kind: schedulingv1beta1.HelpFewerMembers, From: "2", To: "1", Text: "with minAvailable 1 instead of 2, it would start now"}},
+		Helps:          []schedulingv1beta1.Help{{Kind: schedulingv1beta1.HelpFewerMembers, From: "2", To: "1", Text: "with minAvailable 1 instead of 2, the job would start now"}},
 		EstimatedStart: &start, Estimate: "when pods of default/train have ended",
 	}
 }

@@ -29,7 +29,7 @@ func validateNamesOfVolumes(job *Job) field.ErrorList {
 	var errs field.ErrorList
 	if len(job.Spec.Volumes) > 0 && len(job.Name) > maxNameWithVolumes {
 		errs = append(errs, field.Invalid(path, job.Name, fmt.Sprintf(
-			"must be no more than %d characters, because volumes in the job's pods are named after the job: it has %d", maxNameWithVolumes, len(job.Name))))
+			"must be no more than %d characters, because the names of the pods' volumes contain the job name: the job name has %d characters", maxNameWithVolumes, len(job.Name))))
 	}
 	_, ssh := job.Spec.Plugins[PluginSSH]
 	if strings.Contains(job.Name, ".") && (ssh || len(job.Spec.Volumes) > 0) {
@@ -37,7 +37,7 @@ func validateNamesOfVolumes(job *Job) field.ErrorList {
 		if ssh {
 			what = "the volume of the ssh plugin"
 		}
-		errs = append(errs, field.Invalid(path, job.Name, what+" would be named after the job, and names of volumes must not contain dots: use - instead"))
+		errs = append(errs, field.Invalid(path, job.Name, what+" would be named after the job, and volume names must not contain dots: use - instead of dots"))
 	}
 	return errs
 }
@@ -58,7 +58,7 @@ func addedMounts(job *Job, spec *field.Path) []addedMount {
 	var added []addedMount
 	plugins := spec.Child("plugins")
 	if _, ok := job.Spec.Plugins[PluginService]; ok {
-		added = append(added, addedMount{ServiceMountPath, plugins.Key(PluginService), "the svc plugin mounts the list of hosts", true})
+		added = append(added, addedMount{ServiceMountPath, plugins.Key(PluginService), "the svc plugin mounts the host list", true})
 	}
 	if words, ok := job.Spec.Plugins[PluginSSH]; ok {
 		arguments, _ := ParsePlugin(PluginSSH, words, nil)
@@ -90,7 +90,7 @@ func validateMounts(job *Job, spec *field.Path) field.ErrorList {
 		case !taken:
 			first[mount.path] = mount
 		case earlier.inits: // validateVolumes reports a conflict of two volumes
-			errs = append(errs, field.Invalid(mount.asked, mount.path, earlier.what+" there: choose another path"))
+			errs = append(errs, field.Invalid(mount.asked, mount.path, earlier.what+" at this path: choose another path"))
 		}
 	}
 	for i := range job.Spec.Tasks {
@@ -109,7 +109,7 @@ func validateTaken(containers []corev1.Container, added map[string]*addedMount, 
 			place := containers[i].VolumeMounts[j].MountPath
 			if mount, taken := added[place]; taken && (mount.inits || !inits) {
 				errs = append(errs, field.Invalid(path.Index(i).Child("volumeMounts").Index(j).Child("mountPath"), place,
-					mount.what+" there in every container: remove this mount, or choose another path"))
+					mount.what+" at this path in every container: remove this mount, or choose another path"))
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func validateArray(job *Job, at *field.Path) field.ErrorList {
 	if !isArray {
 		for _, key := range []string{keys.ArrayLimit, keys.ArrayCancelled} {
 			if job.Annotations[key] != "" {
-				invalid(key, "the job is not an array; list the indices of its tasks in "+keys.Array)
+				invalid(key, "the job is not an array; to define an array, list the task indices in "+keys.Array)
 			}
 		}
 		return errs
@@ -40,12 +40,12 @@ func validateArray(job *Job, at *field.Path) field.ErrorList {
 	case err != nil:
 		invalid(keys.Array, err.Error())
 	case n == 0:
-		invalid(keys.Array, "an array must have at least one task: list the indices of its tasks, for example 0-15 or 0,4,8-12")
+		invalid(keys.Array, "an array must have at least one task: list the task indices, for example 0-15 or 0,4,8-12")
 	case n > MaxElements:
 		invalid(keys.Array, fmt.Sprintf("the array has %d tasks, but the maximum is %d", n, MaxElements))
 	default:
 		if unknown := cancelled.Minus(elements); len(unknown) > 0 {
-			invalid(keys.ArrayCancelled, fmt.Sprintf("%s: the array has no tasks with these indices; the indices of its tasks are %s", unknown, elements))
+			invalid(keys.ArrayCancelled, fmt.Sprintf("%s: the array has no tasks with these indices; the valid indices are %s", unknown, elements))
 		}
 		errs = append(errs, validateElements(job, int32(n), at.Child("spec"))...)
 	}
@@ -91,5 +91,5 @@ func validateSameElements(old, updated *Job, annotations *field.Path) field.Erro
 		return nil
 	}
 	return field.ErrorList{field.Forbidden(annotations.Key(keys.Array), fmt.Sprintf(
-		"the indices of an array cannot be changed; this job has %q: cancel array tasks with %s, or create another job", was, keys.ArrayCancelled))}
+		"the indices of an array cannot be changed; the indices of this job are %q: cancel array tasks with the annotation %s, or create another job", was, keys.ArrayCancelled))}
 }

@@ -47,7 +47,7 @@ func TestBadArrays(t *testing.T) {
 		"cancelled elements of no array": {jobOf(func(j *Job) { asks(j, keys.ArrayCancelled, "2") }, "a"),
 			"metadata.annotations[vc-batch.dev/array-cancelled]", "the job is not an array"},
 		"cancelled elements that it does not have": {arrayOf("0-3", func(j *Job) { asks(j, keys.ArrayCancelled, "2,7-8") }),
-			"metadata.annotations[vc-batch.dev/array-cancelled]", "7-8: the array has no tasks with these indices; the indices of its tasks are 0-3"},
+			"metadata.annotations[vc-batch.dev/array-cancelled]", "7-8: the array has no tasks with these indices; the valid indices are 0-3"},
 		"cancelled elements that cannot be read": {arrayOf("0-3", func(j *Job) { asks(j, keys.ArrayCancelled, "x") }),
 			"metadata.annotations[vc-batch.dev/array-cancelled]", "x"},
 		"neither kept nor not kept": {arrayOf("0-3", func(j *Job) { asks(j, keys.KeepFinished, "yes") }),
@@ -117,10 +117,10 @@ func TestWhatOfAnArrayMayChange(t *testing.T) {
 		"its limit":                     {func(j *Job) { asks(j, keys.ArrayLimit, "5") }, "", ""},
 		"what is cancelled":             {func(j *Job) { asks(j, keys.ArrayCancelled, "2") }, "", ""},
 		"whether it keeps":              {func(j *Job) { asks(j, keys.KeepFinished, "true") }, "", ""},
-		"not its elements":              {func(j *Job) { asks(j, keys.Array, "0-4") }, "metadata.annotations[vc-batch.dev/array]", `this job has "0-3"`},
+		"not its elements":              {func(j *Job) { asks(j, keys.Array, "0-4") }, "metadata.annotations[vc-batch.dev/array]", `the indices of this job are "0-3"`},
 		"not its being an array":        {func(j *Job) { delete(j.Annotations, keys.Array) }, "metadata.annotations[vc-batch.dev/array]", "cannot be changed"},
 		"not its replicas":              {func(j *Job) { j.Spec.Tasks[0].Replicas = 7 }, "spec.tasks[0].replicas", "the array has 4 tasks"},
-		"nor its number":                {func(j *Job) { SetJobID(j, 8) }, "metadata.labels[vc-batch.dev/job-id]", "this job has number 7"},
+		"nor its number":                {func(j *Job) { SetJobID(j, 8) }, "metadata.labels[vc-batch.dev/job-id]", "the number of this job is 7"},
 		"but where what it was is told": {func(j *Job) { SetJobID(j, 8); asks(j, keys.JobIDWas, "7") }, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -39,7 +39,7 @@ func ValidateCronJob(c *CronJob) field.ErrorList {
 	var errs field.ErrorList
 	if len(c.Name) > maxCronJobName {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), c.Name,
-			fmt.Sprintf("must be no more than %d characters, because the start time is appended to form the names of its jobs", maxCronJobName)))
+			fmt.Sprintf("must be no more than %d characters, because the names of the jobs consist of this name and the start time", maxCronJobName)))
 	}
 	spec := field.NewPath("spec")
 	errs = append(errs, validateSchedule(c.Spec.Schedule, spec.Child("schedule"))...)
@@ -89,7 +89,7 @@ func (c *CronJob) JobOf() *Job {
 func validateSchedule(text string, path *field.Path) field.ErrorList {
 	switch {
 	case text == "":
-		return field.ErrorList{field.Required(path, "five fields: minute hour day-of-month month day-of-week, such as 30 2 * * 1-5")}
+		return field.ErrorList{field.Required(path, "specify five fields: minute hour day-of-month month day-of-week, such as 30 2 * * 1-5")}
 	case NamesZone(text):
 		return field.ErrorList{field.Invalid(path, text, "schedule should not contain TZ or CRON_TZ, TZ should only be set in the timeZone field")}
 	}
@@ -100,10 +100,10 @@ func validateSchedule(text string, path *field.Path) field.ErrorList {
 	// Apart from the turn of some centuries, any period of eight years includes leap years and other years.
 	first := schedule.Next(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
 	if first.IsZero() {
-		return field.ErrorList{field.Invalid(path, text, "the schedule never starts a job, because this date does not exist")}
+		return field.ErrorList{field.Invalid(path, text, "the schedule never starts a job, because the specified date does not exist")}
 	}
 	if every, ok := schedule.(cron.ConstantDelaySchedule); ok && every.Delay < time.Minute {
-		return field.ErrorList{field.Invalid(path, text, "must not start more often than once a minute, because jobs are named by the minute")}
+		return field.ErrorList{field.Invalid(path, text, "must not start jobs more often than once a minute, because the job names contain the start time in minutes")}
 	}
 	return nil
 }

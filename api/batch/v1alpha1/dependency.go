@@ -95,7 +95,7 @@ func ParseDependency(text, namespace string) (Dependency, error) {
 	if d.Any {
 		separator = "?"
 		if strings.Contains(text, ",") {
-			return Dependency{}, fmt.Errorf("%q mixes commas and question marks: use only commas if all dependencies must be met, or only question marks if one is enough", text)
+			return Dependency{}, fmt.Errorf("%q mixes commas and question marks: use only commas if all dependencies must be met, or only question marks if one dependency is enough", text)
 		}
 	}
 	for _, part := range strings.Split(text, separator) {
@@ -118,7 +118,7 @@ func parseTerm(part, namespace string) ([]DependencyTerm, error) {
 		return nil, fmt.Errorf("%q: singleton must be specified without a job", part)
 	case slices.Contains(dependencyKinds, kind):
 		if words = words[1:]; len(words) == 0 {
-			return nil, fmt.Errorf("%q does not name a job: use %s:42 or %s:NAME", part, kind, kind)
+			return nil, fmt.Errorf("%q does not specify a job: use %s:42 or %s:NAME", part, kind, kind)
 		}
 	case len(words) > 1 && !isNumber(words[0]):
 		return nil, fmt.Errorf("%q is not a dependency type; use after, afterany, afterok, afternotok, aftercorr or singleton", words[0])
@@ -146,7 +146,7 @@ func parseTarget(kind DependencyKind, word, namespace string) (DependencyTerm, e
 		n, err := strconv.Atoi(minutes)
 		isValidDelay := err == nil && n >= 0 && n <= maxDelayMinutes
 		if kind != After || !isValidDelay {
-			return term, fmt.Errorf("%q: only after:JOB+MINUTES can have a delay, in whole minutes", word)
+			return term, fmt.Errorf("%q: only the dependency type after supports a delay: use after:JOB+MINUTES with a whole number of minutes", word)
 		}
 		term.Delay = time.Duration(n) * time.Minute
 	}
@@ -161,7 +161,7 @@ func parseTarget(kind DependencyKind, word, namespace string) (DependencyTerm, e
 	if isNumber(name) {
 		id, ok := ParseJobID(name)
 		if !ok {
-			return term, fmt.Errorf("%q is not a job number: job numbers start at 1", name)
+			return term, fmt.Errorf("%q is not a valid job number: job numbers start at 1", name)
 		}
 		term.Job.ID = id
 		return term, nil

@@ -49,17 +49,17 @@ func TestDependenciesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"afterwards:42":                `"afterwards" is not a dependency type; use after, afterany, afterok, afternotok, aftercorr or singleton`,
-		"afterok":                      `"afterok" does not name a job: use afterok:42 or afterok:NAME`,
+		"afterok":                      `"afterok" does not specify a job: use afterok:42 or afterok:NAME`,
 		"afterok:":                     "is neither a valid job number nor a valid job name",
 		"afterok:42,":                  "is neither a valid job number nor a valid job name",
 		"afterok:42,43?44":             "mixes commas and question marks",
 		"singleton:42":                 `"singleton:42": singleton must be specified without a job`,
-		"afterok:0":                    `"0" is not a job number: job numbers start at 1`,
-		"afterok:99999999999999999999": "is not a job number",
-		"afterok:42+5":                 "only after:JOB+MINUTES can have a delay, in whole minutes",
-		"after:42+soon":                "only after:JOB+MINUTES can have a delay",
-		"after:42+-1":                  "only after:JOB+MINUTES can have a delay",
-		"after:42+99999999":            "only after:JOB+MINUTES can have a delay",
+		"afterok:0":                    `"0" is not a valid job number: job numbers start at 1`,
+		"afterok:99999999999999999999": "is not a valid job number",
+		"afterok:42+5":                 "only the dependency type after supports a delay",
+		"after:42+soon":                "only the dependency type after supports a delay",
+		"after:42+-1":                  "only the dependency type after supports a delay",
+		"after:42+99999999":            "only the dependency type after supports a delay",
 		"afterok:42_x":                 "the array index after _ must be a number",
 		"afterok:Train":                `"Train" is neither a valid job number nor a valid job name`,
 		"afterok:No/train":             `"No" is not a valid namespace name`,
@@ -199,7 +199,7 @@ func TestDependenciesOnJobsThatThereAre(t *testing.T) {
 	started.Status.State.Phase = Running
 	jobs := jobsByReference{waiting("a", 1, "afterok:b"), waiting("b", 2, "afterok:new"), waiting("c", 3, "afterany:b?singleton"), waiting("d", 4, ""), started, waiting("broken", 6, "what:4")}
 	for name, test := range map[string]struct{ dependency, want string }{
-		"a number that nobody has":           {"afterok:42", "job 42 does not exist: vcctl job list shows the job numbers"},
+		"a number that nobody has":           {"afterok:42", "job 42 does not exist: list the job numbers with vcctl job list"},
 		"a name that nobody has may come":    {"afterok:later", ""},
 		"a job that waits for nobody":        {"afterok:4", ""},
 		"a circle of two":                    {"afterok:2", "jobs would wait for each other forever: new, b, new"},

@@ -66,7 +66,7 @@ func ValidateDependency(job *Job, jobs JobLookup) field.ErrorList {
 		if target == nil {
 			if term.Job.ID > 0 {
 				errs = append(errs, field.Invalid(at, term.String(), fmt.Sprintf(
-					"job %d does not exist: vcctl job list shows the job numbers; to depend on a job that does not exist yet, use its name", term.Job.ID)))
+					"job %d does not exist: list the job numbers with vcctl job list; to depend on a job that does not exist yet, use the job's name", term.Job.ID)))
 			}
 			continue
 		}
@@ -90,7 +90,7 @@ func DependencyWarnings(job *Job, jobs JobLookup) []string {
 	for _, term := range d.Terms {
 		refersByName := term.Kind != Singleton && term.Job.ID == 0
 		if refersByName && !term.Job.Names(job) && jobs.Job(term.Job) == nil {
-			warnings = append(warnings, fmt.Sprintf("%s: job %s does not exist yet; this job waits until it does", at, term.Job))
+			warnings = append(warnings, fmt.Sprintf("%s: job %s does not exist yet; this job waits until the other job exists", at, term.Job))
 		}
 	}
 	return warnings

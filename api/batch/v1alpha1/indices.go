@@ -88,7 +88,7 @@ func parseIndex(text string) (int32, error) {
 		return 0, fmt.Errorf("%q is not a number: use comma-separated numbers and ranges, such as 0,4,8-12 or 0-15:4", text)
 	}
 	if n > MaxIndex {
-		return 0, fmt.Errorf("%d is larger than %d, the largest index", n, MaxIndex)
+		return 0, fmt.Errorf("index %d is larger than the maximum of %d", n, MaxIndex)
 	}
 	return int32(n), nil
 }

@@ -35,7 +35,7 @@ func TestIndicesAreReadAsSlurmWritesThem(t *testing.T) {
 		"3:2":       "has a step but no range",
 		"0-9:0":     "step 0",
 		"1-9%2":     "is not a number",
-		"1000001":   "larger than 1000000",
+		"1000001":   "larger than the maximum of 1000000",
 		"999999999": "larger than",
 	} {
 		if _, err := ParseIndices(text); err == nil || !strings.Contains(err.Error(), word) {

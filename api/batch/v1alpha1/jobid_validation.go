@@ -16,5 +16,5 @@ func validateSameID(old, updated *Job) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Forbidden(field.NewPath("metadata", "labels").Key(keys.JobID), fmt.Sprintf(
-		"the number of a job cannot be changed; this job has number %s: restore the label", was))}
+		"the job number cannot be changed; the number of this job is %s: restore the label", was))}
 }

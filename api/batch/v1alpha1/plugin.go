@@ -98,7 +98,7 @@ func ParsePlugin(name string, words []string, at *field.Path) (PluginArguments, 
 	takes, known := pluginArguments[name]
 	if !known {
 		return PluginArguments{}, field.ErrorList{field.Invalid(at, name, fmt.Sprintf(
-			"unable to find job plugin: %s; there are %s", name, strings.Join(PluginNames, ", ")))}
+			"unable to find job plugin: %s; valid plugins are %s", name, strings.Join(PluginNames, ", ")))}
 	}
 	a := PluginArguments{values: map[string]string{}, given: map[string]int{}}
 	for _, argument := range takes {
@@ -166,11 +166,11 @@ func (w want) judge(value string) string {
 	switch w {
 	case aPort:
 		if n, err := strconv.ParseInt(value, 0, 32); err != nil || n < 1 || n > 65535 {
-			return "must be a port, from 1 to 65535"
+			return "must be a port number from 1 to 65535"
 		}
 	case anyPort:
 		if _, err := strconv.ParseInt(value, 0, 32); err != nil {
-			return "must be a port, from 1 to 65535"
+			return "must be a port number from 1 to 65535"
 		}
 	case aSwitch:
 		if _, err := strconv.ParseBool(value); err != nil {
@@ -178,7 +178,7 @@ func (w want) judge(value string) string {
 		}
 	case seconds:
 		if n, err := strconv.ParseInt(value, 0, 32); err != nil || n < 1 {
-			return "must be a number of seconds, at least 1"
+			return "must be a whole number of seconds, at least 1"
 		}
 	case aPath:
 		if !strings.HasPrefix(value, "/") || strings.Contains(value, ":") {
@@ -186,7 +186,7 @@ func (w want) judge(value string) string {
 		}
 	case aTask, aContainer, anImage:
 		if strings.TrimSpace(value) != value || value == "" {
-			return "must be a name"
+			return "must be a name without leading or trailing spaces"
 		}
 	case aSecret:
 	}

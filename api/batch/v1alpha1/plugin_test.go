@@ -23,20 +23,20 @@ func TestArgumentsOfPluginsThatAreWrong(t *testing.T) {
 		change      func(*Job)
 		where, what string
 	}{
-		"a port that is no number":     {pluginsOf("tensorflow", "--port=http"), "spec.plugins[tensorflow][0]", "argument --port must be a port, from 1 to 65535"},
-		"a port too large":             {pluginsOf("pytorch", "--port", "70000"), "spec.plugins[pytorch][0]", "argument --port must be a port, from 1 to 65535"},
+		"a port that is no number":     {pluginsOf("tensorflow", "--port=http"), "spec.plugins[tensorflow][0]", "argument --port must be a port number from 1 to 65535"},
+		"a port too large":             {pluginsOf("pytorch", "--port", "70000"), "spec.plugins[pytorch][0]", "argument --port must be a port number from 1 to 65535"},
 		"ssh's port that is no number": {pluginsOf("ssh", "--ssh-port=http"), "spec.plugins[ssh][0]", "must be a port"},
 		"a switch that is neither":     {pluginsOf("svc", "--inject-hosts-env=perhaps"), "spec.plugins[svc][0]", "must be true or false"},
-		"a time that is none":          {pluginsOf("pytorch", "--wait-master-timeout=5m"), "spec.plugins[pytorch][0]", "must be a number of seconds"},
+		"a time that is none":          {pluginsOf("pytorch", "--wait-master-timeout=5m"), "spec.plugins[pytorch][0]", "must be a whole number of seconds"},
 		"no value":                     {pluginsOf("hcclrank", "--master"), "spec.plugins[hcclrank][0]", "argument --master needs a value: --master=VALUE"},
-		"an empty name":                {pluginsOf("hcclrank", "--master="), "spec.plugins[hcclrank][0]", "must be a name"},
+		"an empty name":                {pluginsOf("hcclrank", "--master="), "spec.plugins[hcclrank][0]", "must be a name without leading or trailing spaces"},
 		"a path that is none":          {pluginsOf("ssh", "--ssh-key-file-path=.ssh"), "spec.plugins[ssh][0]", "must be an absolute path in the container"},
-		"ray without its head":         {pluginsOf("ray"), "spec.plugins[ray]", `no task is named "head", which would run Ray's head node: specify the head task with --head`},
+		"ray without its head":         {pluginsOf("ray"), "spec.plugins[ray]", `no task is named "head", so no task runs Ray's head node: specify the head task with --head`},
 		"mpi without its master":       {pluginsOf("mpi", "--master=boss"), "spec.plugins[mpi]", `The specified mpi master task was not found: no task is named "boss"`},
 		"ray's Service with too long a name": {func(j *Job) {
 			j.Name, j.Spec.Tasks[0].Name, j.Spec.Tasks[1].Name = strings.Repeat("x", 55), "m", "w"
 			pluginsOf("ray", "--head=m")(j)
-		}, "metadata.name", "the Service of Ray's head would be named xxx"},
+		}, "metadata.name", "the Service for Ray's head node would be named xxx"},
 		"more hosts than a ConfigMap can hold only": {func(j *Job) { j.Spec.Tasks[1].Replicas = 60_000; pluginsOf("svc")(j) }, "spec.plugins[svc]", "a ConfigMap can hold only"},
 		"more hosts than a TF_CONFIG can hold":      {func(j *Job) { j.Spec.Tasks[1].Replicas = 5_000; pluginsOf("tensorflow")(j) }, "spec.plugins[tensorflow]", "Linux limits each environment variable to 128 KiB"},
 	}

@@ -34,7 +34,7 @@ func validatePlugins(job *Job, path *field.Path) field.ErrorList {
 		case PluginMPI:
 			if master := arguments.String("master"); !job.hasTask(master) {
 				errs = append(errs, field.Invalid(at, master, fmt.Sprintf(
-					"The specified mpi master task was not found: no task is named %q; specify it with --master", master)))
+					"The specified mpi master task was not found: no task is named %q; specify the master task with --master", master)))
 			}
 		case PluginRay:
 			errs = append(errs, validateRay(job, arguments, at)...)
@@ -46,11 +46,11 @@ func validatePlugins(job *Job, path *field.Path) field.ErrorList {
 func validateRay(job *Job, arguments PluginArguments, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if head := arguments.String("head"); !job.hasTask(head) {
-		errs = append(errs, field.Invalid(at, head, fmt.Sprintf("no task is named %q, which would run Ray's head node: specify the head task with --head", head)))
+		errs = append(errs, field.Invalid(at, head, fmt.Sprintf("no task is named %q, so no task runs Ray's head node: specify the head task with --head", head)))
 	}
 	if service := job.Name + RayHeadSuffix; len(service) > validation.DNS1035LabelMaxLength {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), job.Name, fmt.Sprintf(
-			"the Service of Ray's head would be named %s, which has %d characters; the maximum is %d", service, len(service), validation.DNS1035LabelMaxLength)))
+			"the Service for Ray's head node would be named %s, which has %d characters; the maximum is %d", service, len(service), validation.DNS1035LabelMaxLength)))
 	}
 	return errs
 }

@@ -73,7 +73,7 @@ type JobSpec struct {
 	// hcclrank.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(p, p in ['env', 'hcclrank', 'mpi', 'pytorch', 'ray', 'ssh', 'svc', 'tensorflow'])",message="unable to find job plugin: there are env, hcclrank, mpi, pytorch, ray, ssh, svc, tensorflow",messageExpression="'unable to find job plugin: ' + self.map(p, p).filter(p, !(p in ['env', 'hcclrank', 'mpi', 'pytorch', 'ray', 'ssh', 'svc', 'tensorflow']))[0] + '; there are env, hcclrank, mpi, pytorch, ray, ssh, svc, tensorflow'"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, p in ['env', 'hcclrank', 'mpi', 'pytorch', 'ray', 'ssh', 'svc', 'tensorflow'])",message="unable to find job plugin: valid plugins are env, hcclrank, mpi, pytorch, ray, ssh, svc, tensorflow",messageExpression="'unable to find job plugin: ' + self.map(p, p).filter(p, !(p in ['env', 'hcclrank', 'mpi', 'pytorch', 'ray', 'ssh', 'svc', 'tensorflow']))[0] + '; valid plugins are env, hcclrank, mpi, pytorch, ray, ssh, svc, tensorflow'"
 	Plugins map[string][]string `json:"plugins,omitempty"`
 	// RunningEstimate is the expected run time of the job.
 	// +optional
@@ -211,7 +211,7 @@ const (
 
 // TaskSpec describes one role of a job.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || self.minAvailable <= (has(self.replicas) ? self.replicas : 0)",fieldPath=".minAvailable",message="'minAvailable' is greater than 'replicas'",messageExpression=`"'minAvailable' is greater than 'replicas' in task: %s; replicas are %d: lower minAvailable or raise replicas".format([has(self.name) ? self.name : "", has(self.replicas) ? self.replicas : 0])`
+// +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || self.minAvailable <= (has(self.replicas) ? self.replicas : 0)",fieldPath=".minAvailable",message="'minAvailable' is greater than 'replicas'",messageExpression=`"'minAvailable' is greater than 'replicas' in task: %s; the task has %d replicas: lower minAvailable or raise replicas".format([has(self.name) ? self.name : "", has(self.replicas) ? self.replicas : 0])`
 // +kubebuilder:validation:XValidation:rule="!has(self.partitionPolicy) || self.partitionPolicy.totalPartitions * self.partitionPolicy.partitionSize == (has(self.replicas) ? self.replicas : 0)",fieldPath=".partitionPolicy",message="'Replicas' are not equal to TotalPartitions*PartitionSize",messageExpression=`"'Replicas' are not equal to TotalPartitions*PartitionSize in task: %s; these are %d".format([has(self.name) ? self.name : "", self.partitionPolicy.totalPartitions * self.partitionPolicy.partitionSize])`
 type TaskSpec struct {
 	// Name is the name of the task. Pods are named JOB-TASK-INDEX.

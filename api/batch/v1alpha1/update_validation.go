@@ -15,7 +15,7 @@ import (
 // onlyThese is Volcano's message for a change of an immutable field; instead suggests an alternative.
 const onlyThese = "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` and `PriorityClassName`"
 
-const instead = ": delete the job and submit the changed one, or submit it under another name"
+const instead = ": delete the job and submit the changed job, or submit the changed job under another name"
 
 // ValidateJobUpdate returns the validation errors of an updated Job. The following may change: minAvailable,
 // priorityClassName, and the replicas, minAvailable and totalPartitions of tasks. Time limits may become shorter.
@@ -41,7 +41,7 @@ func ValidateJobUpdate(old, updated *Job) field.ErrorList {
 func validateSpecUpdate(old, updated *Job) field.ErrorList {
 	spec := field.NewPath("spec")
 	if before, after := len(old.Spec.Tasks), len(updated.Spec.Tasks); before != after {
-		return field.ErrorList{field.Forbidden(spec.Child("tasks"), fmt.Sprintf("job updates may not add or remove tasks: the job has %d, and the update has %d", before, after))}
+		return field.ErrorList{field.Forbidden(spec.Child("tasks"), fmt.Sprintf("job updates may not add or remove tasks: the job has %d tasks, and the update has %d tasks", before, after))}
 	}
 	// Differences in defaults are not changes, because a user may apply the original manifest again.
 	before, after := fixedPart(old), fixedPart(updated)

@@ -51,7 +51,7 @@ func TestChangesOfAJobThatMayNotBe(t *testing.T) {
 		"an estimate":                   {func(j *Job) { j.Spec.RunningEstimate = &metav1.Duration{Duration: 1} }, "spec.runningEstimate", onlyThese},
 		"the name of a task":            {func(j *Job) { j.Spec.Tasks[0].Name = "c" }, "spec.tasks[0].name", onlyThese},
 		"a claim that is there":         {func(j *Job) { j.Spec.Volumes[1].VolumeClaimName = "d" }, "spec.volumes[1].volumeClaimName", onlyThese},
-		"a task more":                   {func(j *Job) { j.Spec.Tasks = append(j.Spec.Tasks, j.Spec.Tasks[0]) }, "spec.tasks", "job updates may not add or remove tasks: the job has 2, and the update has 3"},
+		"a task more":                   {func(j *Job) { j.Spec.Tasks = append(j.Spec.Tasks, j.Spec.Tasks[0]) }, "spec.tasks", "job updates may not add or remove tasks: the job has 2 tasks, and the update has 3 tasks"},
 		"replicas below the minimum":    {func(j *Job) { j.Spec.Tasks[0].Replicas = 1 }, "spec.tasks[0].minAvailable", "is greater than 'replicas' in task: a"},
 		"negative replicas":             {func(j *Job) { j.Spec.Tasks[0].Replicas = -1 }, "spec.tasks[0].replicas", "must not be negative"},
 		"a gang over the replicas":      {func(j *Job) { j.Spec.MinAvailable = 5 }, "spec.minAvailable", "should not be greater than total replicas"},

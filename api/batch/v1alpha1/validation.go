@@ -72,7 +72,7 @@ func validateName(name string, path *field.Path) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
-		"create job with name %s validate failed [must be no more than %d characters]: it has %d", name, validation.LabelValueMaxLength, len(name)))}
+		"create job with name %s validate failed [must be no more than %d characters]: the name has %d characters", name, validation.LabelValueMaxLength, len(name)))}
 }
 
 // validateScalars checks the numbers and names in a job's spec, except for those of tasks.
@@ -177,7 +177,7 @@ func validateTaskNumbers(job *Job, task *TaskSpec, path *field.Path) field.Error
 		errs = append(errs, negative(path.Child("minAvailable"), *minimum))
 	case task.Replicas >= 0 && *minimum > task.Replicas:
 		errs = append(errs, field.Invalid(path.Child("minAvailable"), *minimum, fmt.Sprintf(
-			"'minAvailable' is greater than 'replicas' in task: %s, job: %s; replicas are %d: lower minAvailable or raise replicas", task.Name, job.Name, task.Replicas)))
+			"'minAvailable' is greater than 'replicas' in task: %s, job: %s; the task has %d replicas: lower minAvailable or raise replicas", task.Name, job.Name, task.Replicas)))
 	}
 	return errs
 }
@@ -199,7 +199,7 @@ func validateTaskName(job *Job, task *TaskSpec, path *field.Path) field.ErrorLis
 	}
 	if _, ok := job.Spec.Plugins[PluginService]; ok && strings.Contains(job.Name, ".") {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), job.Name,
-			"the svc plugin uses the name in host names, which must not contain dots"))
+			"the svc plugin uses the job name in host names, which must not contain dots"))
 	}
 	return errs
 }
@@ -242,11 +242,11 @@ func validatePartitions(job *Job, task *TaskSpec, path *field.Path) field.ErrorL
 	size := int64(policy.PartitionSize)
 	if pods := int64(policy.TotalPartitions) * size; pods != int64(task.Replicas) {
 		errs = append(errs, field.Invalid(path.Child("replicas"), task.Replicas, fmt.Sprintf(
-			"'Replicas' are not equal to TotalPartitions*PartitionSize in task: %s, job: %s; these are %d", task.Name, job.Name, pods)))
+			"'Replicas' are not equal to TotalPartitions*PartitionSize in task: %s, job: %s; the product is %d", task.Name, job.Name, pods)))
 	}
 	if least := int64(policy.MinPartitions) * size; task.MinAvailable != nil && policy.MinPartitions > 0 && least != int64(*task.MinAvailable) {
 		errs = append(errs, field.Invalid(path.Child("minAvailable"), *task.MinAvailable, fmt.Sprintf(
-			"'MinAvailable' is not equal to MinPartitions*PartitionSize in task: %s, job: %s; these are %d", task.Name, job.Name, least)))
+			"'MinAvailable' is not equal to MinPartitions*PartitionSize in task: %s, job: %s; the product is %d", task.Name, job.Name, least)))
 	}
 	return append(errs, validateTopology(policy.NetworkTopology, at.Child("networkTopology"))...)
 }
@@ -279,7 +279,7 @@ func validateNuma(task *TaskSpec, path *field.Path) field.ErrorList {
 // validateQueue checks that the queue exists, is open and has no child queues.
 func validateQueue(name string, path *field.Path, queues QueueLookup) field.ErrorList {
 	if name == keys.RootQueue {
-		return field.ErrorList{field.Invalid(path, name, "can not submit job to root queue; use one of its leaf queues")}
+		return field.ErrorList{field.Invalid(path, name, "can not submit job to root queue; submit the job to a leaf queue")}
 	}
 	queue, ok := queues.Queue(name)
 	if !ok {

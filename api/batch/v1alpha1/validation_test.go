@@ -66,7 +66,7 @@ func TestBadJobs(t *testing.T) {
 		"negative replicas":                   {func(j *Job) { j.Spec.Tasks[1].Replicas = -2 }, "spec.tasks[1].replicas", "must not be negative"},
 		"more replicas than any cluster runs": {func(j *Job) { j.Spec.Tasks[0].Replicas, j.Spec.Tasks[1].Replicas = 1_000_000, 1 }, "spec.tasks", "the tasks have 1000001 replicas in total, but the maximum is 1000000"},
 		"more replicas than can be counted":   {func(j *Job) { j.Spec.Tasks[0].Replicas, j.Spec.Tasks[1].Replicas = 1<<31-1, 1<<31-1 }, "spec.tasks", "the maximum is"},
-		"a task's minAvailable over replicas": {func(j *Job) { j.Spec.Tasks[1].MinAvailable = new(int32(3)) }, "spec.tasks[1].minAvailable", "'minAvailable' is greater than 'replicas' in task: worker, job: train; replicas are 2"},
+		"a task's minAvailable over replicas": {func(j *Job) { j.Spec.Tasks[1].MinAvailable = new(int32(3)) }, "spec.tasks[1].minAvailable", "'minAvailable' is greater than 'replicas' in task: worker, job: train; the task has 2 replicas"},
 		"a task's negative minAvailable":      {func(j *Job) { j.Spec.Tasks[1].MinAvailable = new(int32(-3)) }, "spec.tasks[1].minAvailable", "must not be negative"},
 		"a task's maxRetry below no limit":    {func(j *Job) { j.Spec.Tasks[1].MaxRetry = -2 }, "spec.tasks[1].maxRetry", "-1 means no limit"},
 		"a duplicate task name":               {func(j *Job) { j.Spec.Tasks[1].Name = "master" }, "spec.tasks[1].name", "duplicated task name master: already used by tasks[0]"},
@@ -75,12 +75,12 @@ func TestBadJobs(t *testing.T) {
 		"a dot in a host name": {func(j *Job) {
 			j.Name = "a.b"
 			j.Spec.Plugins = map[string][]string{"svc": nil}
-		}, "metadata.name", "the svc plugin uses the name in host names"},
+		}, "metadata.name", "the svc plugin uses the job name in host names"},
 		"an unknown plugin":             {func(j *Job) { j.Spec.Plugins = map[string][]string{"scp": nil} }, "spec.plugins[scp]", "unable to find job plugin: scp"},
 		"mpi without its master":        {func(j *Job) { j.Spec.Plugins = map[string][]string{"mpi": {"--master=boss"}} }, "spec.plugins[mpi]", `The specified mpi master task was not found: no task is named "boss"`},
 		"both kinds of tier":            {func(j *Job) { j.Spec.NetworkTopology = twoTiers() }, "spec.networkTopology", tierPair},
 		"both kinds of tier for a part": {func(j *Job) { j.Spec.Tasks[0].PartitionPolicy = partitions(1, 2, 0, twoTiers()) }, "spec.tasks[0].partitionPolicy.networkTopology", tierPair},
-		"partitions that do not add up": {func(j *Job) { j.Spec.Tasks[0].PartitionPolicy = partitions(3, 2, 0, nil) }, "spec.tasks[0].replicas", "'Replicas' are not equal to TotalPartitions*PartitionSize in task: master, job: train; these are 6"},
+		"partitions that do not add up": {func(j *Job) { j.Spec.Tasks[0].PartitionPolicy = partitions(3, 2, 0, nil) }, "spec.tasks[0].replicas", "'Replicas' are not equal to TotalPartitions*PartitionSize in task: master, job: train; the product is 6"},
 		"partitions of nothing":         {func(j *Job) { j.Spec.Tasks[0].PartitionPolicy = partitions(0, 0, 0, nil) }, "spec.tasks[0].partitionPolicy.partitionSize", "greater than 0"},
 		"too few partitions for the min": {func(j *Job) {
 			j.Spec.Tasks[0].PartitionPolicy = partitions(2, 1, 1, nil)
@@ -100,7 +100,7 @@ func TestBadJobs(t *testing.T) {
 		"a volume with two places":   {func(j *Job) { j.Spec.Volumes = []VolumeSpec{{MountPath: "/a:/b", VolumeClaimName: "c"}} }, "spec.volumes[0].mountPath", "must not contain ':'"},
 		"two volumes in one place": {func(j *Job) {
 			j.Spec.Volumes = []VolumeSpec{{MountPath: "/a", VolumeClaimName: "c"}, {MountPath: "/a", VolumeClaimName: "d"}}
-		}, "spec.volumes[1].mountPath", "duplicated mountPath: volumes[0] has the same one"},
+		}, "spec.volumes[1].mountPath", "duplicated mountPath: volumes[0] has the same mountPath"},
 		"a volume of nothing": {func(j *Job) { j.Spec.Volumes = []VolumeSpec{{MountPath: "/a"}} }, "spec.volumes[0]", "either VolumeClaim or VolumeClaimName must be specified"},
 		"a volume of two claims": {func(j *Job) {
 			j.Spec.Volumes = []VolumeSpec{{MountPath: "/a", VolumeClaimName: "c", VolumeClaim: &corev1.PersistentVolumeClaimSpec{}}}
@@ -252,5 +252,5 @@ func ExampleValidateJob() {
 		fmt.Println(err)
 	}
 	// Output:
-	// spec.tasks[1].minAvailable: Invalid value: 4: 'minAvailable' is greater than 'replicas' in task: worker, job: train; replicas are 2: lower minAvailable or raise replicas
+	// spec.tasks[1].minAvailable: Invalid value: 4: 'minAvailable' is greater than 'replicas' in task: worker, job: train; the task has 2 replicas: lower minAvailable or raise replicas
 }

@@ -21,7 +21,7 @@ func validateVolumes(volumes []VolumeSpec, path *field.Path) field.ErrorList {
 		case strings.Contains(volume.MountPath, ":"):
 			errs = append(errs, field.Invalid(at.Child("mountPath"), volume.MountPath, "must not contain ':'"))
 		case taken:
-			errs = append(errs, field.Invalid(at.Child("mountPath"), volume.MountPath, fmt.Sprintf("duplicated mountPath: volumes[%d] has the same one", earlier)))
+			errs = append(errs, field.Invalid(at.Child("mountPath"), volume.MountPath, fmt.Sprintf("duplicated mountPath: volumes[%d] has the same mountPath", earlier)))
 		default:
 			first[volume.MountPath] = i
 		}

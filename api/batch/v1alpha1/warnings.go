@@ -18,7 +18,7 @@ func JobWarnings(job *Job) []string {
 	}
 	var warnings []string
 	if job.Spec.MinSuccess != nil && int64(*job.Spec.MinSuccess) > total {
-		warnings = append(warnings, fmt.Sprintf("spec.minSuccess: %d pods cannot succeed because the job has only %d", *job.Spec.MinSuccess, total))
+		warnings = append(warnings, fmt.Sprintf("spec.minSuccess: %d pods cannot succeed because the job has only %d pods", *job.Spec.MinSuccess, total))
 	}
 	warnings = append(warnings, endlessWarnings(job)...)
 	warnings = append(warnings, pluginWarnings(job)...)
@@ -29,7 +29,7 @@ func JobWarnings(job *Job) []string {
 		at := fmt.Sprintf("spec.tasks[%d]", i)
 		warnings = append(warnings, timeoutWarnings(task.Policies, at+".policies")...)
 		if other := task.Template.Spec.SchedulerName; other != "" && other != job.Spec.SchedulerName {
-			warnings = append(warnings, fmt.Sprintf("%s.template.spec.schedulerName: this task is scheduled by %q, but the rest of the job by %q; they cannot start together",
+			warnings = append(warnings, fmt.Sprintf("%s.template.spec.schedulerName: scheduler %q is specified for this task, but scheduler %q for the rest of the job, so the tasks cannot start together",
 				at, other, job.Spec.SchedulerName))
 		}
 	}
@@ -52,7 +52,7 @@ func endlessWarnings(job *Job) []string {
 	if len(policies) > 0 {
 		return nil
 	}
-	return []string{"spec.tasks[*].template.spec.restartPolicy: every task has Always, so containers are always restarted and the job never completes; use OnFailure or Never"}
+	return []string{"spec.tasks[*].template.spec.restartPolicy: every task uses Always, so containers are always restarted and the job never completes; use OnFailure or Never"}
 }
 
 // serviceWarnings returns a warning about a job name that older servers reject as the name of a Service, because they
@@ -63,7 +63,7 @@ func serviceWarnings(job *Job) []string {
 	}
 	for _, plugin := range []string{PluginService, PluginRay} {
 		if _, ok := job.Spec.Plugins[plugin]; ok {
-			return []string{fmt.Sprintf("metadata.name: %s begins with a digit: Kubernetes before 1.36 rejects Services with such a name, and plugin %s creates one, so no pod would start; use a name that begins with a letter",
+			return []string{fmt.Sprintf("metadata.name: %s begins with a digit: Kubernetes before 1.36 rejects Services with such a name; plugin %s creates such a Service, so no pod would start; use a name that begins with a letter",
 				job.Name, plugin)}
 		}
 	}

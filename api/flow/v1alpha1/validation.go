@@ -68,7 +68,7 @@ func validateDependsOn(step *Flow, steps map[string][]string, path *field.Path) 
 		return errs
 	}
 	if len(step.DependsOn.Targets) == 0 {
-		errs = append(errs, field.Required(path.Child("targets"), "a probe needs targets, because it checks their tasks"))
+		errs = append(errs, field.Required(path.Child("targets"), "specify targets, because the probe checks the tasks of the targets"))
 	}
 	path = path.Child("probe")
 	for i, get := range probe.HTTPGetList {
@@ -91,7 +91,7 @@ func validateDependsOn(step *Flow, steps map[string][]string, path *field.Path) 
 func validateProbed(task string, port int, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if task == "" {
-		errs = append(errs, field.Required(path.Child("taskName"), "specify the task whose pods are checked"))
+		errs = append(errs, field.Required(path.Child("taskName"), "specify the task whose pods the probe checks"))
 	}
 	for _, why := range validation.IsValidPortNum(port) {
 		errs = append(errs, field.Invalid(path.Child("port"), port, why))

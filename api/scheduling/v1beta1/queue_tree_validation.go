@@ -56,7 +56,7 @@ func QueueWarnings(q *Queue, queues QueueLookup) []string {
 	if queues == nil || q.Spec.Parent != keys.DefaultQueue || len(without(queues.Children(keys.DefaultQueue), q.Name)) > 0 {
 		return nil
 	}
-	return []string{"spec.parent: queue " + keys.DefaultQueue + " gets its first child queue: from now on, jobs that do not specify a queue are rejected, because only leaf queues accept jobs"}
+	return []string{"spec.parent: queue " + keys.DefaultQueue + " gets its first child queue; from now on, jobs that do not specify a queue will be rejected, because only leaf queues accept jobs"}
 }
 
 // ancestors returns the ancestors of q except root, nearest first. If they form a cycle, it returns an error.
@@ -99,13 +99,13 @@ func validateQueueAmounts(q *Queue, queues QueueLookup) field.ErrorList {
 	errs := validateAgainstAncestors(q, queues)
 	if parent, ok := queues.Queue(q.ParentName()); ok && parent.Name != keys.RootQueue {
 		family := append(lookupAll(without(queues.Children(parent.Name), q.Name), queues), q)
-		errs = append(errs, validateSums(parent, family, "the children of queue "+parent.Name+" would have")...)
+		errs = append(errs, validateSums(parent, family, "the child queues of queue "+parent.Name+" would have")...)
 	}
 	children := lookupAll(without(queues.Children(q.Name), q.Name), queues)
 	if len(children) == 0 {
 		return errs
 	}
-	errs = append(errs, validateSums(q, children, "the children of this queue have")...)
+	errs = append(errs, validateSums(q, children, "the child queues of this queue have")...)
 	for _, child := range children {
 		errs = append(errs, validateCapabilityBelow(q, child, queues, deepestLook)...)
 	}
@@ -154,7 +154,7 @@ func sumErrors(sum, limit corev1.ResourceList, path *field.Path, whose, what, pa
 	for _, r := range exceeding(sum, limit, true) {
 		total, most := sum[r], limit[r]
 		errs = append(errs, field.Invalid(path.Key(string(r)), total.String(),
-			fmt.Sprintf("%s %s of %s in total, but queue %s has %s", whose, total.String(), what, parent, most.String())))
+			fmt.Sprintf("%s %s in total for %s, but the value for queue %s is %s", whose, total.String(), what, parent, most.String())))
 	}
 	return errs
 }

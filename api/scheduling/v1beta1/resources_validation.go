@@ -18,7 +18,7 @@ func ValidateResources(list corev1.ResourceList, path *field.Path) field.ErrorLi
 	for _, name := range sortedKeys(list) {
 		quantity := list[name]
 		for _, text := range validation.IsQualifiedName(string(name)) {
-			errs = append(errs, field.Invalid(path.Key(string(name)), string(name), "is not a valid resource name: "+text))
+			errs = append(errs, field.Invalid(path.Key(string(name)), string(name), "must be a valid resource name: "+text))
 		}
 		if quantity.Sign() < 0 {
 			errs = append(errs, field.Invalid(path.Key(string(name)), quantity.String(), "must be greater than or equal to 0"))

@@ -69,7 +69,7 @@ func validateSelector(s *MemberSelector, path *field.Path) field.ErrorList {
 	}
 	if m := s.RegexMatch; m != nil {
 		if _, err := regexp.Compile(m.Pattern); err != nil || m.Pattern == "" {
-			errs = append(errs, field.Invalid(path.Child("regexMatch", "pattern"), m.Pattern, "is not a regular expression in RE2 syntax"))
+			errs = append(errs, field.Invalid(path.Child("regexMatch", "pattern"), m.Pattern, "must be a valid regular expression in RE2 syntax"))
 		}
 	}
 	if m := s.LabelMatch; m != nil {

@@ -32,16 +32,16 @@ type admissionFlags struct {
 
 func (f *admissionFlags) bindFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&f.address, "webhook-listen-address", admission.DefaultListenAddress, "listen address of the webhooks")
-	fs.StringVar(&f.url, "webhook-url", "", "https URL at which the API server reaches the webhooks, instead of a service; several replicas may share it")
-	fs.StringVar(&f.service, "webhook-service", "", "NAMESPACE/NAME of the service through which the API server reaches the webhooks; without it and --webhook-url, the listen address is used")
+	fs.StringVar(&f.url, "webhook-url", "", "https URL at which the API server reaches the webhooks, instead of a service; several replicas can share the URL")
+	fs.StringVar(&f.service, "webhook-service", "", "NAMESPACE/NAME of the service through which the API server reaches the webhooks; without this flag and --webhook-url, the listen address is used")
 	fs.StringSliceVar(&f.enabled, "enabled-admission", nil, "paths of the webhooks to install, for example /jobs/mutate,/jobs/validate; by default, all webhooks")
 	fs.StringVar(&f.conf, "admission-conf", "", "path to a file that defines resource groups for pods; the file is reloaded when it changes")
-	fs.StringVar(&f.clientCA, "webhook-client-ca-file", "", "path of the certificate authorities of clients that may send reviews; the API server must present such a certificate; by default, every client may send reviews")
-	fs.StringSliceVar(&f.clientNames, "webhook-client-name", nil, "common names of the clients that may send reviews; by default, all clients with a certificate from --webhook-client-ca-file")
+	fs.StringVar(&f.clientCA, "webhook-client-ca-file", "", "path of the client certificate authorities; the API server must present a certificate from one of these authorities; by default, every client can send reviews")
+	fs.StringSliceVar(&f.clientNames, "webhook-client-name", nil, "common names of the clients that can send reviews; by default, all clients with a certificate from --webhook-client-ca-file")
 	fs.IntVar(&f.queueDepth, "max-queue-depth", schedulingv1beta1.MaxQueueDepth, "maximum depth of the queue hierarchy below root")
-	fs.Int64Var(&f.maxReplicas, "max-job-replicas", batchv1alpha1.DefaultMaxReplicas, fmt.Sprintf("maximum number of pods of all tasks of a job, at most %d", batchv1alpha1.MaxReplicas))
-	fs.BoolVar(&f.requireClassUse, "require-priority-class-use", false, "reject jobs, PodGroups and templates whose user may not use their priority class (verb use on priorityclasses.scheduling.k8s.io)")
-	fs.BoolVar(&f.protectRoot, "enable-root-queue-protection", true, "reject changes of the root queue's capability, deserved and guarantee")
+	fs.Int64Var(&f.maxReplicas, "max-job-replicas", batchv1alpha1.DefaultMaxReplicas, fmt.Sprintf("maximum total number of pods in a job, at most %d", batchv1alpha1.MaxReplicas))
+	fs.BoolVar(&f.requireClassUse, "require-priority-class-use", false, "reject jobs, PodGroups and templates if the user is not allowed to use the priority class (RBAC verb use on priorityclasses.scheduling.k8s.io)")
+	fs.BoolVar(&f.protectRoot, "enable-root-queue-protection", true, "reject changes to the root queue's capability, deserved and guarantee")
 	fs.BoolVar(&f.keepBusyQueues, "enable-queue-allocated-pods-check", false, "reject the deletion of a queue with running pods")
 }
 

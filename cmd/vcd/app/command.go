@@ -45,7 +45,7 @@ func usageHint(err error) string {
 func newCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "vcd",
-		Short: "Daemon of the batch system",
+		Short: "Run the daemon of the batch system",
 		Long: `vcd schedules, controls and admits batch workloads on Kubernetes.
 
 Each component runs as a separate process or together with the others ("vcd all").
@@ -66,7 +66,7 @@ If several processes run the same component, one is active and the others stand 
 	root.AddCommand(
 		newPart("scheduler", "Place gangs of pods on nodes", scheduling, daemon.Scheduler),
 		newPart("controllers", "Create and monitor the pods of jobs; maintain PodGroups and Queues", controlling, daemon.Controllers),
-		newPart("admission", "Default and validate jobs, queues and PodGroups at admission", admitting, daemon.Admission),
+		newPart("admission", "Set defaults in jobs, queues and PodGroups, and validate them", admitting, daemon.Admission),
 		newPart("all", "Run scheduler, controllers and admission in one process", scheduling|controlling|admitting, daemon.ComponentNames()...),
 		newVersion(),
 	)
@@ -79,7 +79,7 @@ func newPart(name, short string, kinds parts, components ...string) *cobra.Comma
 		Use:   name,
 		Short: short,
 		Example: strings.Join([]string{
-			"  # in a cluster, with the rights of deploy/install.yaml",
+			"  # in a cluster, with the permissions from deploy/install.yaml",
 			"  vcd " + name,
 			"  # from outside, alone",
 			"  vcd " + name + " --kubeconfig ~/.kube/config --leader-elect=false",
@@ -115,7 +115,7 @@ func connectionConfig(kubeconfig, master string) (*rest.Config, error) {
 	overrides.ClusterInfo.Server = master
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("connection to the API server: %w", err)
+		return nil, fmt.Errorf("connect to the API server: %w", err)
 	}
 	if err := wrapForFailpoints(config); err != nil {
 		return nil, err

@@ -207,7 +207,7 @@ func TestWhoGivesAFlagWithoutEffectIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"--worker-threads-for-gc has been deprecated, it is ignored: finished jobs are deleted by their controllers",
+		"--worker-threads-for-gc has been deprecated, it is ignored: the controllers delete finished jobs",
 		"--logtostderr has been deprecated, it is ignored: logs go only to stderr",
 	} {
 		if !strings.Contains(out.String(), want) {
@@ -223,8 +223,8 @@ func TestFeatureGatesWithoutEffectAreTold(t *testing.T) {
 		"CronVolcanoJobSupport=false":        {"feature gate CronVolcanoJobSupport=false is ignored: --controllers=*,-cronjob-controller leaves CronJobs alone"},
 		"CSIStorage=true":                    {"feature gate CSIStorage=true is ignored: use --csi-storage"},
 		"Zone=true,DynamicResourceAllocation=true": {
-			"feature gate DynamicResourceAllocation=true is ignored: feature gates of Kubernetes have the defaults of the version that vcd is built with",
-			"feature gate Zone=true is ignored: feature gates of Kubernetes have the defaults of the version that vcd is built with",
+			"feature gate DynamicResourceAllocation=true is ignored: Kubernetes feature gates have the defaults of the Kubernetes version that vcd is built with",
+			"feature gate Zone=true is ignored: Kubernetes feature gates have the defaults of the Kubernetes version that vcd is built with",
 		},
 	} {
 		gates := featureGates{}

@@ -61,31 +61,31 @@ type flags struct {
 
 func (f *flags) bindFlags(fs *pflag.FlagSet, p parts) {
 	fs.SortFlags = false
-	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "path of a kubeconfig; by default, $KUBECONFIG, then the pod's service account")
-	fs.StringVar(&f.master, "master", "", "address of the API server, instead of the kubeconfig's")
+	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "path of a kubeconfig file; by default, $KUBECONFIG, then the pod's service account")
+	fs.StringVar(&f.master, "master", "", "address of the API server; overrides the kubeconfig's address")
 	fs.StringSliceVar(&f.schedulerNames, "scheduler-name", []string{keys.DefaultSchedulerName}, "spec.schedulerName of the pods to schedule; can be repeated")
 	if p&scheduling != 0 {
 		fs.StringVar(&f.schedulerConf, "scheduler-conf", "", "path of volcano-scheduler.conf, which is reloaded when it changes; by default, the built-in configuration")
-		fs.DurationVar(&f.period, "schedule-period", time.Second, "maximum time between two cycles; changes start a cycle immediately")
+		fs.DurationVar(&f.period, "schedule-period", time.Second, "maximum time between two scheduling cycles; changes start a cycle immediately")
 		fs.BoolVar(&f.csiStorage, "csi-storage", true, "respect the volume limits and storage capacities that CSI drivers report")
-		fs.StringVar(&f.defaultQueue, "default-queue", keys.DefaultQueue, "queue for objects that do not specify one; it is created if it is missing")
+		fs.StringVar(&f.defaultQueue, "default-queue", keys.DefaultQueue, "queue for objects that do not specify a queue; created if it does not exist")
 	}
 	if p&controlling != 0 {
-		fs.StringSliceVar(&f.controllers, "controllers", controllers.DefaultSelection(), "controllers to run: * selects all, NAME or +NAME adds one, -NAME leaves one out; "+
+		fs.StringSliceVar(&f.controllers, "controllers", controllers.DefaultSelection(), "controllers to run: * selects all, NAME or +NAME adds NAME, -NAME excludes NAME; valid names: "+
 			strings.Join(controllers.Names(), ", "))
-		fs.IntVar(&f.maxRequeue, "max-requeue-num", job.DefaultMaxRequeue, "number of times that the API server may reject a job's pods as invalid before the job is terminated; negative: no limit")
+		fs.IntVar(&f.maxRequeue, "max-requeue-num", job.DefaultMaxRequeue, "number of times that the API server can reject a job's pods as invalid before the job is terminated; negative values mean no limit")
 		fs.IntVar(&f.cronWorkers, "worker-threads-for-cronjob", 3, "number of CronJobs that are processed concurrently")
-		fs.BoolVar(&f.inherit, "inherit-owner-annotations", true, "copy the annotations volcano.sh/... to the PodGroup of a plain pod from its ReplicaSet, StatefulSet, DaemonSet or Job")
-		fs.StringVar(&f.listsAddress, "lists-address", "", "listen address for lists of jobs from memory, which squeue uses; by default, lists are not served")
-		fs.StringVar(&f.listsService, "lists-service", "", "NAMESPACE/NAME of the service through which the API server reaches these lists; without it, the API server must run on this machine")
+		fs.BoolVar(&f.inherit, "inherit-owner-annotations", true, "copy the annotations volcano.sh/... from a plain pod's ReplicaSet, StatefulSet, DaemonSet or Job to the pod's PodGroup")
+		fs.StringVar(&f.listsAddress, "lists-address", "", "listen address for serving job lists from memory, for squeue; by default, job lists are not served")
+		fs.StringVar(&f.listsService, "lists-service", "", "NAMESPACE/NAME of the service through which the API server reaches the job lists; without this flag, the API server must run on this machine")
 	}
 	if p&admitting != 0 {
 		f.admission.bindFlags(fs)
 	}
 	if p&(scheduling|controlling) != 0 {
-		fs.BoolVar(&f.leaderElect, "leader-elect", true, "let only one of several processes be active at a time")
+		fs.BoolVar(&f.leaderElect, "leader-elect", true, "allow only one of several processes to be active at a time")
 		fs.StringVar(&f.leaseNamespace, "leader-elect-resource-namespace", daemon.Namespace, "namespace of the leases")
-		fs.DurationVar(&f.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "time after which a silent leader is replaced")
+		fs.DurationVar(&f.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "time after which an unresponsive leader is replaced")
 		fs.DurationVar(&f.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "time after which a leader that cannot renew its lease stops")
 		fs.DurationVar(&f.retryPeriod, "leader-elect-retry-period", 2*time.Second, "time between two attempts to become the leader or to renew the lease")
 	}
@@ -95,7 +95,7 @@ func (f *flags) bindFlags(fs *pflag.FlagSet, p parts) {
 	fs.BoolVar(&f.enableHealth, "enable-healthz", true, "serve /healthz and /readyz")
 	fs.BoolVar(&f.pprof, "enable-pprof", false, "serve Go profiles under /debug/pprof at the address of /metrics")
 	f.gates = featureGates{}
-	fs.Var(f.gates, "feature-gates", "Volcano's feature gates; "+queueGate+" (default false) gates pods that wait for admission to their queue")
+	fs.Var(f.gates, "feature-gates", "Volcano's feature gates; "+queueGate+" (default false) adds a gate to pods that wait for admission to their queue")
 	bindVerbosity(fs)
 	f.bindObsolete(fs, p)
 }
@@ -105,7 +105,7 @@ func bindVerbosity(fs *pflag.FlagSet) {
 	all := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(all)
 	v := pflag.PFlagFromGoFlag(all.Lookup("v"))
-	v.Usage = "log verbosity: 0 for operators, 1 per job or cycle, 2 per gang, 4 per node"
+	v.Usage = "log verbosity: 0 for operators; 1 adds messages per job or cycle, 2 per gang, 4 per node"
 	fs.AddFlag(v)
 }
 
@@ -122,7 +122,7 @@ func (f *flags) toOptions(components []string) (daemon.Options, error) {
 		return daemon.Options{}, fmt.Errorf("--worker-threads-for-cronjob %d: must not be negative", f.cronWorkers)
 	}
 	if f.leaderElect && (f.leaseDuration <= f.renewDeadline || f.renewDeadline <= 2*f.retryPeriod) {
-		return daemon.Options{}, fmt.Errorf("--leader-elect-lease-duration %s, --leader-elect-renew-deadline %s, --leader-elect-retry-period %s: each must be clearly longer than the next",
+		return daemon.Options{}, fmt.Errorf("--leader-elect-lease-duration %s, --leader-elect-renew-deadline %s, --leader-elect-retry-period %s: the lease duration must be longer than the renew deadline, and the renew deadline must be longer than two retry periods",
 			f.leaseDuration, f.renewDeadline, f.retryPeriod)
 	}
 	o := daemon.Options{

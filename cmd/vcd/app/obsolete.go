@@ -19,13 +19,13 @@ type ignoredFlag struct {
 }
 
 const (
-	adapts       = "writes adapt to the load of the API server"
+	adapts       = "the write rate adapts to the load of the API server"
 	everyNode    = "every node is evaluated"
-	sharedWork   = "jobs, queues and PodGroups share their workers"
+	sharedWork   = "jobs, queues and PodGroups share the same workers"
 	logsToStderr = "logs go only to stderr"
-	ownLeases    = "the leases have Volcano's names, so that two schedulers or controllers are never active at the same time"
+	ownLeases    = "the leases have the same names as Volcano's leases, so that two schedulers or controllers are never active at the same time"
 	noSharding   = "nodes are not divided among schedulers"
-	noDumps      = "the state is queried, not dumped into files"
+	noDumps      = "the state can be queried and is not dumped into files"
 	certificates = "the daemon creates and renews the webhooks' certificates, and /metrics and /healthz use plain HTTP"
 )
 
@@ -49,18 +49,18 @@ func (p parts) ignoredFlags() []ignoredFlag {
 			ignoredFlag{"ignored-provisioners", false, "volume limits apply only to nodes that report them"},
 			ignoredFlag{"node-worker-threads", false, "a single worker updates the scheduler's copy of the cluster state"},
 			ignoredFlag{"gate-removal-worker-num", false, adapts},
-			ignoredFlag{"resync-period", false, "broken watches are resumed without listing again"},
+			ignoredFlag{"resync-period", false, "interrupted watches are resumed without listing the objects again"},
 			ignoredFlag{"resource-sync-timeout", false, "the first scheduling cycle waits until the cluster state has been loaded"},
-			ignoredFlag{"priority-class", true, "priorities are used if policy priority is in the scheduler's configuration"},
-			ignoredFlag{"disable-default-scheduler-config", true, "without a file, the default configuration is used"},
-			ignoredFlag{"plugins-dir", false, "a custom policy is compiled in with one call; see examples/custom-policy"},
+			ignoredFlag{"priority-class", true, "priorities are used if the scheduler's configuration contains policy priority"},
+			ignoredFlag{"disable-default-scheduler-config", true, "without a configuration file, the default configuration is used"},
+			ignoredFlag{"plugins-dir", false, "a custom policy is compiled into the program with one function call; see examples/custom-policy"},
 			ignoredFlag{"scheduler-sharding-mode", false, noSharding}, ignoredFlag{"scheduler-sharding-name", false, noSharding},
 			ignoredFlag{"cache-dumper", true, noDumps}, ignoredFlag{"cache-dump-dir", false, noDumps})
 	}
 	if p&controlling != 0 {
 		all = append(all,
 			ignoredFlag{"worker-threads", false, sharedWork}, ignoredFlag{"worker-threads-for-podgroup", false, sharedWork}, ignoredFlag{"worker-threads-for-queue", false, sharedWork},
-			ignoredFlag{"worker-threads-for-gc", false, "finished jobs are deleted by their controllers"},
+			ignoredFlag{"worker-threads-for-gc", false, "the controllers delete finished jobs"},
 			ignoredFlag{"scheduler-configs", false, noSharding}, ignoredFlag{"shard-sync-period", false, noSharding}, ignoredFlag{"enable-node-event-trigger", true, noSharding},
 			ignoredFlag{"sharding-configmap", false, noSharding}, ignoredFlag{"sharding-configmap-namespace", false, noSharding})
 	}
@@ -104,9 +104,9 @@ var alwaysOn = map[string]string{
 	"VolcanoJobSupport":           "--controllers=*,-job-controller leaves jobs alone",
 	"QueueCommandSync":            "--controllers=*,-queue-controller leaves queues alone",
 	"CronVolcanoJobSupport":       "--controllers=*,-cronjob-controller leaves CronJobs alone",
-	"PodDisruptionBudgetsSupport": "PodDisruptionBudgets are respected if policy pdb is in the scheduler's configuration",
-	"PriorityClass":               "priorities are used if policy priority is in the scheduler's configuration",
-	"ResourceTopology":            "NUMA is used if policy numaaware is in the scheduler's configuration",
+	"PodDisruptionBudgetsSupport": "PodDisruptionBudgets are respected if the scheduler's configuration contains policy pdb",
+	"PriorityClass":               "priorities are used if the scheduler's configuration contains policy priority",
+	"ResourceTopology":            "the NUMA topology is used if the scheduler's configuration contains policy numaaware",
 }
 
 // ignoredGates returns a warning for each specified feature gate that has no effect.
@@ -120,7 +120,7 @@ func (g featureGates) ignoredGates() []string {
 		case name == "CSIStorage":
 			instead = "use --csi-storage"
 		case !ours:
-			instead = "feature gates of Kubernetes have the defaults of the version that vcd is built with"
+			instead = "Kubernetes feature gates have the defaults of the Kubernetes version that vcd is built with"
 		}
 		lines = append(lines, fmt.Sprintf("feature gate %s=%t is ignored: %s", name, g[name], instead))
 	}

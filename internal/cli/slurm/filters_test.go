@@ -44,7 +44,7 @@ func TestAListOfJobsIsLeftOutOrNotEmpty(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.ClusterObjects()...)
 	slurmtest.AddJobs(server)
-	const hint = " is empty\nPROGRAM: hint: specify a value; check for an unset shell variable\n"
+	const hint = " is empty\nPROGRAM: hint: specify a value; check whether a shell variable is unset\n"
 	for words, problem := range map[string]string{
 		"squeue -h -j": "", "squeue -h -s": "", "sprio -h -j": "", "squeue -h -j 36": "", "squeue -h --jobs= 36": "",
 		"squeue -h -j ''": "--jobs" + hint, "squeue -h --jobs=": "--jobs" + hint, "squeue -h -j ,": "--jobs" + hint, "squeue -h -s ''": "--steps" + hint,

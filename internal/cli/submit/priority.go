@@ -47,7 +47,7 @@ func checkPriorities(ctx context.Context, f *cli.Factory, objects []cli.FileObje
 		problem := fmt.Sprintf("spec.priorityClassName: PriorityClass %q does not exist", name)
 		flag := object.Flags["spec.priorityClassName"]
 		if flag == "" {
-			f.Warnf("job %q: %s: no pods are created until it exists", object.Object.GetName(), problem)
+			f.Warnf("job %q: %s; no pods are created until the PriorityClass exists", object.Object.GetName(), problem)
 			continue
 		}
 		problems = append(problems, usererror.Errorf(prioritiesHint(there[2:])+"; "+flag+" sets it", "%s", problem))

@@ -140,7 +140,7 @@ func explainNotCreated(ctx context.Context, f *cli.Factory, c client.Client, obj
 		return err
 	}
 	kind, name, namespace := object.GetKind(), object.GetName(), object.GetNamespace()
-	e := &usererror.Error{Err: err, What: fmt.Sprintf("%s %q already exists", strings.ToLower(kind), name), Hint: "delete it, or use another name"}
+	e := &usererror.Error{Err: err, What: fmt.Sprintf("%s %q already exists", strings.ToLower(kind), name), Hint: "delete the existing object, or use another name"}
 	if namespace != "" {
 		e.What += fmt.Sprintf(" in namespace %q", namespace)
 	}
@@ -148,9 +148,9 @@ func explainNotCreated(ctx context.Context, f *cli.Factory, c client.Client, obj
 	if !ours {
 		return e
 	}
-	e.Hint = fmt.Sprintf("delete it (vcctl %s delete %s), or use another name", noun, name)
+	e.Hint = fmt.Sprintf("delete the existing object (vcctl %s delete %s), or use another name", noun, name)
 	if namespace != "" {
-		e.Hint = fmt.Sprintf("delete it (vcctl %s delete %s -n %s), or use generateName or another name", noun, name, namespace)
+		e.Hint = fmt.Sprintf("delete the existing object (vcctl %s delete %s -n %s), or use generateName or another name", noun, name, namespace)
 	}
 	there := &unstructured.Unstructured{}
 	there.SetGroupVersionKind(object.GroupVersionKind())

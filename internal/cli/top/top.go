@@ -46,9 +46,9 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 		Short: "Show a live dashboard of nodes, queues and jobs",
 		Long: cli.FormatHelp(`
 			Show a live full-screen dashboard of the cluster: free and used resources, queues,
-			and which jobs are waiting and why. In the dashboard, you can open, follow and
-			change jobs. Press ? for the keys of a screen, or q to quit. --demo shows a made-up
-			cluster, for which you need no cluster of your own.
+			and waiting jobs with their reasons. In the dashboard, you can open, follow and
+			change jobs. Press ? to show the keys of a screen, or q to quit. --demo shows a
+			made-up cluster, so you do not need a cluster of your own.
 
 			With --once, print a summary, the allocatable and idle resources of the nodes, the
 			queues, and the pods and jobs of the namespace, and exit. The idle
@@ -61,7 +61,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 			# Read-only, without colours
 			NO_COLOR=1 vcctl top --readonly
 
-			# With Slurm's names of states
+			# With Slurm's state names
 			vcctl top --slurm
 
 			# Try the dashboard without a cluster
@@ -73,7 +73,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 			# For a script: the number of running jobs in all namespaces
 			vcctl top --once -A -o json | jq .summary.jobs.Running
 
-			# All namespaces, repeatedly
+			# Print all namespaces repeatedly
 			watch vcctl top --once -A`),
 		Args: cli.NoArgs(f),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -84,14 +84,14 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.once, "once", false, "Print once and exit")
+	flags.BoolVar(&o.once, "once", false, "Print a summary once and exit")
 	o.value.AddFlag(cmd)
 	flags.Lookup("output").Usage = "With --once: json or yaml"
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Show pods and jobs of all namespaces (the dashboard does so by default, unless -n is given)")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Show pods and jobs in all namespaces (default in the dashboard, unless -n is given)")
 	flags.BoolVar(&o.dashboard.ReadOnly, "readonly", false, "Disable the keys that make changes")
-	flags.BoolVar(&o.dashboard.SlurmWords, "slurm", false, "Show Slurm's names of states and reasons, such as PD (Resources)")
+	flags.BoolVar(&o.dashboard.SlurmWords, "slurm", false, "Show Slurm's state and reason names, such as PD (Resources)")
 	flags.BoolVar(&o.dashboard.Demo, "demo", false, "Show a made-up cluster, to try the dashboard")
-	flags.BoolVar(&o.dashboard.ASCII, "ascii", false, "Draw with ASCII characters only (default if the locale is not UTF-8)")
+	flags.BoolVar(&o.dashboard.ASCII, "ascii", false, "Use only ASCII characters (default if the locale is not UTF-8)")
 	flags.StringVar(&o.dashboard.Theme, "theme", "", "Colours: "+strings.Join(themes, ", ")+", or a custom theme (default: from the settings file, or auto)")
 	_ = cmd.RegisterFlagCompletionFunc("theme", cli.CompleteValues(themes...))
 	return cmd
@@ -101,7 +101,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 func (o *options) runOnce(cmd *cobra.Command, run func(context.Context, *options) error) error {
 	for _, name := range []string{"readonly", "ascii", "theme", "demo", "slurm"} {
 		if cmd.Flags().Changed(name) {
-			return usererror.Errorf("remove one of them", "--%s and --once cannot be combined: --%s applies only to the dashboard", name, name)
+			return usererror.Errorf("remove one of these options", "--%s and --once cannot be combined: --%s applies only to the dashboard", name, name)
 		}
 	}
 	if err := o.value.Validate(); err != nil {
@@ -117,11 +117,11 @@ func (o *options) showDashboard(cmd *cobra.Command) error {
 		return usererror.Errorf("add --once", "--output (-o) has no effect without --once")
 	}
 	if !streams.OutTTY || !streams.InTTY || streams.Env("TERM") == "dumb" {
-		return usererror.Errorf("to print once: "+cli.CommandPath(o.f, cmd)+" --once; to repeat it: watch "+cli.CommandPath(o.f, cmd)+" --once",
+		return usererror.Errorf("to print once: "+cli.CommandPath(o.f, cmd)+" --once; to print repeatedly: watch "+cli.CommandPath(o.f, cmd)+" --once",
 			"top shows a dashboard, which requires a suitable terminal for input and output")
 	}
 	if o.f.Dashboard == nil {
-		return usererror.Errorf("use vcctl, or "+cli.CommandPath(o.f, cmd)+" --once", "this program has no dashboard")
+		return usererror.Errorf("use vcctl, or "+cli.CommandPath(o.f, cmd)+" --once", "this program does not include a dashboard")
 	}
 	if o.f.NamespaceGiven() && !o.allNamespaces {
 		namespace, err := o.f.Namespace()

@@ -96,7 +96,7 @@ func (i *Info) readAPIs(c discovery.DiscoveryInterface) error {
 	}
 	switch missing := i.Server.Missing; {
 	case len(i.Server.APIs) == 0:
-		i.Warnings = append(i.Warnings, "the cluster serves none of vc's APIs; install vc with kubectl apply -f deploy/install.yaml")
+		i.Warnings = append(i.Warnings, "the cluster does not serve any of vc's APIs; install vc with kubectl apply -f deploy/install.yaml")
 	case len(missing) > 0:
 		i.Warnings = append(i.Warnings, fmt.Sprintf("the cluster does not serve %s because the CRDs of Volcano or of an older version of vc are installed", strings.Join(missing, ", ")))
 	}
@@ -202,6 +202,6 @@ func (i *Info) addComponent(name, told, source string) {
 		return
 	}
 	if theirs.Major() != ours.Major() || theirs.Minor() != ours.Minor() {
-		i.Warnings = append(i.Warnings, fmt.Sprintf("%s %s and this client %s have different versions and may be incompatible", name, told, i.Client.Version))
+		i.Warnings = append(i.Warnings, fmt.Sprintf("%s %s and this client %s have different versions and might be incompatible", name, told, i.Client.Version))
 	}
 }

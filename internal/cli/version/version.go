@@ -65,8 +65,8 @@ func newVersion(f *cli.Factory, run func(context.Context, *options) error) *cobr
 		Use:   "version",
 		Short: "Show the versions of this client and of the cluster",
 		Long: cli.FormatHelp(`
-			Show the versions of this client, of Kubernetes in the cluster, and of vc's components
-			that run there, and which of vc's APIs the cluster serves.
+			Show the versions of this client, of Kubernetes in the cluster, and of vc's
+			components in the cluster. Also show the vc APIs that the cluster serves.
 
 			Incompatibilities are shown as warnings: a scheduler of a different version, missing
 			kinds, Volcano's own kinds, or an unsupported Kubernetes version. An unreachable

@@ -133,8 +133,8 @@ func newSub(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 	set.StringVarP(&l.image, "image", "i", "", "Image of the container (default \"busybox\")")
 	set.Int32VarP(&l.min, "min", "m", 1, "Number of pods that must start together")
 	set.Int32VarP(&l.replicas, "replicas", "r", 1, "Number of pods")
-	set.StringVarP(&l.requests, "requests", "R", "cpu=1000m,memory=100Mi", "Requests of each pod")
-	set.StringVarP(&l.limits, "limits", "L", "", "Limits of each pod (default \"cpu=1000m,memory=100Mi\")")
+	set.StringVarP(&l.requests, "requests", "R", "cpu=1000m,memory=100Mi", "Resource requests of each pod")
+	set.StringVarP(&l.limits, "limits", "L", "", "Resource limits of each pod (default \"cpu=1000m,memory=100Mi\")")
 	set.StringVarP(&l.scheduler, "scheduler", "S", "", "Name of the scheduler (default \"volcano\")")
 	set.StringVarP(&l.shell, "command", "c", "", "Command of the container, split into words as in a shell")
 	return cmd
@@ -184,9 +184,9 @@ func newJobs(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 	}
 	l.addJob(f, cmd)
 	set := cmd.Flags()
-	set.StringVarP(&l.scheduler, "scheduler", "S", "", "Only jobs that use this scheduler")
-	set.BoolVarP(&l.allNamespaces, "all-namespaces", "A", false, "List the jobs of all namespaces")
-	set.StringVar(&l.selector, "selector", "", "Only jobs whose names contain this text; a text with =, != or in is a label selector")
+	set.StringVarP(&l.scheduler, "scheduler", "S", "", "Show only jobs that use this scheduler")
+	set.BoolVarP(&l.allNamespaces, "all-namespaces", "A", false, "List jobs in all namespaces")
+	set.StringVar(&l.selector, "selector", "", "Show only jobs whose names contain this text; a text with =, != or in is a label selector")
 	return cmd
 }
 

@@ -91,7 +91,7 @@ type observed struct {
 func (o observed) Reconcile(ctx context.Context, r reconcile.Request) (reconcile.Result, error) {
 	result, err := o.Reconciler.Reconcile(ctx, r)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		log.FromContext(ctx).V(1).Info("The namespace is being deleted; nothing is created in it", "reason", err.Error())
+		log.FromContext(ctx).V(1).Info("The namespace is being deleted, so no objects are created in it", "reason", err.Error())
 		return reconcile.Result{RequeueAfter: Longest}, nil
 	}
 	if err != nil {

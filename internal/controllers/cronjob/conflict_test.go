@@ -56,11 +56,11 @@ func TestWhatTheAPIServerAnswers(t *testing.T) {
 		"the namespace is being deleted":  {create: ending, scheduled: true, events: []string{"Warning NamespaceTerminating job not created: the namespace is being deleted"}},
 		"the API server refuses it":       {create: errors.New("no"), again: true, events: []string{"Warning FailedCreate job " + due + ": no"}},
 		"another one is replaced": {policy: batchv1alpha1.ReplaceConcurrent, cached: old, active: []string{due}, scheduled: true, events: []string{
-			"Normal ReplaceConcurrent Job c-29751842 is replaced by the job for 2026-07-27T00:03:00Z", "Normal SuccessfulDelete Deleted job c-29751842", "Normal SuccessfulCreate Created job " + due}},
+			"Normal ReplaceConcurrent Job c-29751842 is replaced by the job scheduled for 2026-07-27T00:03:00Z", "Normal SuccessfulDelete Deleted job c-29751842", "Normal SuccessfulCreate Created job " + due}},
 		"another one cannot be deleted": {policy: batchv1alpha1.ReplaceConcurrent, cached: old, delete: errors.New("no"), again: true, events: []string{
-			"Normal ReplaceConcurrent Job c-29751842 is replaced by the job for 2026-07-27T00:03:00Z", "Warning FailedDelete job c-29751842: no"}},
+			"Normal ReplaceConcurrent Job c-29751842 is replaced by the job scheduled for 2026-07-27T00:03:00Z", "Warning FailedDelete job c-29751842: no"}},
 		"another one is no longer what was seen": {policy: batchv1alpha1.ReplaceConcurrent, cached: old, delete: apierrors.NewConflict(jobs, "c-29751842", errors.New("uid")), active: []string{due}, scheduled: true,
-			events: []string{"Normal ReplaceConcurrent Job c-29751842 is replaced by the job for 2026-07-27T00:03:00Z", "Normal SuccessfulDelete Deleted job c-29751842", "Normal SuccessfulCreate Created job " + due}},
+			events: []string{"Normal ReplaceConcurrent Job c-29751842 is replaced by the job scheduled for 2026-07-27T00:03:00Z", "Normal SuccessfulDelete Deleted job c-29751842", "Normal SuccessfulCreate Created job " + due}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

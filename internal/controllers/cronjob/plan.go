@@ -231,12 +231,12 @@ func (p *Plan) createDueJob(c *batchv1alpha1.CronJob, status *batchv1alpha1.Cron
 func (p *Plan) applyConcurrencyPolicy(c *batchv1alpha1.CronJob, status *batchv1alpha1.CronJobStatus, jobs []*batchv1alpha1.Job, due time.Time) bool {
 	switch c.Spec.ConcurrencyPolicy {
 	case batchv1alpha1.ForbidConcurrent:
-		p.appendEvent(corev1.EventTypeNormal, forbidConcurrent, "Job %s is still running and concurrencyPolicy is Forbid: the job for %s waits until it ends", status.Active[0].Name, due.Format(time.RFC3339))
+		p.appendEvent(corev1.EventTypeNormal, forbidConcurrent, "Job %s is still running and concurrencyPolicy is Forbid: the job scheduled for %s waits until the running job ends", status.Active[0].Name, due.Format(time.RFC3339))
 		return false
 	case batchv1alpha1.ReplaceConcurrent:
 		for _, j := range jobs {
 			if !IsEndedPhase(j.Status.State.Phase) && j.DeletionTimestamp == nil {
-				p.appendEvent(corev1.EventTypeNormal, replaceConcurrent, "Job %s is replaced by the job for %s", j.Name, due.Format(time.RFC3339))
+				p.appendEvent(corev1.EventTypeNormal, replaceConcurrent, "Job %s is replaced by the job scheduled for %s", j.Name, due.Format(time.RFC3339))
 				p.Delete = append(p.Delete, j)
 			}
 		}

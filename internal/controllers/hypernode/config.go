@@ -71,7 +71,7 @@ func parseConfig(text string) (settings, field.ErrorList) {
 	root := field.NewPath(ConfigKey)
 	if err := yaml.UnmarshalStrict([]byte(text), &f); err != nil {
 		return settings{}, field.ErrorList{field.Invalid(root, "", fmt.Sprintf("is not a valid configuration: %v; "+
-			"it must contain a list networkTopologyDiscovery of entries with source, enabled, interval, credentials and config", err))}
+			"the configuration must contain a list networkTopologyDiscovery whose entries have the fields source, enabled, interval, credentials and config", err))}
 	}
 	var s settings
 	var errs field.ErrorList
@@ -132,7 +132,7 @@ func parseLabel(config json.RawMessage, path *field.Path) ([]topology, field.Err
 		}
 		wrong := checkNetworkType(name, t.name, labels, path.Key(name))
 		if other, ok := used[t.name]; ok && len(wrong) == 0 {
-			wrong = append(wrong, field.Invalid(path.Key(name), name, fmt.Sprintf("becomes %q in the names of HyperNodes, as does %q; rename one of them", t.name, other)))
+			wrong = append(wrong, field.Invalid(path.Key(name), name, fmt.Sprintf("becomes %q in HyperNode names, and so does %q; rename one of these network types", t.name, other)))
 		}
 		used[t.name] = name
 		errs = append(errs, wrong...)
@@ -152,7 +152,7 @@ func checkNetworkType(name, clean string, labels []string, path *field.Path) fie
 		errs = append(errs, field.TooLong(path, name, maxTypeName))
 	}
 	if clean == "" {
-		errs = append(errs, field.Invalid(path, name, "must contain a letter or a digit, because it becomes part of the names of HyperNodes"))
+		errs = append(errs, field.Invalid(path, name, "must contain a letter or a digit, because it becomes part of HyperNode names"))
 	}
 	for i, label := range labels {
 		at := path.Index(i).Child("nodeLabel")
@@ -164,7 +164,7 @@ func checkNetworkType(name, clean string, labels []string, path *field.Path) fie
 		}
 	}
 	if n := len(labels); n == 0 || labels[n-1] != corev1.LabelHostname {
-		errs = append(errs, field.Required(path, "the last level must be the nodes, with nodeLabel: "+corev1.LabelHostname))
+		errs = append(errs, field.Required(path, "the last level must be the node level, with nodeLabel: "+corev1.LabelHostname))
 	} else if n == 1 {
 		errs = append(errs, field.Required(path, "specify at least one level above "+corev1.LabelHostname))
 	}

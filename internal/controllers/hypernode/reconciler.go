@@ -239,6 +239,6 @@ func (r *Reconciler) recordProblem(about *corev1.ConfigMap, reason string, wrong
 		text = wrong.Error()
 	}
 	if r.told.New(r.ConfigMap, reason, text) && text != "" {
-		r.Recorder.Event(about, corev1.EventTypeWarning, reason, text+"; the HyperNodes that were discovered earlier are not changed")
+		r.Recorder.Event(about, corev1.EventTypeWarning, reason, text+"; previously discovered HyperNodes are not changed")
 	}
 }

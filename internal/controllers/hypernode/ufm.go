@@ -110,7 +110,7 @@ func requestPorts(ctx context.Context, s *ufmSource, c credentials) ([]port, err
 	}
 	var ports []port
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&ports); err != nil {
-		return nil, fmt.Errorf("UFM %s: list of ports: %w", s.endpoint.Host, err)
+		return nil, fmt.Errorf("UFM %s: port list: %w", s.endpoint.Host, err)
 	}
 	return ports, nil
 }

@@ -54,7 +54,7 @@ func (b *beginning) isOlderThan(ctx context.Context, api client.Reader, resource
 }
 
 // errOutdated means that the plan was made from an outdated version of the job.
-var errOutdated = errors.New("the cache contains a version of the job from before this process started")
+var errOutdated = errors.New("the cached version of the job is older than this process")
 
 // verifyCurrent verifies that the cached job is current. It does so once for each job that has not changed since this
 // process started. This is necessary because the caches of a new process may have been filled from an outdated API

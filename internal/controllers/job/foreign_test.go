@@ -45,10 +45,10 @@ func TestObjectsThatAreNotTheJobsAreNotTouched(t *testing.T) {
 		says   string // part of an event; "" for no event
 		starts bool
 	}{
-		"a Secret of the user":                  {secret(nobodys("job-ssh")), "Secret job-ssh exists but was not created for this job, so vc does not change it", false},
-		"a Secret of another controller":        {secret(anothers("job-ssh")), "Secret job-ssh exists but was not created for this job, so vc does not change it", false},
-		"a ConfigMap of the user":               {hosts(nobodys("job-svc")), "ConfigMap job-svc exists but was not created for this job, so vc does not change it", false},
-		"a ConfigMap of another controller":     {hosts(anothers("job-svc")), "ConfigMap job-svc exists but was not created for this job, so vc does not change it", false},
+		"a Secret of the user":                  {secret(nobodys("job-ssh")), "Secret job-ssh exists but was not created for this job, so vc does not change this object", false},
+		"a Secret of another controller":        {secret(anothers("job-ssh")), "Secret job-ssh exists but was not created for this job, so vc does not change this object", false},
+		"a ConfigMap of the user":               {hosts(nobodys("job-svc")), "ConfigMap job-svc exists but was not created for this job, so vc does not change this object", false},
+		"a ConfigMap of another controller":     {hosts(anothers("job-svc")), "ConfigMap job-svc exists but was not created for this job, so vc does not change this object", false},
 		"a Service of the user":                 {service(corev1.ServiceSpec{ClusterIP: "10.0.0.1"}), "Service job exists but was not created for this job: the host names of the job's pods do not resolve", true},
 		"a Service of the user that is as ours": {service(headless), "", true},
 	}

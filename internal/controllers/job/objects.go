@@ -65,10 +65,10 @@ func (a *application) ensureObject(ctx context.Context, o pluginapi.Object) erro
 func (a *application) handleForeign(o pluginapi.Object, there client.Object) error {
 	what := fmt.Sprintf("%s %s exists but was not created for this job", kindOfObject(there), there.GetName())
 	if o.Foreign == nil {
-		return fmt.Errorf("%s, so vc does not change it; delete it, or give the job another name", what)
+		return fmt.Errorf("%s, so vc does not change this object; delete the object, or give the job another name", what)
 	}
 	if warning := o.Foreign(there); warning != "" {
-		a.recordEvent(plan.Event{Type: corev1.EventTypeWarning, Reason: string(batchv1alpha1.PluginError), Message: what + ": " + warning + "; delete it, or give the job another name"})
+		a.recordEvent(plan.Event{Type: corev1.EventTypeWarning, Reason: string(batchv1alpha1.PluginError), Message: what + ": " + warning + "; delete the object, or give the job another name"})
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func TestADependencyOnManyJobs(t *testing.T) {
 			p := plan.Compute(plan.Input{Job: waiting, Related: related, Now: epoch})
 			said := ""
 			for _, e := range p.Events {
-				if strings.Contains(e.Message, "does not start yet") {
+				if strings.Contains(e.Message, "cannot start yet") {
 					said = e.Message
 				}
 			}

@@ -12,10 +12,10 @@ import (
 // The metrics have the same names as in Volcano.
 var (
 	succeededFlows = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "volcano_jobflow_succeed_phase_count", Help: "Number of times a JobFlow of the namespace entered the phase Succeed.",
+		Name: "volcano_jobflow_succeed_phase_count", Help: "Number of times a JobFlow in the namespace entered the phase Succeed.",
 	}, []string{"jobflow_namespace"})
 	failedFlows = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "volcano_jobflow_failed_phase_count", Help: "Number of times a JobFlow of the namespace entered the phase Failed.",
+		Name: "volcano_jobflow_failed_phase_count", Help: "Number of times a JobFlow in the namespace entered the phase Failed.",
 	}, []string{"jobflow_namespace"})
 	registerMetrics = sync.OnceFunc(func() { metrics.Registry.MustRegister(succeededFlows, failedFlows) })
 )

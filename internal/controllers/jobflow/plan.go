@@ -177,9 +177,9 @@ func (p *planner) updateJobList(status *flowv1alpha1.JobFlowStatus) {
 
 // recordLost records events about jobs that were deleted before they ended. A failed flow does not re-create them.
 func (p *planner) recordLost(failed bool) {
-	then := "the job is created again"
+	then := "the job is re-created"
 	if failed {
-		then = "the flow has failed, and no further jobs are created"
+		then = "the flow has failed, so no further jobs are created"
 	}
 	for _, name := range p.lost {
 		p.appendEvent(corev1.EventTypeWarning, jobGone, "job %s was deleted before it ended; %s", name, then)
@@ -219,7 +219,7 @@ func (p *planner) startStepIfReady(step *flowv1alpha1.Flow) {
 	}
 	template := p.in.Templates[step.Name]
 	if template == nil {
-		p.appendEvent(corev1.EventTypeWarning, noTemplate, "step %s waits: JobTemplate %s does not exist in namespace %s; create it", step.Name, step.Name, p.in.Flow.Namespace)
+		p.appendEvent(corev1.EventTypeWarning, noTemplate, "step %s waits: JobTemplate %s does not exist in namespace %s; create the JobTemplate", step.Name, step.Name, p.in.Flow.Namespace)
 		return
 	}
 	job, err := flowv1alpha1.StepJob(p.in.Flow, step, template)
@@ -279,7 +279,7 @@ func (p *planner) isProbeValid(step *flowv1alpha1.Flow) bool {
 			}
 		}
 		if !known {
-			p.appendEvent(corev1.EventTypeWarning, noSuchTask, "step %s waits because no target has the task %s, which its probe specifies", step.Name, task)
+			p.appendEvent(corev1.EventTypeWarning, noSuchTask, "step %s waits because none of its targets has the task %s, which its probe specifies", step.Name, task)
 			return false
 		}
 	}
@@ -332,10 +332,10 @@ func (p *planner) explainSilence(probe Probe) string {
 	text := fmt.Sprintf("a step waits: the pods of task %s of job %s are running, but not all of them respond to vcd on port %d (%s)", probe.Task, probe.Job, probe.Port, probe.Network)
 	arguments, names := p.in.Jobs[probe.Job].Spec.Plugins["svc"]
 	if names && !slices.Contains(arguments, "--disable-network-policy") && !slices.Contains(arguments, "--disable-network-policy=true") {
-		return text + "; if the cluster enforces NetworkPolicies, the policy that the job's svc plugin creates admits only the job's own pods: pass --disable-network-policy to the svc plugin, " +
-			"or add a NetworkPolicy that admits vcd's namespace"
+		return text + "; if the cluster enforces NetworkPolicies, the policy that the job's svc plugin creates allows traffic only from the job's own pods: pass --disable-network-policy to the svc plugin, " +
+			"or add a NetworkPolicy that allows traffic from vcd's namespace"
 	}
-	return text + "; correct the probe's port and path, or the server in the task"
+	return text + "; correct the probe's port and path, or fix the server in the task"
 }
 
 func findTaskByName(job *batchv1alpha1.Job, name string) *batchv1alpha1.TaskSpec {

@@ -185,7 +185,7 @@ func TestAProbeOfATaskOfNobodyIsTold(t *testing.T) {
 	w := newWorld(t, flowv1alpha1.Flow{Name: "a"}, b)
 	w.look()
 	w.look()
-	w.want("make f-a", "TaskNotFound: step b waits because no target has the task typo, which its probe specifies")
+	w.want("make f-a", "TaskNotFound: step b waits because none of its targets has the task typo, which its probe specifies")
 }
 
 func TestAFlowFailsWithOneOfItsJobs(t *testing.T) {
@@ -233,7 +233,7 @@ func TestAJobThatWasDeletedBeforeItEndedIsMadeAnew(t *testing.T) {
 	w.is("f-a", batchv1alpha1.Running, corev1.PodRunning)
 	delete(w.in.Jobs, "f-a")
 	w.look()
-	w.want("make f-a", "JobGone: job f-a was deleted before it ended; the job is created again", "make f-a")
+	w.want("make f-a", "JobGone: job f-a was deleted before it ended; the job is re-created", "make f-a")
 }
 
 func TestAFlowThatHasFailedMakesNoJobAnew(t *testing.T) {
@@ -243,7 +243,7 @@ func TestAFlowThatHasFailedMakesNoJobAnew(t *testing.T) {
 	w.is("f-b", batchv1alpha1.Failed, corev1.PodFailed)
 	delete(w.in.Jobs, "f-a")
 	w.look()
-	w.want("make f-a", "make f-b", "JobGone: job f-a was deleted before it ended; the flow has failed, and no further jobs are created")
+	w.want("make f-a", "make f-b", "JobGone: job f-a was deleted before it ended; the flow has failed, so no further jobs are created")
 }
 
 func TestJobsOfAFlowThatSucceededAreDeletedIfItSaysSo(t *testing.T) {
@@ -263,7 +263,7 @@ func TestAMissingTemplateIsToldAndComesLater(t *testing.T) {
 	w := newWorld(t, flowv1alpha1.Flow{Name: "a"})
 	delete(w.in.Templates, "a")
 	w.look()
-	w.want("TemplateNotFound: step a waits: JobTemplate a does not exist in namespace default; create it")
+	w.want("TemplateNotFound: step a waits: JobTemplate a does not exist in namespace default; create the JobTemplate")
 	w.template("a")
 	w.look()
 	w.want("make f-a")

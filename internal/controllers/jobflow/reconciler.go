@@ -205,7 +205,7 @@ func (r *Reconciler) createStepJob(ctx context.Context, f *flowv1alpha1.JobFlow,
 	if metav1.IsControlledBy(there, f) {
 		return nil // the cache is outdated
 	}
-	r.recordEvent(f, Event{corev1.EventTypeWarning, foreignJob, fmt.Sprintf("job %s exists but does not belong to this flow, so its step waits; delete the job or rename the flow", job.Name)})
+	r.recordEvent(f, Event{corev1.EventTypeWarning, foreignJob, fmt.Sprintf("job %s exists but does not belong to this flow, so the step waits; delete the job or rename the flow", job.Name)})
 	return fmt.Errorf("a job that does not belong to this flow has this name")
 }
 

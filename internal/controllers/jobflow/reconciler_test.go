@@ -63,7 +63,7 @@ func TestWhatTheAPIServerAnswersToAStep(t *testing.T) {
 		"the namespace is going away": {create: ending, events: []string{"Warning NamespaceTerminating job not created: the namespace is being deleted"}},
 		"it is refused":               {create: errors.New("no"), again: true, events: []string{"Warning FailedCreate job f-a: no"}},
 		"a job of others has its name": {objects: []client.Object{foreign}, again: true, events: []string{
-			"Warning ForeignJob job f-a exists but does not belong to this flow, so its step waits; delete the job or rename the flow",
+			"Warning ForeignJob job f-a exists but does not belong to this flow, so the step waits; delete the job or rename the flow",
 			"Warning FailedCreate job f-a: a job that does not belong to this flow has this name"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -28,7 +28,7 @@ func (p *planner) retryFailed(status *flowv1alpha1.JobFlowStatus) {
 	status.JobStatusList = slices.DeleteFunc(slices.Clone(status.JobStatusList), func(s flowv1alpha1.JobStatus) bool {
 		again := p.failedBefore(s.State, s.EndTimestamp.Time)
 		if again {
-			p.appendEvent(corev1.EventTypeNormal, stepRetried, "job %s ended as %s; its step runs again", s.Name, s.State)
+			p.appendEvent(corev1.EventTypeNormal, stepRetried, "job %s ended with state %s; its step runs again", s.Name, s.State)
 		}
 		return again
 	})

@@ -30,7 +30,7 @@ func TestAFailedStepRunsAgainAndTheFlowGoesOn(t *testing.T) {
 		w.in.Gone["f-b"] = failed // the controller remembers how it ended
 		w.look()
 		w.phase(flowv1alpha1.Running)
-		w.want("StepRetried: job f-b ended as "+string(phase)+"; its step runs again", "delete f-b", "make f-b")
+		w.want("StepRetried: job f-b ended with state "+string(phase)+"; its step runs again", "delete f-b", "make f-b")
 		w.is("f-b", batchv1alpha1.Completed, corev1.PodSucceeded)
 		w.want("make f-c")
 		w.is("f-c", batchv1alpha1.Completed, corev1.PodSucceeded)
@@ -50,7 +50,7 @@ func TestAStepThatFailsAgainIsNotRetriedByItself(t *testing.T) {
 	w.look()
 	w.is("f-a", batchv1alpha1.Failed, corev1.PodFailed)
 	w.phase(flowv1alpha1.Failed)
-	w.want("make f-a", "StepRetried: job f-a ended as Failed; its step runs again", "delete f-a", "make f-a")
+	w.want("make f-a", "StepRetried: job f-a ended with state Failed; its step runs again", "delete f-a", "make f-a")
 }
 
 func TestARetriedJobThatIsGoneIsMadeAtOnce(t *testing.T) {
@@ -63,7 +63,7 @@ func TestARetriedJobThatIsGoneIsMadeAtOnce(t *testing.T) {
 	w.want("make f-a")
 	w.retry()
 	w.look()
-	w.want("StepRetried: job f-a ended as Failed; its step runs again", "make f-a")
+	w.want("StepRetried: job f-a ended with state Failed; its step runs again", "make f-a")
 }
 
 func TestARetriedStepWaitsUntilItsJobIsGone(t *testing.T) {

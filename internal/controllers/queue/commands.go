@@ -138,7 +138,7 @@ func (r *Reconciler) recordResult(q *schedulingv1beta1.Queue, c *busv1alpha1.Com
 	case c.Action == string(busv1alpha1.CloseQueueAction):
 		r.recorder.Event(q, corev1.EventTypeNormal, c.Action, "Close queue succeed")
 	default:
-		r.recorder.Eventf(q, corev1.EventTypeWarning, "CommandIssued", "Command %s ignored: action %q is not supported for a queue; supported: %s, %s",
+		r.recorder.Eventf(q, corev1.EventTypeWarning, "CommandIssued", "Command %s ignored: action %q is not supported for a queue; supported actions: %s, %s",
 			c.Name, c.Action, busv1alpha1.OpenQueueAction, busv1alpha1.CloseQueueAction)
 	}
 }

@@ -209,10 +209,10 @@ func (c *Cluster) Sheet(_ context.Context, job *snapshot.Job) (*jobstatus.Sheet,
 
 // EditJob returns an error.
 func (c *Cluster) EditJob(context.Context, *snapshot.Job, io.Reader, io.Writer, io.Writer) (said string, err error) {
-	return "", errors.New("the jobs of the demo cannot be edited")
+	return "", errors.New("jobs in the demo cannot be edited")
 }
 
 // Attach returns an error.
 func (c *Cluster) Attach(context.Context, screenapi.PodRef, io.Reader, io.Writer, io.Writer) error {
-	return errors.New("the pods of the demo run no programs")
+	return errors.New("pods in the demo do not run programs")
 }

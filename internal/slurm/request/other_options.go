@@ -63,7 +63,7 @@ var otherOptions = []Option{
 	restrictTo(Srun, newIgnored(newFlag("whole", 0, "Give steps all CPUs of their nodes"), "WHOLE", "")),
 	newIgnored(newOptional("propagate", 0, "LIMITS", "Propagate the resource limits of the shell"), "PROPAGATE", ""),
 	// Options that would change what runs, where it runs or what is guaranteed.
-	newRefused(newRequired("reservation", 0, "NAME", ""), "RESERVATION", "Volcano has no advance reservations"),
+	newRefused(newRequired("reservation", 0, "NAME", ""), "RESERVATION", "Volcano does not support advance reservations"),
 	newRefused(newRequired("deadline", 0, "TIME", ""), "DEADLINE", "jobs are not removed at a deadline; use --time and --begin"),
 	newRefused(newRequired("gpus-per-socket", 0, "N", ""), "GPUS_PER_SOCKET", "sockets are not distinguished; use --gpus-per-node"),
 	newRefused(newRequired("priority", 0, "N", ""), "PRIORITY", "use --qos to set the priority"),

@@ -36,7 +36,7 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 	{Long: "nodelist", Short: 'w', Arg: getopt.Required, Value: "HOSTS", Help: "Show only jobs on these Kubernetes nodes", Group: program.FilterGroup},
 	{Long: "reservation", Short: 'R', Arg: getopt.Required, Value: "NAME", Help: "Not supported: nodes cannot be reserved in advance", Group: program.FilterGroup},
 	{Long: "licenses", Short: 'L', Arg: getopt.Required, Value: "LIST", Help: "Not supported: licenses are not managed", Group: program.FilterGroup},
-	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to query: contexts of the kubeconfig, or all", Group: program.FilterGroup},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to query: kubeconfig contexts, or all", Group: program.FilterGroup},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
 	{Long: "accounts", Arg: getopt.Required, Value: "LIST", Hidden: true, Alias: "account"},
 	{Long: "nodes", Arg: getopt.Required, Value: "HOSTS", Hidden: true, Alias: "nodelist"},
@@ -52,14 +52,14 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 	{Long: "iterate", Short: 'i', Arg: getopt.Required, Value: "SECONDS", Help: "Repeat after this number of seconds until interrupted", Group: program.OutputGroup},
 	{Long: "long", Short: 'l', Help: "Print more columns", Group: program.OutputGroup},
 	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: `Output format, for example "%.18i %j"`, Group: program.OutputGroup},
-	{Long: "Format", Short: 'O', Arg: getopt.Required, Value: "FORMAT", Help: "Columns to print, by name: JobID:10,Name", Group: program.OutputGroup},
+	{Long: "Format", Short: 'O', Arg: getopt.Required, Value: "FORMAT", Help: "Columns to print, by name, for example JobID:10,Name", Group: program.OutputGroup},
 	{Long: "sort", Short: 'S', Arg: getopt.Required, Value: "LETTERS", Help: "Sort order: P,t,-p", Group: program.OutputGroup},
-	{Long: "start", Help: "Show the estimated start of pending jobs", Group: program.OutputGroup},
+	{Long: "start", Help: "Show the estimated start times of pending jobs", Group: program.OutputGroup},
 	{Long: "steps", Short: 's', Arg: getopt.Optional, Value: "LIST", Help: "List steps instead of jobs", Group: program.OutputGroup},
 	{Long: "only-job-state", Help: "Read only the job states; default columns: JOBID and STATE", Group: program.OutputGroup},
 	{Long: "noconvert", NoEffect: true, Help: "No effect: memory is printed in a suitable unit", Group: program.OutputGroup},
 	{Long: "priority", Short: 'P', NoEffect: true, Help: "No effect: each job is in one partition", Group: program.OutputGroup},
-	{Long: "notme", Help: "Only jobs of other users", Group: program.FilterGroup},
+	{Long: "notme", Help: "Show only jobs of other users", Group: program.FilterGroup},
 	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "Print JSON", Group: program.OutputGroup},
 	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "Print YAML", Group: program.OutputGroup},
 	{Long: "verbose", Short: 'v', Help: "Report options without effect", Group: program.OutputGroup},
@@ -69,18 +69,18 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 var Squeue = program.Program{Table: &squeueTable, Run: runSqueue,
 	Short: "List pending and running jobs",
 	Long: `
-		List jobs in Slurm's format. A partition is a queue. Node counts are numbers of
-		pods, and node names are names of Kubernetes nodes. The list contains the jobs in
-		all namespaces if you are allowed to list them, and otherwise only the jobs in
-		your namespace.`,
+		List jobs in Slurm's format. A partition is a queue. Node counts are pod
+		counts, and node names are the names of Kubernetes nodes. If you are allowed to
+		list jobs in all namespaces, the list contains these jobs; otherwise, it contains
+		only the jobs in your namespace.`,
 	Example: `
 		# All pending and running jobs
 		vcctl slurm squeue
 
-		# Your jobs and their estimated start
+		# Your jobs and their estimated start times
 		vcctl slurm squeue --me --start
 
-		# For scripts: number and state of all jobs of a user, including ended ones
+		# For scripts: number and state of all jobs of a user, including ended jobs
 		vcctl slurm squeue -h -o '%i %t' -t all -u mei`,
 }
 

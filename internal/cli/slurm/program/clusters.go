@@ -30,7 +30,7 @@ func (c *Call) selectedClusters() (names []string, given, all bool, err error) {
 	if names = SplitList(text); slices.Contains(names, "all") {
 		return known, true, true, nil
 	}
-	hint := "specify contexts of the kubeconfig: " + strings.Join(known, ", ") + ", or all"
+	hint := "specify kubeconfig contexts: " + strings.Join(known, ", ") + ", or all"
 	if len(names) == 0 {
 		return nil, true, false, usererror.Errorf(hint, "--clusters is empty")
 	}

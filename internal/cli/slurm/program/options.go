@@ -89,7 +89,7 @@ func InvalidNodesError(text string) error {
 
 // EmptyOptionError returns the error for an option with an empty value.
 func EmptyOptionError(option string) error {
-	return usererror.Errorf("specify a value; check for an unset shell variable", "--%s is empty", option)
+	return usererror.Errorf("specify a value; check whether a shell variable is unset", "--%s is empty", option)
 }
 
 // SplitList returns the non-empty words of a comma-separated list.
@@ -135,7 +135,7 @@ func (c *Call) RejectUnsupported(because map[string]string) error {
 
 // Reasons why options of several programs are not supported.
 const (
-	NoReservations = "Volcano has no advance reservations"
+	NoReservations = "Volcano does not support advance reservations"
 	NoLicenses     = "licenses are not managed"
 	NoFederations  = "clusters are not federated"
 )

@@ -103,11 +103,11 @@ func waitForHead(ctx context.Context, a *attach.Allocation, patience time.Durati
 			switch {
 			case ctx.Err() != nil: // reported by the case of ctx.Done
 			case ended.unseen:
-				a.PrintNotef("warning", "cannot watch job %s, so this command cannot detect its cancellation: %v", a.ID, ended.err)
+				a.PrintNotef("warning", "cannot watch job %s, so this command cannot detect whether the job is cancelled: %v", a.ID, ended.err)
 			case ended.err != nil:
-				return usererror.Errorf("sacct -j "+a.ID+" shows its record; run the command again to retry", "Job allocation %s has been revoked: %v", a.ID, ended.err)
+				return usererror.Errorf("sacct -j "+a.ID+" shows the record of the job; run the command again to retry", "Job allocation %s has been revoked: %v", a.ID, ended.err)
 			default:
-				return usererror.Errorf(jobstatus.StateMessage(ended.job), "Job allocation %s has been revoked: the job is %s", a.ID, ended.job.Status.State.Phase)
+				return usererror.Errorf(jobstatus.StateMessage(ended.job), "Job allocation %s has been revoked: the state of the job is %s", a.ID, ended.job.Status.State.Phase)
 			}
 		case a.Head = <-pods:
 			if told {

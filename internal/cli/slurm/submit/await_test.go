@@ -119,10 +119,10 @@ func TestWhoMayNotLookDoesNotAskWithoutEnd(t *testing.T) {
 // submitted.
 func TestWithoutNumbers(t *testing.T) {
 	t.Parallel()
-	const hint = "sbatch: hint: the controller accepted the job but did not assign a number; vc's job controller assigns one\n"
+	const hint = "sbatch: hint: the controller accepted the job but did not assign a number, so it is not vc's job controller\n"
 	for word, want := range map[string]golden.Result{
-		"-Jx":           {Out: "Submitted batch job x-x7k2p\n", Err: "sbatch: warning: the job has no number after 2s: this cluster assigns none, or vc's job controller is not running; use its name instead\n"},
-		"-a0-3":         {Out: "Submitted batch job sbatch-x7k2p\n", Err: "sbatch: warning: the job has no number after 2s: this cluster assigns none, or vc's job controller is not running; use its name instead\n"},
+		"-Jx":           {Out: "Submitted batch job x-x7k2p\n", Err: "sbatch: warning: the job has no number after 2s: this cluster does not assign job numbers, or vc's job controller is not running; use the job name instead\n"},
+		"-a0-3":         {Out: "Submitted batch job sbatch-x7k2p\n", Err: "sbatch: warning: the job has no number after 2s: this cluster does not assign job numbers, or vc's job controller is not running; use the job name instead\n"},
 		"-a0-15%4":      {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot limit the number of running array tasks; remove %4\n" + hint, Code: 1},
 		"-H":            {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot delay jobs; remove --hold\n" + hint, Code: 1},
 		"--begin=now+1": {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot delay jobs; remove --begin\n" + hint, Code: 1},
@@ -220,7 +220,7 @@ func TestTheControllerIsAway(t *testing.T) {
 		}), "-H", golden.Result{Out: "Submitted batch job 44\n", Err: note}},
 		"it comes back and has no numbers to give": {comes(func(job *batchv1alpha1.Job) {
 			job.Status.State = batchv1alpha1.JobState{Phase: batchv1alpha1.Pending, Reason: string(reason.JobHeldUser)}
-		}), "-H", golden.Result{Out: "Submitted batch job sbatch-x7k2p\n", Err: note + "sbatch: warning: the job has no number after 2s: this cluster assigns none, or vc's job controller is not running; use its name instead\n"}},
+		}), "-H", golden.Result{Out: "Submitted batch job sbatch-x7k2p\n", Err: note + "sbatch: warning: the job has no number after 2s: this cluster does not assign job numbers, or vc's job controller is not running; use the job name instead\n"}},
 		"it does not come": {func(*testing.T, *clitest.Server) {}, "-dafterok:1", golden.Result{Code: 1, Err: note +
 			"sbatch: error: Batch job submission failed: no job controller accepted the job within 7s\nsbatch: hint: the job was deleted before any pod ran; submit it again when vc's job controller is running\n"}},
 		"the job may not be looked at": {func(_ *testing.T, server *clitest.Server) {
@@ -261,9 +261,9 @@ func TestTheEndIsSeenAfterTheServerWasAway(t *testing.T) {
 		out, err     string
 	}{
 		"sbatch --wait":                         {"sbatch -Q -o /dev/null -W", slurmtest.HelloScript, batchv1alpha1.Completed, 0, "", away43},
-		"salloc, and the job was cancelled":     {"salloc -Q", "", batchv1alpha1.Terminated, 1, "", "salloc: error: Job allocation 43 has been revoked: the job is Terminated\n"},
-		"srun, and the job was cancelled":       {"srun -Q hostname", "", batchv1alpha1.Terminated, 1, "", "srun: error: Job allocation 43 has been revoked: the job is Terminated\n"},
-		"srun, and the job was deleted":         {"srun -Q hostname", "", "", 1, "", "srun: error: Job allocation 43 has been revoked: job 43 was deleted\nsrun: hint: sacct -j 43 shows its record; run the command again to retry\n"},
+		"salloc, and the job was cancelled":     {"salloc -Q", "", batchv1alpha1.Terminated, 1, "", "salloc: error: Job allocation 43 has been revoked: the state of the job is Terminated\n"},
+		"srun, and the job was cancelled":       {"srun -Q hostname", "", batchv1alpha1.Terminated, 1, "", "srun: error: Job allocation 43 has been revoked: the state of the job is Terminated\n"},
+		"srun, and the job was deleted":         {"srun -Q hostname", "", "", 1, "", "srun: error: Job allocation 43 has been revoked: job 43 was deleted\nsrun: hint: sacct -j 43 shows the record of the job; run the command again to retry\n"},
 		"sbatch --wait, and the job is deleted": {"sbatch -Q -o /dev/null -W", slurmtest.HelloScript, "", 1, "", away43 + "sbatch: error: job 43 was deleted\nsbatch: hint: submit it again\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -298,8 +298,8 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 		want  string
 	}{
 		"sbatch --wait":                 {"sbatch -o /dev/null -W --wrap true", batchv1alpha1.Completed, 0, "Submitted batch job"},
-		"salloc of a job that ends":     {"salloc", batchv1alpha1.Terminated, 1, "has been revoked: the job is Terminated"},
-		"srun of a job that ends":       {"srun hostname", batchv1alpha1.Terminated, 1, "has been revoked: the job is Terminated"},
+		"salloc of a job that ends":     {"salloc", batchv1alpha1.Terminated, 1, "has been revoked: the state of the job is Terminated"},
+		"srun of a job that ends":       {"srun hostname", batchv1alpha1.Terminated, 1, "has been revoked: the state of the job is Terminated"},
 		"scontrol wait_job that runs":   {"scontrol wait_job 81", batchv1alpha1.Running, 0, ""},
 		"scontrol wait_job that failed": {"scontrol wait_job 81", batchv1alpha1.Failed, 1, "Job 81 is no longer running"},
 	} {

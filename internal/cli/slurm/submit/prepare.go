@@ -55,7 +55,7 @@ func readDirectives(c *program.Call, s *jobInput, operands []string) (directive.
 const nextComponent = ":"
 
 func heterogeneousError() error {
-	return usererror.Errorf("submit the components as separate jobs, or create a Volcano Job with one task for each component", "heterogeneous jobs are not supported here")
+	return usererror.Errorf("submit the components as separate jobs, or create a Volcano Job with one task for each component", "heterogeneous jobs are not supported")
 }
 
 // startsMPI matches a line that uses srun as the process manager of an MPI library.
@@ -76,7 +76,7 @@ func checkDirectives(c *program.Call, s *jobInput, script *directive.Script) err
 		return heterogeneousError()
 	}
 	for _, line := range script.Slurm {
-		c.PrintNotef("error", "line %d: #SLURM is treated as #SBATCH; use #SBATCH", line)
+		c.PrintNotef("error", "line %d: #SLURM is treated as #SBATCH; use #SBATCH instead", line)
 	}
 	if line := findMPILine(s.script); line > 0 {
 		s.warnings = append(s.warnings, fmt.Sprintf("line %d: srun cannot start MPI programs through PMI here; replace srun with mpirun", line))
@@ -171,7 +171,7 @@ func missingPaths(needs []translate.Need) []string {
 		there := filepath.Dir(need.Path)
 		for ; len(there) > 1; there = filepath.Dir(there) {
 			if _, err := os.Stat(there); err == nil {
-				all = append(all, fmt.Sprintf("%s: %s does not exist; without it, the job fails at startup", need.Option, need.Path))
+				all = append(all, fmt.Sprintf("%s: %s does not exist; the job fails at startup unless this path exists", need.Option, need.Path))
 				break
 			}
 		}

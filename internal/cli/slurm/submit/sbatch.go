@@ -17,10 +17,11 @@ var sbatchTable = request.OptionTable(request.Sbatch, "SCRIPT [ARGS...]")
 var Sbatch = program.Program{Table: sbatchTable, Run: runSbatch,
 	Short: "Submit a batch script",
 	Long: `
-		Submit a script. It runs once, on the first node of the job; srun in the script
-		starts tasks on all nodes. Options are read from lines of the script that begin
-		with #SBATCH, from SBATCH_… variables and from the command line; later ones take
-		precedence. Without a script, standard input is read.
+		Submit a script. The script runs once, on the first node of the job; srun in the
+		script starts tasks on all nodes. Options are read from lines of the script that
+		begin with #SBATCH, from SBATCH_… variables and from the command line; later
+		sources take precedence. If no script is specified, the script is read from
+		standard input.
 
 		Each Slurm node is a pod: -N4 means four pods on four nodes. Use 'vcctl slurm
 		translate' to see the effect of each option. The site's settings, such as image,
@@ -37,7 +38,7 @@ var Sbatch = program.Program{Table: sbatchTable, Run: runSbatch,
 		vcctl slurm sbatch --array=0-99%10 run.sh
 		vcctl slurm sbatch -d afterok:1 run.sh
 
-		# Estimate when a job would start
+		# Estimate the start time of a job
 		vcctl slurm sbatch --test-only -N2 run.sh`,
 }
 
@@ -78,10 +79,10 @@ func printSubmitted(ctx context.Context, c *program.Call, s *jobInput, job *batc
 	switch {
 	case id != job.Name:
 	case ctx.Err() != nil:
-		c.PrintNotef("warning", "the job was submitted but has no number yet; use its name instead")
+		c.PrintNotef("warning", "the job was submitted but has no number yet; use the job name instead")
 		interruption = cli.ExitStatus(program.Interrupted)
 	default:
-		c.PrintNotef("warning", "the job has no number after %s: this cluster assigns none, or vc's job controller is not running; use its name instead", idPatience)
+		c.PrintNotef("warning", "the job has no number after %s: this cluster does not assign job numbers, or vc's job controller is not running; use the job name instead", idPatience)
 	}
 	text := "Submitted batch job " + id
 	switch {

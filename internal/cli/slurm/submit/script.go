@@ -77,7 +77,7 @@ func findScript(c *program.Call, name string) string {
 // searchedPathsHint returns a hint that describes where findScript searched for a missing script.
 func searchedPathsHint(name string) string {
 	if strings.Contains(name, "/") {
-		return "the file does not exist; without a file name, the script is read from standard input"
+		return "the file does not exist; omit the file name to read the script from standard input"
 	}
 	return "the script is neither in the working directory nor on PATH; use --wrap='COMMAND' to submit a command"
 }
@@ -86,7 +86,7 @@ func searchedPathsHint(name string) string {
 func readNodefile(r *request.Request, name string) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return usererror.Errorf("specify a file that lists nodes", "Unable to open file %s", name)
+		return usererror.Errorf("specify a file that contains a list of nodes", "Unable to open file %s", name)
 	}
 	var words []string
 	for line := range strings.Lines(string(text)) {

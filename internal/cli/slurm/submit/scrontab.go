@@ -32,19 +32,20 @@ var Scrontab = program.Program{Table: &scrontabTable, Run: runScrontab,
 	Short: "Submit jobs on a schedule",
 	Long: `
 		Manage a table of commands that run as batch jobs on a schedule. An entry has five
-		time fields as in cron (or @daily, @noon and so on) and a command. Lines that begin
-		with #SCRON before it set its sbatch options, for example '#SCRON -t 10 --mem=1G'.
-		A NAME=value line sets a variable for the commands below it.
+		time fields as in cron (or @daily, @noon and so on) and a command. To set sbatch
+		options of an entry, add lines that begin with #SCRON before the entry, for example
+		'#SCRON -t 10 --mem=1G'. A NAME=value line sets a variable for the commands below
+		this line.
 
 		FILE replaces the table; - means standard input. Each entry is a CronJob, which
 		'vcctl cronjob' also shows. An entry does not start while its previous job is
-		running. Entries that did not change are not updated. Times are in the job
+		running. Unchanged entries are not updated. Times are in the job
 		controller's time zone.`,
 	Example: `
-		# Replace the table with a file
+		# Replace the table with the contents of a file
 		cat my.cron | vcctl slurm scrontab -
 
-		# Print the table; edit it
+		# Print the table, or edit it
 		vcctl slurm scrontab -l
 		vcctl slurm scrontab -e`,
 }
@@ -120,7 +121,7 @@ func readCrontab(ctx context.Context, c *program.Call) (*crontab, error) {
 
 // noTableError returns the error for a user who has no table.
 func (t *crontab) noTableError() error {
-	return usererror.Errorf("use scrontab -e to create one", "no crontab for %s", t.user)
+	return usererror.Errorf("use scrontab -e to create a crontab", "no crontab for %s", t.user)
 }
 
 func (t *crontab) printTable() error {
@@ -143,7 +144,7 @@ func (t *crontab) removeTable(ctx context.Context) error {
 
 // emptyTable is the text that the editor shows to a user who has no table yet.
 const emptyTable = `# Lines are: minute hour day-of-month month day-of-week command
-# Set sbatch options for the next command in lines that begin with #SCRON:
+# Lines that begin with #SCRON set sbatch options for the next command:
 ##SCRON -t 10 --mem=1G
 # 0 4 * * * /path/to/program
 `

@@ -39,7 +39,7 @@ func (t *crontab) planEntry(ctx context.Context, e *scrontab.Entry) (*planned, e
 		return nil, usererror.Errorf("use sbatch options", "%v", err)
 	}
 	if option := forbiddenOption(parsed.Given); option != "" {
-		return nil, usererror.Errorf("remove the option: the schedule determines when the job starts", "--%s has no meaning in scrontab", option)
+		return nil, usererror.Errorf("remove the option: the schedule determines when the job starts", "--%s cannot be used in scrontab", option)
 	}
 	if len(parsed.Operands) > 0 {
 		return nil, usererror.Errorf("options start with -", "Invalid directive found in scrontab: %s", parsed.Operands[0])

@@ -58,7 +58,7 @@ var Srun = program.Program{Table: srunTable, Run: runSrun,
 	Long: `
 		Request an allocation, run a command in each of its tasks, show their output, and
 		end the allocation. The exit code is the highest exit code of the tasks; codes
-		above 128 mean a signal. Ctrl-C shows the status; another Ctrl-C within one second
+		above 128 indicate a signal. Ctrl-C shows the status; another Ctrl-C within one second
 		ends the tasks. Inside a job, srun starts a step on the nodes of the job; use
 		--jobid to do this from outside the job.`,
 	Example: `

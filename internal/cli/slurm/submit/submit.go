@@ -97,7 +97,7 @@ func waitForController(ctx context.Context, c *program.Call, cl client.WithWatch
 	case !ok:
 		return nil, usererror.Errorf("the job was deleted before any pod ran; submit it again when vc's job controller is running", notSubmitted+"no job controller accepted the job within %s", idPatience+awayPatience)
 	case !isOurs(now):
-		return nil, usererror.Errorf("the controller accepted the job but did not assign a number; vc's job controller assigns one", notSubmitted+"this cluster's job controller cannot %s; remove %s", what, option)
+		return nil, usererror.Errorf("the controller accepted the job but did not assign a number, so it is not vc's job controller", notSubmitted+"this cluster's job controller cannot %s; remove %s", what, option)
 	}
 	return now, nil
 }

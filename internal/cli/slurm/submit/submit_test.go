@@ -79,7 +79,7 @@ func TestWhereScriptsAreFound(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"./far.sh":   "sbatch: error: Unable to open file ./far.sh\nsbatch: hint: the file does not exist; without a file name, the script is read from standard input\n",
+		"./far.sh":   "sbatch: error: Unable to open file ./far.sh\nsbatch: hint: the file does not exist; omit the file name to read the script from standard input\n",
 		"nowhere.sh": "sbatch: error: Unable to open file nowhere.sh\nsbatch: hint: the script is neither in the working directory nor on PATH; use --wrap='COMMAND' to submit a command\n", "large.sh": "sbatch: error: the batch script is larger than 921600 bytes\nsbatch: hint: the script is stored in a ConfigMap: move large data to a separate file\n",
 	} {
 		if got, job, _, _ := submitted(t, batchRun("", "", name)); got.Code != 1 || got.Err != want || job != nil {
@@ -106,7 +106,7 @@ func TestFilesOfOptions(t *testing.T) {
 	}
 	for word, want := range map[string]string{
 		"-F" + bad:                         "sbatch: error: " + bad + " is not a list of nodes: the file is empty\nsbatch: hint: separate node names, or lists such as n[1-3], with spaces, commas or line breaks\n",
-		"-F" + dir + "/nosuch":             "sbatch: error: Unable to open file " + dir + "/nosuch\nsbatch: hint: specify a file that lists nodes\n",
+		"-F" + dir + "/nosuch":             "sbatch: error: Unable to open file " + dir + "/nosuch\nsbatch: hint: specify a file that contains a list of nodes\n",
 		"--export-file=" + dir + "/nosuch": "sbatch: error: Unable to open file " + dir + "/nosuch\nsbatch: hint: --export-file must contain NAME=value entries, each terminated by a NUL byte\n",
 	} {
 		if got, job, _, _ := submitted(t, batchRun("", slurmtest.HelloScript, word)); got.Code != 1 || got.Err != want || job != nil {
@@ -179,12 +179,12 @@ func TestWhatIsMissingOnAVolumeIsTold(t *testing.T) {
 	profile := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "slurm-profile", Namespace: "nlp"}, Data: map[string]string{
 		"profile.yaml": "defaultImage: base:1\nvolumes:\n- {name: here, mountPath: " + dir + ", emptyDir: {}}\n- {name: far, mountPath: /nosuchroot, emptyDir: {}}\n"}}
 	for words, want := range map[string]string{
-		"-o " + dir + "/logs/%j.out":        "sbatch: warning: --output=" + dir + "/logs/%j.out: " + dir + "/logs does not exist; without it, the job fails at startup\n",
+		"-o " + dir + "/logs/%j.out":        "sbatch: warning: --output=" + dir + "/logs/%j.out: " + dir + "/logs does not exist; the job fails at startup unless this path exists\n",
 		"-o " + dir + "/%j/x.out":           "",
 		"-o " + dir + "/x -e " + dir + "/y": "",
 		"-o /nosuchroot/logs/x":             "",
-		"-i " + dir + "/in -o /dev/null":    "sbatch: warning: --input=" + dir + "/in: " + dir + "/in does not exist; without it, the job fails at startup\n",
-		"-D " + dir + "/w -o /dev/null":     "sbatch: warning: --chdir=" + dir + "/w: " + dir + "/w does not exist; without it, the job fails at startup\n",
+		"-i " + dir + "/in -o /dev/null":    "sbatch: warning: --input=" + dir + "/in: " + dir + "/in does not exist; the job fails at startup unless this path exists\n",
+		"-D " + dir + "/w -o /dev/null":     "sbatch: warning: --chdir=" + dir + "/w: " + dir + "/w does not exist; the job fails at startup unless this path exists\n",
 		"-D " + dir + " -o x":               "",
 	} {
 		server := clitest.Start(t, golden.ClusterObjects()...)
@@ -200,7 +200,7 @@ func TestWhatIsMissingOnAVolumeIsTold(t *testing.T) {
 // These runs show the messages of srun and salloc before and instead of an allocation.
 func TestAllocationsThatAreNotMade(t *testing.T) {
 	t.Parallel()
-	const components = ": error: heterogeneous jobs are not supported here\n"
+	const components = ": error: heterogeneous jobs are not supported\n"
 	for line, want := range map[string]golden.Result{
 		"srun --mpi=list":       {Out: "MPI plugin types are...\n\tnone\n"},
 		"srun -n1 a : -n2 b":    {Err: "srun" + components + "srun: hint: submit the components as separate jobs, or create a Volcano Job with one task for each component\n", Code: 1},

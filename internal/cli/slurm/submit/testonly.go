@@ -37,7 +37,7 @@ func runTestOnly(ctx context.Context, c *program.Call, s *jobInput, r *translate
 		return err
 	}
 	if len(p.Status.Answers) == 0 {
-		return usererror.Errorf("the scheduler may be starting; try again later", "allocation failure: the scheduler did not answer")
+		return usererror.Errorf("the scheduler might be starting; try again later", "allocation failure: the scheduler did not respond")
 	}
 	a := &p.Status.Answers[0]
 	if a.Verdict == insightv1alpha1.VerdictNever {
@@ -100,7 +100,7 @@ func unknownStartReason(a *insightv1alpha1.Answer) string {
 	if a.Explanation == nil && a.Message != "" {
 		return a.Message
 	}
-	return "start time unknown: jobs ahead have no time limit"
+	return "start time unknown: jobs ahead of this job have no time limit"
 }
 
 func nodesText(a *insightv1alpha1.Answer) string {

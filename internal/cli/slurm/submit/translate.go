@@ -45,7 +45,8 @@ var Translate = program.Program{Name: "translate", Table: translateTable, Run: t
 		Objects that are applied this way have no owner, so the ConfigMap and the Secret
 		remain when the Job is deleted.
 
-		All options are sbatch options, except that -o json and -o yaml select the format.`,
+		The options are the same as for sbatch, except that -o json and -o yaml select the
+		output format.`,
 	Example: `
 		# Translate a script
 		vcctl slurm translate run.sh

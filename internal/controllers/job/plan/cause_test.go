@@ -60,7 +60,7 @@ func TestAFailedJobNamesTheCauseFirst(t *testing.T) {
 		"the first task": {running().task("a", 1).pod("a", 0, failed, ended(4, 0)).pod("w", 0, failed, ended(3, 0)).pod("w", 1, failed, ended(3, 0)),
 			reason.PodFailed, "w-0 exited with code 3"},
 		"the rule follows when some went well": {running().pod("w", 0, well).pod("w", 1, failed, ended(3, 0)), reason.PodFailed,
-			"w-1 exited with code 3; in task w, fewer pods than its minAvailable succeeded"},
+			"w-1 exited with code 3; in task w, fewer than minAvailable pods succeeded"},
 		"a time limit": {running().pod("w", 0, failed, endedBy(137, "Error", ""), saidOf("DeadlineExceeded", "Pod was active"), limited(2)).pod("w", 1, failed),
 			reason.DeadlineExceeded, "w-0 exceeded its time limit of 2s"},
 		"a long time limit": {running().pod("w", 0, failed, saidOf("DeadlineExceeded", ""), limited(3600)).pod("w", 1, failed),

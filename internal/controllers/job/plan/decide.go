@@ -61,7 +61,7 @@ func (b *builder) decideCommand() (decision, bool) {
 			}
 			return decision{action: action, why: why, command: c}, true
 		}
-		b.appendEvent(corev1.EventTypeWarning, string(batchv1alpha1.CommandIssued), "Command %s ignored: action %q is not supported for a whole job; supported: %v",
+		b.appendEvent(corev1.EventTypeWarning, string(batchv1alpha1.CommandIssued), "Command %s ignored: action %q is not supported for a whole job; supported actions: %v",
 			c.Name, c.Action, commandable)
 		b.appendWrites(DeleteCommand{Command: c})
 	}

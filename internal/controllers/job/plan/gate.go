@@ -155,7 +155,7 @@ func evaluateTerm(job *batchv1alpha1.Job, term batchv1alpha1.DependencyTerm, oth
 	switch {
 	case target != nil:
 	case term.Job.ID == 0:
-		return verdict{text: fmt.Sprintf("job %s was created and %s", term.Job, whenMet[term.Kind])}
+		return verdict{text: fmt.Sprintf("job %s has been created and %s", term.Job, whenMet[term.Kind])}
 	case term.Kind == batchv1alpha1.AfterOK || term.Kind == batchv1alpha1.AfterCorr:
 		return verdict{never: true, text: fmt.Sprintf("job %s no longer exists, and it is unknown whether it completed", term.Job)}
 	default:
@@ -191,7 +191,7 @@ var whenMet = map[batchv1alpha1.DependencyKind]string{
 // of the kind can never be met.
 var hadEnded = map[batchv1alpha1.DependencyKind]string{
 	batchv1alpha1.After: "has ended", batchv1alpha1.AfterAny: "has ended", batchv1alpha1.AfterOK: "ended without completing", batchv1alpha1.AfterNotOK: "has completed",
-	batchv1alpha1.AfterCorr: "has completed none of the corresponding tasks",
+	batchv1alpha1.AfterCorr: "has not completed any of the corresponding tasks",
 }
 
 // evaluateSingleton evaluates a singleton dependency. The job must wait for jobs with the same user and title that have
@@ -289,7 +289,7 @@ func evaluateCorresponding(job *batchv1alpha1.Job, term batchv1alpha1.Dependency
 		return verdict{met: true}
 	}
 	if whole.never {
-		return verdict{never: true, text: fmt.Sprintf("job %s has completed none of the corresponding tasks", describeJob(target))}
+		return verdict{never: true, text: fmt.Sprintf("job %s has not completed any of the corresponding tasks", describeJob(target))}
 	}
 	return verdict{text: fmt.Sprintf("job %s %s", describeJob(target), whenMet[batchv1alpha1.AfterCorr])}
 }
@@ -353,7 +353,7 @@ func (b *builder) recordGateStatus(status *batchv1alpha1.JobStatus) *obstacle {
 		b.requestPlanAfter(g.until.Sub(b.in.Now))
 	}
 	if old := b.in.Job.Status.State; old.Reason != string(g.code) || old.Message != g.text {
-		b.appendEvent(corev1.EventTypeNormal, string(g.code), "The job does not start yet: %s", g.text)
+		b.appendEvent(corev1.EventTypeNormal, string(g.code), "The job cannot start yet: %s", g.text)
 	}
 	return &obstacle{string(g.code), g.text}
 }

@@ -94,7 +94,7 @@ func TestWhatAGateSays(t *testing.T) {
 		"afterok of one that was not, and is gone": {in: waiting("afterok:7").with(func(j *batchv1alpha1.Job) { j.Status.Gate = &batchv1alpha1.JobGate{Failed: []string{"afterok:7"}} }),
 			code: reason.DependencyNeverSatisfied, text: "the job's dependency can never be satisfied: job 7 ended without completing (it no longer exists)"},
 		"afterok of one that is resting": {in: waiting("afterok:7").other(7, "a", batchv1alpha1.Aborted), code: reason.Dependency},
-		"afterok of a name that is none": {in: waiting("afterok:a"), code: reason.Dependency, text: "job ns/a was created and has completed"},
+		"afterok of a name that is none": {in: waiting("afterok:a"), code: reason.Dependency, text: "job ns/a has been created and has completed"},
 		"afterok of another namespace":   {in: waiting("afterok:elsewhere/a").other(7, "a", batchv1alpha1.Completed), code: reason.Dependency},
 		"afterok of an array":            {in: waiting("afterok:7").other(7, "a", batchv1alpha1.Completed, elements(batchv1alpha1.ArrayStatus{Succeeded: "0-9"})), met: "afterok:7"},
 		"afterok of one that failed in part": {in: waiting("afterok:7").other(7, "a", batchv1alpha1.Completed, elements(batchv1alpha1.ArrayStatus{Succeeded: "0-8", Failed: "9"})),

@@ -97,7 +97,7 @@ func phaseWithoutAction(job *batchv1alpha1.Job, n *counters) (phase batchv1alpha
 			return batchv1alpha1.Terminated, allCancelled
 		}
 		if n.requiredStarted(job) <= n.running+n.succeeded+n.failed {
-			return batchv1alpha1.Running, "minAvailable pods have started"
+			return batchv1alpha1.Running, "at least minAvailable pods have started"
 		}
 		return batchv1alpha1.Pending, ""
 	case batchv1alpha1.Running:
@@ -148,7 +148,7 @@ func settleRunning(job *batchv1alpha1.Job, n *counters) (batchv1alpha1.JobPhase,
 		return settleEnded(job, n)
 	}
 	if n.pending > total-n.requiredStarted(job) {
-		return batchv1alpha1.Pending, "fewer than minAvailable pods are left"
+		return batchv1alpha1.Pending, "fewer than minAvailable pods remain"
 	}
 	return batchv1alpha1.Running, ""
 }
@@ -159,7 +159,7 @@ func settleEnded(job *batchv1alpha1.Job, n *counters) (batchv1alpha1.JobPhase, s
 		for i := range job.Spec.Tasks {
 			t := &job.Spec.Tasks[i]
 			if t.MinAvailable != nil && n.tasks[t.Name].Phase["Succeeded"] < *t.MinAvailable {
-				return batchv1alpha1.Failed, "in task " + t.Name + ", fewer pods than its minAvailable succeeded"
+				return batchv1alpha1.Failed, "in task " + t.Name + ", fewer than minAvailable pods succeeded"
 			}
 		}
 	}
@@ -167,7 +167,7 @@ func settleEnded(job *batchv1alpha1.Job, n *counters) (batchv1alpha1.JobPhase, s
 		return batchv1alpha1.Failed, "fewer than minSuccess pods succeeded"
 	}
 	if n.succeeded >= job.Spec.MinAvailable {
-		return batchv1alpha1.Completed, "all pods have ended, and at least minAvailable succeeded"
+		return batchv1alpha1.Completed, "all pods have ended, and at least minAvailable pods succeeded"
 	}
 	return batchv1alpha1.Failed, "fewer than minAvailable pods succeeded"
 }
@@ -177,7 +177,7 @@ func settleRestarting(job *batchv1alpha1.Job, n *counters) (batchv1alpha1.JobPha
 		return batchv1alpha1.Failed, fmt.Sprintf("the job ran %d times; its maxRetry is %d", job.Status.RetryCount, job.Spec.MaxRetry)
 	}
 	if countReplicas(job)-n.terminating >= job.Spec.MinAvailable {
-		return batchv1alpha1.Pending, "the pods are being started again"
+		return batchv1alpha1.Pending, "the pods are being restarted"
 	}
 	return batchv1alpha1.Restarting, ""
 }

@@ -65,9 +65,9 @@ func TestAPhaseEndsByItself(t *testing.T) {
 		in   *story
 		want batchv1alpha1.JobPhase
 	}{
-		"pending until minAvailable pods have started": {
+		"pending until at least minAvailable pods have started": {
 			given(batchv1alpha1.Pending).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodPending), batchv1alpha1.Pending},
-		"running once minAvailable pods have started": {
+		"running once at least minAvailable pods have started": {
 			given(batchv1alpha1.Pending).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning), batchv1alpha1.Running},
 		"pods that have ended have started": {
 			given(batchv1alpha1.Pending).pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodFailed), batchv1alpha1.Running},

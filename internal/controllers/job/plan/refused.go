@@ -40,7 +40,7 @@ func (b *builder) retryRefused() {
 		}
 		if left := refusalTime(m.pod).Add(wait).Sub(b.in.Now); left > 0 {
 			b.requestPlanAfter(left)
-			b.refusal = &obstacle{string(reason.PodRefused), b.causeOfMember(m).text + "; it will be re-created shortly"}
+			b.refusal = &obstacle{string(reason.PodRefused), b.causeOfMember(m).text + "; the pod will be re-created shortly"}
 			continue
 		}
 		m.stop, m.stopMark = true, true
@@ -52,7 +52,7 @@ func (b *builder) retryRefused() {
 	if first == nil {
 		return
 	}
-	text := b.causeOfMember(first).text + "; it will be created again"
+	text := b.causeOfMember(first).text + "; the pod will be re-created"
 	if b.refused > 1 {
 		text += fmt.Sprintf(", and %d more", b.refused-1)
 	}

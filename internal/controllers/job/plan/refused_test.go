@@ -106,14 +106,14 @@ func TestWhatIsSaidOfARefusedPod(t *testing.T) {
 	in.Pods = nil
 	in.pod("w", 1, corev1.PodFailed, saidOf("OutOfcpu", "no cpu")).pod("w", 0, corev1.PodFailed, saidOf("OutOfpods", "too many pods"))
 	p := Compute(in.Input)
-	want := []Event{{Type: corev1.EventTypeWarning, Reason: string(reason.PodRefused), Message: "w-0 was rejected by its node (OutOfpods): too many pods; it will be created again, and 1 more"}}
+	want := []Event{{Type: corev1.EventTypeWarning, Reason: string(reason.PodRefused), Message: "w-0 was rejected by its node (OutOfpods): too many pods; the pod will be re-created, and 1 more"}}
 	if diff := cmp.Diff(want, p.Events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	waits := given(batchv1alpha1.Pending).group(schedulingv1beta1.PodGroupRunning).with(func(j *batchv1alpha1.Job) { j.Status.RefusedPods = 3 }).
 		pod("w", 0, corev1.PodFailed, saidOf("OutOfcpu", "no cpu"), func(p *corev1.Pod) { p.CreationTimestamp = metav1.Time{Time: noon} })
 	p = Compute(waits.Input)
-	if state := status(waits, &p).State; state.Reason != string(reason.PodRefused) || state.Message != "w-0 was rejected by its node (OutOfcpu): no cpu; it will be re-created shortly" {
+	if state := status(waits, &p).State; state.Reason != string(reason.PodRefused) || state.Message != "w-0 was rejected by its node (OutOfcpu): no cpu; the pod will be re-created shortly" {
 		t.Errorf("%+v", state)
 	}
 }

@@ -131,7 +131,7 @@ func TestWhatKeepsAJobPendingIsSaid(t *testing.T) {
 		"no queue": {
 			func() *story { s := given(""); s.Queue = nil; return s }(), "QueueMissing", "queue default does not exist"},
 		"an unknown plugin": {
-			given("").with(func(j *batchv1alpha1.Job) { j.Spec.Plugins = map[string][]string{"magic": {}} }), "PluginError", `spec.plugins[magic]: Invalid value: "magic": unable to find job plugin: magic; there are env, `},
+			given("").with(func(j *batchv1alpha1.Job) { j.Spec.Plugins = map[string][]string{"magic": {}} }), "PluginError", `spec.plugins[magic]: Invalid value: "magic": unable to find job plugin: magic; valid plugins are env, `},
 		"a claim that nobody made": {
 			given("").with(func(j *batchv1alpha1.Job) {
 				j.Spec.Volumes = []batchv1alpha1.VolumeSpec{{MountPath: "/d", VolumeClaimName: "data"}}

@@ -77,7 +77,7 @@ func rejectUnlistable(job *batchv1alpha1.Job, at *field.Path) field.ErrorList {
 	for _, name := range []string{svc.Name, tensorflow.Name} {
 		if _, asked := job.Spec.Plugins[name]; asked {
 			wrong = append(wrong, field.Forbidden(at.Key(name),
-				"the job has too many pods for this plugin, which lists their names: lower the replicas, or remove the plugin"))
+				"the job has too many pods for this plugin, which lists the pod names: lower the replicas, or remove the plugin"))
 		}
 	}
 	return wrong

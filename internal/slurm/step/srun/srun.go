@@ -52,7 +52,7 @@ func Run(ctx context.Context, args []string) int {
 		return 0
 	}
 	if slices.Contains(parsed.Operands, ":") {
-		return cmdutil.ReportError("srun", errors.New("heterogeneous jobs are not supported here; use srun --multi-prog to run several programs in a step"))
+		return cmdutil.ReportError("srun", errors.New("heterogeneous jobs are not supported; use srun --multi-prog to run several programs in a step"))
 	}
 	code, err := runStepCommand(ctx, parsed)
 	if err != nil {

@@ -85,7 +85,7 @@ func TestSteps(t *testing.T) {
 		"variables that steps do not read are told": {
 			"SLURM_NTASKS=2 SLURM_MPI_TYPE=pmix srun -n1 true; SLURM_NTASKS=2 SLURM_CPU_BIND=none SLURM_EXPORT_ENV=ALL srun -N1 true; srun -n1 srun --overlap -N1 true", 0, nil,
 			[]string{"srun: warning: SLURM_MPI_TYPE=pmix has no effect here", "srun: warning: SLURM_NTASKS=2 has no effect here"}},
-		"several programs by a colon": {"srun -n1 true : -n1 true", 1, nil, []string{"srun: error: heterogeneous jobs are not supported here; use srun --multi-prog to run several programs in a step"}},
+		"several programs by a colon": {"srun -n1 true : -n1 true", 1, nil, []string{"srun: error: heterogeneous jobs are not supported; use srun --multi-prog to run several programs in a step"}},
 		"the ways to MPI":             {"srun --mpi=list", 0, []string{"\tnone", "MPI plugin types are..."}, nil},
 		"the own job among others":    {"squeue -h -o %i -t PD; squeue -h -o %i -u root,somebody; squeue -h -o %i -t running,PD -u mei; squeue -h -o %A --me", 0, []string{"42", "42"}, nil},
 		"processors are waited for":   {"srun -n3 sh -c 'touch held; until [ -e go ]; do sleep 0.01; done' & until [ -e held ]; do sleep 0.01; done; srun -Q -n4 --overlap touch there; srun -Q -I -n2 true || echo busy; touch go; wait", 0, []string{"busy"}, []string{"srun: error: Unable to create step for job 42: Requested nodes are busy", "srun: hint: omit --immediate to wait for the nodes, or use --overlap to share processors with other steps"}},

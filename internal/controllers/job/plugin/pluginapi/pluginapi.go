@@ -54,7 +54,7 @@ func CreateOnce(wanted client.Object) Object {
 		Merge: func(existing client.Object, _ io.Reader) (client.Object, bool, error) {
 			return wanted, existing == nil, nil
 		},
-		Foreign: func(client.Object) string { return "the job uses it unchanged" },
+		Foreign: func(client.Object) string { return "the job uses this object unchanged" },
 	}
 }
 
