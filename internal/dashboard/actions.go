@@ -13,6 +13,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job/change"
+	"github.com/vc-batch/vc/internal/cli/queue"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
@@ -166,6 +167,13 @@ func sleepContext(ctx context.Context, d time.Duration) error {
 // EditJob opens a job in the user's editor, as vcctl job edit does. The editor uses the process's own terminal.
 func (h *hands) EditJob(ctx context.Context, job *snapshot.Job, _ io.Reader, _, _ io.Writer) (said string, err error) {
 	said, err = change.EditJob(ctx, h.f, h.cluster.Client, client.ObjectKeyFromObject(job.Object))
+	return said, h.toUserError(err)
+}
+
+// EditQueueObject opens a queue in the user's editor, as vcctl queue edit does. The editor uses the process's own
+// terminal.
+func (h *hands) EditQueueObject(ctx context.Context, name string, _ io.Reader, _, _ io.Writer) (said string, err error) {
+	said, err = queue.EditQueue(ctx, h.f, h.cluster.Client, name)
 	return said, h.toUserError(err)
 }
 

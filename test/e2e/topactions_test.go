@@ -30,7 +30,7 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 		})
 	}
 
-	m := terminal.New(t, 160, 45, "KUBECONFIG="+c.kubeconfig, "VCCTL_EDITOR=sed -i 's/replicas: 1/replicas: 2/'", "PATH="+binaries+":/bin:/usr/bin")
+	m := terminal.New(t, 160, 45, "KUBECONFIG="+c.kubeconfig, "VCCTL_EDITOR=sed -i 's/replicas: 1/replicas: 2/; s/^  weight: 3/  weight: 4/'", "PATH="+binaries+":/bin:/usr/bin")
 	m.Tmux("set-option", "-g", "set-clipboard", "on")
 	m.Types("vcctl top")
 	m.Shows("work", "huge", "live")
@@ -118,6 +118,8 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 	m.Presses("o", "y")
 	m.Shows("queue research will be opened")
 	state(schedulingv1beta1.QueueStateOpen)
+	m.Presses("C-e")
+	m.Shows("queue research edited")
 
 	m.Presses("4", "/", "C-u")
 	m.Tmux("send-keys", "-l", "name="+node)
@@ -148,7 +150,7 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 	m.Presses("q")
 	m.Shows("shell in default/work-main-0") // the screen from before the dashboard, with the shell
 
-	if got := c.kubectl("get", "queue", "research", "-o", "jsonpath={.spec.weight} {.spec.capability.cpu}"); got != "3 1" {
+	if got := c.kubectl("get", "queue", "research", "-o", "jsonpath={.spec.weight} {.spec.capability.cpu}"); got != "4 1" {
 		t.Errorf("weight and capability are %q", got)
 	}
 }

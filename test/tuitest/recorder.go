@@ -126,6 +126,11 @@ func (r *Recorder) EditJob(_ context.Context, job *snapshot.Job, _ io.Reader, _,
 	return r.recordCall("edit %s/%s", job.Namespace, job.Name)
 }
 
+// EditQueueObject records the queue.
+func (r *Recorder) EditQueueObject(_ context.Context, queue string, _ io.Reader, _, _ io.Writer) (string, error) {
+	return r.recordCall("edit queue %s in an editor", queue)
+}
+
 // Attach records the pod.
 func (r *Recorder) Attach(_ context.Context, pod screenapi.PodRef, _ io.Reader, _, _ io.Writer) error {
 	_, err := r.recordCall("attach %s/%s", pod.Namespace, pod.Name)

@@ -212,6 +212,11 @@ func (c *Cluster) EditJob(context.Context, *snapshot.Job, io.Reader, io.Writer, 
 	return "", errors.New("jobs in the demo cannot be edited")
 }
 
+// EditQueueObject returns an error.
+func (c *Cluster) EditQueueObject(context.Context, string, io.Reader, io.Writer, io.Writer) (said string, err error) {
+	return "", errors.New("queues in the demo cannot be edited in an editor; press e to change their limits")
+}
+
 // Attach returns an error.
 func (c *Cluster) Attach(context.Context, screenapi.PodRef, io.Reader, io.Writer, io.Writer) error {
 	return errors.New("pods in the demo do not run programs")

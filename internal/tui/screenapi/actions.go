@@ -32,6 +32,8 @@ type Actions interface {
 	Sheet(ctx context.Context, job *snapshot.Job) (*jobstatus.Sheet, error)
 	// EditJob opens a job in the user's editor and sends the change, as vcctl job edit does.
 	EditJob(ctx context.Context, job *snapshot.Job, in io.Reader, out, errOut io.Writer) (said string, err error)
+	// EditQueueObject opens a queue in the user's editor and sends the change, as vcctl queue edit does.
+	EditQueueObject(ctx context.Context, queue string, in io.Reader, out, errOut io.Writer) (said string, err error)
 	// Attach connects the terminal to a shell in a pod.
 	Attach(ctx context.Context, pod PodRef, in io.Reader, out, errOut io.Writer) error
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -34,6 +35,8 @@ func keyBindings() []screenapi.Binding {
 			Guard: screenapi.GuardForScreen((*Queues).closeRefusal), Do: screenapi.DoForScreen((*Queues).confirmClose)},
 		{Screen: name, Key: "e", Name: "edit", Help: "change weight, guarantee, deserved and capability of the queue; asks for confirmation", Footer: 22, Writes: true,
 			Guard: screenapi.GuardForScreen((*Queues).editRefusal), Do: screenapi.DoForScreen((*Queues).editLimits)},
+		{Screen: name, Key: "ctrl+e", Name: "editor", Help: "edit the queue in your editor, with the same checks as vcctl queue edit", Writes: true,
+			Guard: screenapi.GuardForScreen((*Queues).editRefusal), Do: screenapi.DoForScreen((*Queues).openEditor)},
 		{Screen: name, Key: "m", Name: "resource", Help: "show the next resource, here and in the heat maps", Footer: 23,
 			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 				return []screenapi.Effect{screenapi.SetResource{Resource: ctx.NextResource()}}
@@ -180,6 +183,14 @@ func (q *Queues) confirmSwitch(ctx *screenapi.Context, r *row, verb screenapi.Ve
 // runSwitch returns the Run that opens or closes a queue.
 func runSwitch(actions screenapi.Actions, verb screenapi.Verb, name string) *screenapi.Run {
 	return &screenapi.Run{Name: string(verb) + " queue " + name, Do: func(ctx context.Context) (string, error) { return actions.Queue(ctx, verb, name) }}
+}
+
+// openEditor opens the selected queue in the user's editor.
+func (q *Queues) openEditor(ctx *screenapi.Context) []screenapi.Effect {
+	name, edit := q.selectedQueue().Name, ctx.Actions.EditQueueObject
+	return []screenapi.Effect{screenapi.Shell{Name: "edit queue " + name, Do: func(ctx context.Context, in io.Reader, out, errOut io.Writer) (string, error) {
+		return edit(ctx, name, in, out, errOut)
+	}}}
 }
 
 func (q *Queues) editLimits(ctx *screenapi.Context) []screenapi.Effect {
