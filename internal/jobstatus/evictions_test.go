@@ -17,7 +17,7 @@ func evictedJob() *batchv1alpha1.Job {
 	job.Spec.Tasks = []batchv1alpha1.TaskSpec{{Name: "main", Replicas: 4}}
 	job.Status.Evictions = &batchv1alpha1.JobEvictions{Times: 2, Pods: 5, Last: batchv1alpha1.JobEviction{
 		At: metav1.NewTime(created.Add(10 * time.Hour)), Reason: "Preempted", Pods: 4, Tasks: map[string]string{"main": "0-3"},
-		Message: "nlp/urgent in the same queue default needs the resources: the priority of the waiting gang is higher (10 instead of 0)", Ran: &metav1.Duration{Duration: 10 * time.Hour},
+		Message: "nlp/urgent in the same queue default needs the resources: the waiting gang has a higher priority (10, compared with 0)", Ran: &metav1.Duration{Duration: 10 * time.Hour},
 	}}
 	return job
 }
@@ -25,7 +25,7 @@ func evictedJob() *batchv1alpha1.Job {
 func TestEvictionsAreToldWithWhoTookTheRoom(t *testing.T) {
 	t.Parallel()
 	const want = "2 times, last at 2026-11-22T13:00:00Z (4 pods: main-0-3, 10h of run time): " +
-		"nlp/urgent in the same queue default needs the resources: the priority of the waiting gang is higher (10 instead of 0)"
+		"nlp/urgent in the same queue default needs the resources: the waiting gang has a higher priority (10, compared with 0)"
 	if got := EvictionsText(evictedJob(), nil); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

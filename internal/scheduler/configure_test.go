@@ -97,7 +97,7 @@ tiers:
 `, want: []string{
 			"rescheduling: argument strategies[0].parms has no effect: the valid keys of strategies[0] are name, params",
 			"rescheduling: argument strategies[0].params.treshholds has no effect: the valid keys of strategies[0].params are thresholds, targetThresholds, thresholdPriorityClassName, nodeFit",
-			"rescheduling: argument strategies[1].params: must be a map, not [cpu]; ignored",
+			"rescheduling: argument strategies[1].params: must be a map, not [cpu]; the argument is ignored",
 		}},
 		"policies whose action is not there": {yaml: `
 actions: allocate
@@ -109,7 +109,7 @@ tiers:
   - {name: rescheduling, arguments: {strategies: [{name: lowNodeUtilization, params: {thresholds: {cpu: 20, pods: 20}, targetThresholds: {memory: 180}}}]}}
 `, want: []string{
 			"rescheduling: argument strategies[0].params.thresholds.pods has no effect: the valid keys of strategies[0].params.thresholds are cpu, memory",
-			"rescheduling: argument strategies[0].params.targetThresholds.memory: must be 0 to 100, not 180; the default is used",
+			"rescheduling: argument strategies[0].params.targetThresholds.memory: must be from 0 to 100, not 180; the default is used",
 			"overcommit: has no effect without action enqueue, which calls this policy",
 			"rescheduling: has no effect without action shuffle, which performs the evictions",
 		}},
@@ -117,7 +117,7 @@ tiers:
 actions: "allocate, shuffle"
 tiers: [{plugins: [{name: drf}, {name: fairshare}, {name: usage}, {name: deviceshare}, {name: rescheduling, arguments: {strategies: low}}]}]
 `, want: []string{
-			"rescheduling: argument strategies: must be a list, not low; ignored",
+			"rescheduling: argument strategies: must be a list, not low; the argument is ignored",
 			"rescheduling: the policy has no effect, because no strategies are configured; use lowNodeUtilization",
 			"usage: has no effect without a source of load metrics; configure a source under metrics (type, address)",
 			"rescheduling: has no effect without a source of load metrics; configure a source under metrics (type, address)",
@@ -133,7 +133,7 @@ tiers:
   - {name: resource-strategy-fit, arguments: {resources: {cpu: {type: MostAllocated, wieght: 2}}, sra: {enable: true, resources: x, weigth: 3, resourceWeight: {other: 2}}, proportional: {enabled: true, enable: true, resources: g, resourceProportion: {g.cpu: 1, g: 1}}}}
 `, want: []string{
 			"usage: argument thresholds.memory has no effect: the valid keys of thresholds are cpu, mem",
-			"usage: argument thresholds.cpu: must be 0 to 100, not -5; the default is used",
+			"usage: argument thresholds.cpu: must be from 0 to 100, not -5; the default is used",
 			"usage: argument estimator.requestRatio has no effect: the valid keys of estimator are request_ratio, burst_ratio, risk_threshold, risk_factor, be_cpu, be_mem",
 			"usage: argument estimator.burst_ratio: must be 0 or more, not -1; the default is used",
 			"resource-strategy-fit: argument resources.cpu.wieght has no effect: the valid keys of resources.cpu are type, weight",

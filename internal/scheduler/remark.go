@@ -31,7 +31,7 @@ func reportCappedPriority(s *cycle.Cycle, j *framework.Job) {
 	}
 	s.Out.Events = append(s.Out.Events, decision.Event{
 		Gang: gangObject(j.Gang), Type: corev1.EventTypeWarning, Reason: reasonCapped,
-		Message: fmt.Sprintf("the pods' priority %d is used instead of the PodGroup's class %s, because that class is a system class or is limited by a ResourceQuota, and not every pod has it; also set priorityClassName in the pods",
+		Message: fmt.Sprintf("the pods' priority %d is used instead of the PodGroup's priority class %s, because this class is a system class or is limited by a ResourceQuota, and not every pod has this class; also set priorityClassName in the pods",
 			j.Priority, j.PriorityClass),
 	})
 }
@@ -46,7 +46,7 @@ func reportIgnoredAnnotations(s *cycle.Cycle, j *framework.Job) {
 	var texts []string
 	if text, given := j.Annotations[keys.RunningEstimate]; given {
 		if d, err := time.ParseDuration(text); err != nil || d <= 0 {
-			texts = append(texts, fmt.Sprintf("%s: must be a duration such as 30m, not %q; the run time counts as unknown", keys.RunningEstimate, text))
+			texts = append(texts, fmt.Sprintf("%s: must be a duration such as 30m, not %q; the run time is treated as unknown", keys.RunningEstimate, text))
 		}
 	}
 	texts = append(texts, unreadableAnnotations(j)...)

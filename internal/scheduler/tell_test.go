@@ -54,7 +54,7 @@ func TestAPreemptorIsToldOnceAGangThatMakesRoom(t *testing.T) {
 	if len(evicted) != 5 {
 		t.Fatalf("evicted are %v, want all five", evicted)
 	}
-	const why = "default/urgent in the same queue default needs the resources: the priority of the waiting gang is higher (10 instead of 0)"
+	const why = "default/urgent in the same queue default needs the resources: the waiting gang has a higher priority (10, compared with 0)"
 	want := []string{"pod default/one-0 evicted: " + why, "4 pods of default/four evicted: " + why}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("what the preemptor is told (-want +got):\n%s", diff)

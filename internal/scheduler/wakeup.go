@@ -69,16 +69,16 @@ var wakeUps = []wakeUp{
 	{"a reservation ended", nil, func(w *waker, j *framework.Job) bool { return w.cycle.OutlivedReservation(j) }},
 	{"deleted pods changed", func(w *waker) bool { return w.lingering },
 		func(_ *waker, j *framework.Job) bool { return len(j.ParkedShapes)+len(j.Reserved) > 0 }},
-	{"capacities of nodes changed", func(w *waker) bool { return w.resized }, func(_ *waker, j *framework.Job) bool { return j.IsSizeBound() }},
+	{"node capacities changed", func(w *waker) bool { return w.resized }, func(_ *waker, j *framework.Job) bool { return j.IsSizeBound() }},
 	{"the topology changed", func(w *waker) bool { return w.regrouped }, func(_ *waker, j *framework.Job) bool { return j.IsStructured() }},
 	{"volumes or devices changed", func(w *waker) bool { return w.attached },
 		func(w *waker, j *framework.Job) bool { return w.cycle.AttachStamp(j) != j.AttachStamp }},
-	{"its queue has more free resources", nil, (*waker).queueImproved},
-	{"the limits of its queue changed", nil, (*waker).limitsShifted},
+	{"the gang's queue has more free resources", nil, (*waker).queueImproved},
+	{"the limits of the gang's queue changed", nil, (*waker).limitsShifted},
 	{"the cluster or its quota has more free resources", (*waker).clusterImproved, func(_ *waker, j *framework.Job) bool { return j.IsClusterBound() }},
-	{"the time that it waits for has passed", nil, func(w *waker, j *framework.Job) bool { return w.cycle.Reached(j, j.DueAt) }},
+	{"the time that the gang waits for has passed", nil, func(w *waker, j *framework.Job) bool { return w.cycle.Reached(j, j.DueAt) }},
 	{"nodes have more free resources", (*waker).nodesTouched, (*waker).nodesHelp},
-	{"resources are held for it", (*waker).nodesTouched, func(w *waker, j *framework.Job) bool { return w.cycle.MayUseHeld(j) }},
+	{"resources are held for the gang", (*waker).nodesTouched, func(w *waker, j *framework.Job) bool { return w.cycle.MayUseHeld(j) }},
 }
 
 func (b *book) newWaker(s *cycle.Cycle) *waker {

@@ -39,7 +39,7 @@ func TestAParkedGangIsTriedAgainForAReason(t *testing.T) {
 		want    string
 	}{
 		"nothing happened":                     {job: busy},
-		"nodes changed, and it is too large":   {job: tooLarge, changes: changes{resized: true}, want: "capacities of nodes changed"},
+		"nodes changed, and it is too large":   {job: tooLarge, changes: changes{resized: true}, want: "node capacities changed"},
 		"nodes changed, and it waits for room": {job: busy, changes: changes{resized: true}},
 		"a quota rose":                         {job: overQuota, changes: changes{quotas: true}, want: "the cluster or its quota has more free resources"},
 		"a quota rose, and nodes are full":     {job: busy, changes: changes{quotas: true}},

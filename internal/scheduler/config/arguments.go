@@ -66,7 +66,7 @@ func (a Arguments) Percent(key string, def float64, warn func(string)) float64 {
 	if v >= 0 && v <= 100 {
 		return v
 	}
-	warnArgument(warn, key, "0 to 100", a[key])
+	warnArgument(warn, key, "from 0 to 100", a[key])
 	return def
 }
 

@@ -53,7 +53,7 @@ func (q *Queue) findContradictions(resources *resource.Names) []string {
 			amount int64
 		}{{"guarantee", q.Guarantee.Get(int(index))}, {"deserved", q.Queue.Deserved.Get(int(index))}} {
 			if own.amount > limit {
-				found = append(found, fmt.Sprintf("%s %s %s exceeds its capability %s; the capability applies",
+				found = append(found, fmt.Sprintf("%s %s %s exceeds the capability %s; the capability applies",
 					own.what, name, formatQuantity(name, own.amount), formatQuantity(name, limit)))
 			}
 		}

@@ -51,7 +51,7 @@ func (l *Ledger) namedParent(q *Queue, byName map[string]*Queue) *Queue {
 	}
 	p := byName[name]
 	if p == nil {
-		q.Fault = fmt.Sprintf("its parent %s does not exist", name)
+		q.Fault = fmt.Sprintf("parent queue %s does not exist", name)
 	}
 	return p
 }
@@ -62,7 +62,7 @@ func describeCycle(q *Queue, up map[*Queue]*Queue) string {
 	for p := up[q]; p != nil; p = up[p] {
 		names = append(names, p.Name)
 		if p == q {
-			return fmt.Sprintf("its ancestors form a cycle: %s", strings.Join(names, " → "))
+			return fmt.Sprintf("the queue's ancestors form a cycle: %s", strings.Join(names, " → "))
 		}
 		if len(names) > len(up) { // the cycle is further up and does not contain q
 			break
@@ -80,7 +80,7 @@ func (l *Ledger) isolateDescendants(up map[*Queue]*Queue) {
 	for _, q := range l.Queues {
 		for p := up[q]; p != nil && !faulty[q]; p = up[p] {
 			if faulty[p] {
-				q.Fault = fmt.Sprintf("its ancestor %s has a missing or invalid parent: %s", p.Name, p.Fault)
+				q.Fault = fmt.Sprintf("ancestor queue %s has a missing or invalid parent: %s", p.Name, p.Fault)
 				break
 			}
 		}

@@ -53,7 +53,7 @@ func TestWhereQueuesPart(t *testing.T) {
 func TestAWrongPlaceIsAFaultOfThoseBelowOnly(t *testing.T) {
 	l, q := open("root", "fine", "orphan:gone", "child:orphan", "x:y", "y:x", "self:self", "under:self")
 	for name, want := range map[string]string{
-		"fine": "", "root": "", "orphan": "gone does not exist", "child": "ancestor orphan", "x": "x → y → x", "self": "self → self", "under": "ancestor self",
+		"fine": "", "root": "", "orphan": "gone does not exist", "child": "ancestor queue orphan", "x": "x → y → x", "self": "self → self", "under": "ancestor queue self",
 	} {
 		if got := q[name].Fault; got != want && (want == "" || !strings.Contains(got, want)) {
 			t.Errorf("fault of %s: %q, want %q", name, got, want)

@@ -78,7 +78,7 @@ func (s *Planner) whyNoForecast(j *framework.Job) string {
 	}
 	if !mayPlaceMinimum(j) || !s.IsTryable(j) {
 		if j.Verdict.Code == "" {
-			return notPlaceable + "the gang also starts pods beyond its minimum if enough resources are free"
+			return notPlaceable + "pods above the gang's minimum start when enough resources are free"
 		}
 		return notPlaceable + reason.Get(j.Verdict.Code).Sentence
 	}

@@ -4,16 +4,16 @@ import "time"
 
 // Texts of forecasts.
 const (
-	byLimits     = "from the time limits of the running jobs and the jobs ahead of it"
+	byLimits     = "from the time limits of the running jobs and the jobs ahead of this job"
 	noLimits     = "unknown: the jobs that must end first have no time limit"
-	switchedOff  = "unknown: forecasts require action backfill with its argument easy"
+	switchedOff  = "unknown: forecasts require action backfill with the argument easy"
 	tooFar       = "unknown: too many jobs are ahead of this job"
 	neverStarts  = "never: the job cannot start with its current request"
-	besidePods   = "from the time limits of the running jobs and the jobs ahead of it; nothing is reserved for it, because its placement depends on other pods"
-	attaches     = "unknown: its volumes or devices are allocated when it starts"
+	besidePods   = "from the time limits of the running jobs and the jobs ahead of this job; no resources are reserved for this job, because its placement depends on other pods"
+	attaches     = "unknown: the job's volumes or devices are allocated only when the job starts"
 	notPlaceable = "unknown: "
 	// behindUnknown is for gangs of a strict queue that are behind a gang without a forecast.
-	behindUnknown = "unknown: its queue is strict, and the start of a job ahead of it is unknown"
+	behindUnknown = "unknown: the job's queue is strict, and the start of a job ahead of this job is unknown"
 )
 
 // Hopeless is the forecast of a gang that can never start.

@@ -72,7 +72,7 @@ func ParseOverride(notes map[string]string) (own map[string]Term, ok bool, err e
 	}
 	var weights map[string]int
 	if err := json.Unmarshal([]byte(notes[keys.StrategyWeight]), &weights); err != nil {
-		return nil, true, fmt.Errorf("%s: must be a JSON object that maps resources to whole numbers, not %q", keys.StrategyWeight, notes[keys.StrategyWeight])
+		return nil, true, fmt.Errorf("%s: must be a JSON object that maps resource names to whole numbers, not %q", keys.StrategyWeight, notes[keys.StrategyWeight])
 	}
 	own = map[string]Term{}
 	for name, weight := range weights {

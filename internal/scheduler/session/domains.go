@@ -120,7 +120,7 @@ func (s *Session) PermittedTiers(spec *model.TopologySpec, held []model.NodeID, 
 	}
 	switch {
 	case len(domains) == 0 && around != nil:
-		return nil, explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("its pods already run in %s, which has tier %d", describeDomain(around), around.Tier)}
+		return nil, explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("other pods of the gang already run in %s, which has tier %d", describeDomain(around), around.Tier)}
 	case len(domains) == 0:
 		return nil, s.whyNoDomain(limit)
 	}

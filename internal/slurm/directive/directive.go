@@ -60,11 +60,11 @@ func CheckScript(text []byte) error {
 	case !bytes.HasPrefix(text, []byte("#!")):
 		return usererror.Errorf("use #!/bin/sh as the first line; for a single command use --wrap='COMMAND'", "This does not look like a batch script.  The first\nline must start with #! followed by the path to an interpreter.\nFor instance: #!/bin/sh")
 	case bytes.IndexByte(text, 0) >= 0:
-		return usererror.Errorf("a batch script must be text; call binary programs from it", "the batch script contains a NUL byte on line %d", 1+bytes.Count(text[:bytes.IndexByte(text, 0)], []byte("\n")))
+		return usererror.Errorf("a batch script must be text; call binary programs from the script", "the batch script contains a NUL byte on line %d", 1+bytes.Count(text[:bytes.IndexByte(text, 0)], []byte("\n")))
 	case bytes.Contains(text, []byte("\r\n")):
-		return usererror.Errorf("convert it with dos2unix or sed -i 's/\\r$//'", "the batch script has DOS line endings (\\r\\n), first on line %d", 1+bytes.Count(text[:bytes.Index(text, []byte("\r\n"))], []byte("\n")))
+		return usererror.Errorf("convert the script with dos2unix or sed -i 's/\\r$//'", "the batch script has DOS line endings (\\r\\n), first on line %d", 1+bytes.Count(text[:bytes.Index(text, []byte("\r\n"))], []byte("\n")))
 	case len(text) > MaxSize:
-		return usererror.Errorf("the script is stored in a ConfigMap: move large data to a separate file", "the batch script is larger than %d bytes", MaxSize)
+		return usererror.Errorf("move large data to a separate file, because the script is stored in a ConfigMap", "the batch script is larger than %d bytes", MaxSize)
 	}
 	return nil
 }

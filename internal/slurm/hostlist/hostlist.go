@@ -71,7 +71,7 @@ func expandName(part string) ([]string, error) {
 	}
 	end := strings.IndexByte(part, ']')
 	if end < open {
-		return nil, fmt.Errorf("%q has an unclosed bracket", part)
+		return nil, fmt.Errorf("%q: missing closing bracket", part)
 	}
 	numbers, err := expandRanges(part[open+1 : end])
 	if err != nil {

@@ -34,7 +34,7 @@ func TestExpand(t *testing.T) {
 func TestListsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"n[1-3":            "an unclosed bracket",
+		"n[1-3":            "missing closing bracket",
 		"n1-3]":            "is not a valid name",
 		"n[3-1]":           "is a descending range",
 		"n[a-b]":           "is not a number",

@@ -101,7 +101,7 @@ func TestAPodThatIsNoneOfTheJobIsTold(t *testing.T) {
 		want string
 	}{
 		"a pod of no job":               {map[string]string{}, "this is not a pod of a batch job"},
-		"a pod with another name":       {map[string]string{EnvPod: "p", EnvJob: "j", EnvTask: "head"}, `pod "p" is not named j-head-INDEX`},
+		"a pod with another name":       {map[string]string{EnvPod: "p", EnvJob: "j", EnvTask: "head"}, `the name of pod "p" does not match j-head-INDEX`},
 		"more nodes than there are":     {map[string]string{EnvPod: "j-node-1", EnvJob: "j", EnvTask: "node"}, `pod "j-node-1" has node number 2, but the number of nodes is 2`},
 		"a restart count that is none":  {map[string]string{EnvPod: "j-head-0", EnvJob: "j", EnvTask: "head", EnvRestarts: "x"}, `VC_RESTARTS="x" is not a number`},
 		"an element's index that fails": {map[string]string{EnvPod: "j-head-0", EnvJob: "j", EnvTask: "head", EnvIndex: "1-2"}, `VC_ARRAY_INDEX="1-2" is not a number`},

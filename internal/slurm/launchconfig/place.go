@@ -41,7 +41,7 @@ func ReadPod(env func(string) string) (Pod, error) {
 		Node: env(EnvNode), Address: env(EnvAddress),
 	}
 	if p.Name == "" || p.Job == "" || p.Task == "" {
-		return p, fmt.Errorf("%s, %s and %s are not all set: this is not a pod of a batch job", EnvPod, EnvJob, EnvTask)
+		return p, fmt.Errorf("the environment variables %s, %s and %s are not all set: this is not a pod of a batch job", EnvPod, EnvJob, EnvTask)
 	}
 	for _, number := range []struct {
 		name string
@@ -132,7 +132,7 @@ func (p *Pod) setElement(a *Array, n int) error {
 func FindPlace(s *Spec, p *Pod) (Place, error) {
 	index, err := strconv.Atoi(strings.TrimPrefix(p.Name, p.Job+"-"+p.Task+"-"))
 	if err != nil || index < 0 {
-		return Place{}, fmt.Errorf("pod %q is not named %s-%s-INDEX", p.Name, p.Job, p.Task)
+		return Place{}, fmt.Errorf("the name of pod %q does not match %s-%s-INDEX", p.Name, p.Job, p.Task)
 	}
 	nodes := max(s.Nodes, 1)
 	host := func(task string, i int) string { return fmt.Sprintf("%s-%s-%d", p.Job, task, i) }

@@ -32,7 +32,7 @@ func ParseArray(text string) (Array, error) {
 	if inner, opened := strings.CutPrefix(text, "["); opened {
 		var closed bool
 		if text, closed = strings.CutSuffix(inner, "]"); !closed {
-			return Array{}, newError("the bracket is not closed")
+			return Array{}, newError("add the missing closing bracket")
 		}
 	}
 	list, limit, limited := strings.Cut(text, "%")
@@ -52,7 +52,7 @@ func ParseArray(text string) (Array, error) {
 		return Array{}, newError(err.Error())
 	}
 	if last := elements[len(elements)-1].Last; last >= MaxArraySize {
-		return Array{}, newError(fmt.Sprintf("indices must be less than %d, but %d is not", MaxArraySize, last))
+		return Array{}, newError(fmt.Sprintf("indices must be less than %d, but the largest index is %d", MaxArraySize, last))
 	}
 	a.Elements = elements
 	return a, nil

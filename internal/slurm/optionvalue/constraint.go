@@ -85,7 +85,7 @@ func (r *featureReader) parseOperand(depth int) (Features, error) {
 		}
 		rest, closed := strings.CutPrefix(r.rest, ")")
 		if !closed {
-			return nil, newError("a parenthesis is not closed")
+			return nil, newError("add the missing closing parenthesis")
 		}
 		r.rest = rest
 		return f, nil

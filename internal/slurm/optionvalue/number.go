@@ -45,7 +45,7 @@ func (c Count) String() string {
 // lists of sizes.
 func ParseCount(text string) (Count, error) {
 	if strings.ContainsAny(text, ",:") {
-		return Count{}, newError("lists of sizes are not supported here: use one number, or min-max")
+		return Count{}, newError("lists of node counts are not supported: use one number, or a range MIN-MAX")
 	}
 	low, high, ranged := strings.Cut(text, "-")
 	if !ranged {

@@ -34,7 +34,7 @@ func TestTimes(t *testing.T) {
 	reads(t, ParseTime, Minutes.String, map[string]string{
 		"90": "1:30:00", "1:30": "2:00", "2:00": "2:00", "1:30:00": "1:30:00", "0:0:1": "1:00", "2-12": "2-12:00:00", "1-0": "1-00:00:00", "1-2:30": "1-02:30:00",
 		"1-2:30:01": "1-02:31:00", "0": "UNLIMITED", "-1": "UNLIMITED", "infinite": "UNLIMITED", "UNLIMITED": "UNLIMITED", "00:00": "UNLIMITED", "1440": "1-00:00:00",
-		"2h": "! 2h is not in Slurm's time format; use 2:00:00 or 120", "90s": "! 90s is not in Slurm's time format; use 0:02:00 or 2", "1d12h": "! use 36:00:00 or 2160",
+		"2h": "! 2h is not in Slurm's time format; use 2:00:00, or 120 (minutes)", "90s": "! 90s is not in Slurm's time format; use 0:02:00, or 2 (minutes)", "1d12h": "! use 36:00:00, or 2160 (minutes)",
 		"": "! use minutes", "a": "! use minutes", "1:2:3:4": "! use minutes", "-5": "! use minutes", "1--2": "! use minutes", "1-": "! use minutes", ":5": "! use minutes",
 		"99999999999999": "! use minutes",
 	})
@@ -61,7 +61,7 @@ func TestArrays(t *testing.T) {
 	t.Parallel()
 	reads(t, ParseArray, Array.String, map[string]string{
 		"0-15": "0-15", "1,3,5-7": "1,3,5-7", "0-15:4": "0,4,8,12", "0-15:4%2": "0,4,8,12%2", "[0-3]": "0-3", "[1-3%2]": "1-3%2", "1,1,2": "1-2", "5": "5", "0-10000": "0-10000", "3%0": "3",
-		"": "! indices and ranges", "a": "! is not a number", "3-1": "! backwards", "0-3:0": "! step 0", "10001": "! less than 10001", "[1": "! not closed", "1-3%x": "! how many tasks can run", "%3": "! indices and ranges",
+		"": "! indices and ranges", "a": "! is not a number", "3-1": "! backwards", "0-3:0": "! step 0", "10001": "! less than 10001", "[1": "! missing closing bracket", "1-3%x": "! how many tasks can run", "%3": "! indices and ranges",
 		"1-2 ": "! indices and ranges", "-1": "! is not a number", "1;2": "! is not a number",
 	})
 }
@@ -141,7 +141,7 @@ func TestConditionsOnFeatures(t *testing.T) {
 	t.Parallel()
 	reads(t, ParseFeatures, Features.String, map[string]string{
 		"a100": "a100", "a&b": "a&b", "a|b": "a|b", "a|b&c": "(a&c)|(b&c)", "a&b|c": "(a&b)|c", "a|(b&c)": "a|(b&c)", "(a|b)&(c|d)": "(a&c)|(a&d)|(b&c)|(b&d)", "a,b": "a&b", "a&a": "a",
-		"a*2": "! counts", "[a|b]": "! matching groups", "a&": "! join features", "": "! join features", "(a": "! not closed", "a)": "! join features", "a b": "! join features", "a(b)": "! join features",
+		"a*2": "! counts", "[a|b]": "! matching groups", "a&": "! join features", "": "! join features", "(a": "! missing closing parenthesis", "a)": "! join features", "a b": "! join features", "a(b)": "! join features",
 		"!a": "! join features",
 	})
 }

@@ -52,7 +52,7 @@ func SignalNumber(text string) (int, error) {
 		names = append(names, known)
 	}
 	slices.Sort(names)
-	return 0, newError("use a number or one of " + strings.Join(names, " "))
+	return 0, newError("use a number or one of these names: " + strings.Join(names, " "))
 }
 
 // SignalName returns the name of a signal, or its number if it has no name.
@@ -71,7 +71,7 @@ func ParseSignal(text string) (Signal, error) {
 		case "B":
 			s.Batch, text = true, rest
 		case "R", "BR", "RB":
-			return s, newError("R: requests a signal at the start of a reservation, but reservations are not supported")
+			return s, newError("the flag R requests a signal at the start of a reservation, but reservations are not supported")
 		default:
 			return s, newError("use [B:]SIGNAL[@SECONDS], for example B:USR1@90")
 		}

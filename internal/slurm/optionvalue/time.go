@@ -99,7 +99,7 @@ func timeHint(text string) string {
 	}
 	minutes := int64(math.Ceil(float64(seconds) / 60))
 	long := fmt.Sprintf("%d:%02d:00", minutes/60, minutes%60)
-	return fmt.Sprintf("%s is not in Slurm's time format; use %s or %d", text, long, minutes)
+	return fmt.Sprintf("%s is not in Slurm's time format; use %s, or %d (minutes)", text, long, minutes)
 }
 
 // parseDigitsOnly parses a number that consists only of digits.

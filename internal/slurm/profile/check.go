@@ -33,7 +33,7 @@ func (p *Profile) findProblems() []string {
 	}
 	if p.DefMemPerCPU != "" {
 		if _, err := optionvalue.ParseMemory(p.DefMemPerCPU); err != nil {
-			c.addProblem("defMemPerCPU", "%q is not an amount of memory: %v", p.DefMemPerCPU, err)
+			c.addProblem("defMemPerCPU", "%q is not a valid amount of memory: %v", p.DefMemPerCPU, err)
 		}
 	}
 	if name := p.ServiceAccount; name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 {
@@ -57,7 +57,7 @@ func (p *Profile) findProblems() []string {
 	}
 	for i, name := range p.Ignore {
 		if !slices.Contains(request.RejectedNames(), name) {
-			c.addProblem(fmt.Sprintf("ignore[%d]", i), "sbatch --help does not list %q as an unsupported option", name)
+			c.addProblem(fmt.Sprintf("ignore[%d]", i), "%q is not one of the unsupported options that sbatch --help lists", name)
 		}
 	}
 	return c.problems
@@ -71,13 +71,13 @@ func (c *checker) checkTimes(at, usual, most string) {
 		}
 		minutes, err := optionvalue.ParseTime(text)
 		if err != nil {
-			c.addProblem(at+field, "%q is not a time: %v", text, err)
+			c.addProblem(at+field, "%q is not a valid time: %v", text, err)
 			return optionvalue.Unlimited
 		}
 		return minutes
 	}
 	if a, b := read("defaultTime", usual), read("maxTime", most); b > 0 && a > b {
-		c.addProblem(at+"defaultTime", "%q is longer than maxTime %q: no job could use it", usual, most)
+		c.addProblem(at+"defaultTime", "%q is longer than maxTime %q, so no job could use this default time limit", usual, most)
 	}
 }
 
@@ -89,7 +89,7 @@ func (c *checker) checkVolumes(all []Volume) {
 		case len(validation.IsDNS1123Label(v.Name)) > 0:
 			c.addProblem(at+".name", "%q is not a valid name: use lower-case letters, digits and -", v.Name)
 		case strings.HasPrefix(v.Name, reserved):
-			c.addProblem(at+".name", "%q: names that begin with %s are reserved for the volumes of each job", v.Name, reserved)
+			c.addProblem(at+".name", "%q: names that begin with %s are reserved for the volumes that every job has", v.Name, reserved)
 		case names[v.Name]:
 			c.addProblem(at+".name", "%q is used twice", v.Name)
 		}

@@ -115,16 +115,16 @@ var exclusive = []struct {
 	}, "--mem, --mem-per-cpu and --mem-per-gpu are mutually exclusive.", ""},
 	{[]string{"cpus-per-gpu", "cpus-per-task"}, map[string]func(*Request){
 		"cpus-per-gpu": func(r *Request) { r.CPUsPerGPU = 0 }, "cpus-per-task": func(r *Request) { r.CPUsPerTask = 0 },
-	}, "--cpus-per-gpu and --cpus-per-task are mutually exclusive.", "use only one of them"},
+	}, "--cpus-per-gpu and --cpus-per-task are mutually exclusive.", "use only one of these options"},
 	{[]string{"ntasks-per-gpu", "ntasks-per-node"}, map[string]func(*Request){
 		"ntasks-per-gpu": func(r *Request) { r.TasksPerGPU = 0 }, "ntasks-per-node": func(r *Request) { r.TasksPerNode = 0 },
-	}, "--ntasks-per-gpu and --ntasks-per-node are mutually exclusive.", "use only one of them"},
+	}, "--ntasks-per-gpu and --ntasks-per-node are mutually exclusive.", "use only one of these options"},
 	{[]string{"ntasks-per-gpu", "gpus-per-task"}, map[string]func(*Request){
 		"ntasks-per-gpu": func(r *Request) { r.TasksPerGPU = 0 }, "gpus-per-task": func(r *Request) { r.GPUsPerTask = nil },
-	}, "--ntasks-per-gpu and --gpus-per-task are mutually exclusive.", "use only one of them"},
+	}, "--ntasks-per-gpu and --gpus-per-task are mutually exclusive.", "use only one of these options"},
 	{[]string{"switches", "segment"}, map[string]func(*Request){
 		"switches": func(r *Request) { r.Switches = nil }, "segment": func(r *Request) { r.Segment = 0 },
-	}, "--switches and --segment are mutually exclusive.", "use only one of them"},
+	}, "--switches and --segment are mutually exclusive.", "use only one of these options"},
 }
 
 // resolveConflicts removes each option that is overridden by a mutually exclusive option with a higher precedence. It
@@ -172,7 +172,7 @@ func (r *Request) CheckSupport(ignore, effective []string) (warnings []string, e
 			continue
 		}
 		if o.Class == Refused && !slices.Contains(ignore, o.Long) {
-			refusals = append(refusals, withDirectiveCode(usererror.Errorf("remove --"+o.Long+", or add it to ignore in the site's profile", "--%s is not supported here (%s)", o.Long, o.Why), s.From))
+			refusals = append(refusals, withDirectiveCode(usererror.Errorf("remove --"+o.Long+", or add this option to ignore in the site's profile", "--%s is not supported here (%s)", o.Long, o.Why), s.From))
 			continue
 		}
 		text := fmt.Sprintf("%s has no effect here%s", s, s.From)

@@ -92,7 +92,7 @@ func TestTheStrongerOfTwoVariables(t *testing.T) {
 		t.Errorf("%+v, %+v, %v", r, r.Switches, err)
 	}
 	_, err = BuildRequest(Input{Command: Sbatch, Environ: []string{"SBATCH_REQ_SWITCH=1", "SBATCH_WAIT4SWITCH=2h"}, Now: now})
-	if want := "sbatch: error: Invalid --switches specification\nsbatch: hint: SBATCH_WAIT4SWITCH: 2h is not in Slurm's time format; use 2:00:00 or 120\n"; printed(err) != want {
+	if want := "sbatch: error: Invalid --switches specification\nsbatch: hint: SBATCH_WAIT4SWITCH: 2h is not in Slurm's time format; use 2:00:00, or 120 (minutes)\n"; printed(err) != want {
 		t.Errorf("%q", printed(err))
 	}
 }
@@ -130,7 +130,7 @@ func TestWhatIsWarnedAboutAndRefusedSaysSo(t *testing.T) {
 				continue
 			}
 			denied++
-			if want := "sbatch: error: --" + o.Long + " is not supported here (" + o.Why + ")\nsbatch: hint: remove --" + o.Long + ", or add it to ignore in the site's profile\n"; len(warnings) > 0 || printed(err) != want {
+			if want := "sbatch: error: --" + o.Long + " is not supported here (" + o.Why + ")\nsbatch: hint: remove --" + o.Long + ", or add this option to ignore in the site's profile\n"; len(warnings) > 0 || printed(err) != want {
 				t.Errorf("%s %s: %q, %q", program[c], word, warnings, printed(err))
 			}
 		}
@@ -145,8 +145,8 @@ func TestOptionsThatExcludeEachOther(t *testing.T) {
 	for name, c := range map[string]struct{ script, environ, line, want string }{
 		"cpus by task in the script, by GPU on the line":  {"#SBATCH -c4", "", "--cpus-per-gpu=2", "--cpus-per-gpu=2"},
 		"tasks by GPU in a variable, by node on the line": {"", "SBATCH_NTASKS_PER_GPU=2", "--ntasks-per-node=4", "--ntasks-per-node=4"},
-		"both on the line":                            {"", "", "-c4 --cpus-per-gpu=2", "sbatch: error: --cpus-per-gpu and --cpus-per-task are mutually exclusive.\nsbatch: hint: use only one of them\n"},
-		"switches and segments":                       {"#SBATCH --switches=1\n#SBATCH --segment=4", "", "", "sbatch: error: --switches and --segment are mutually exclusive.\nsbatch: hint: use only one of them\n"},
+		"both on the line":                            {"", "", "-c4 --cpus-per-gpu=2", "sbatch: error: --cpus-per-gpu and --cpus-per-task are mutually exclusive.\nsbatch: hint: use only one of these options\n"},
+		"switches and segments":                       {"#SBATCH --switches=1\n#SBATCH --segment=4", "", "", "sbatch: error: --switches and --segment are mutually exclusive.\nsbatch: hint: use only one of these options\n"},
 		"nodes of the script, and a file on the line": {"#SBATCH -w n1", "", "-w ./hosts", "--nodelist=./hosts"},
 		"a file of nodes, and names on the line":      {"#SBATCH -F hosts", "", "-w n[1-2]", "--nodelist=n[1-2]"},
 		"names, and a file of nodes on the line":      {"#SBATCH -w n[1-2]", "", "-F hosts", "--nodefile=hosts"},

@@ -8,12 +8,12 @@ import (
 )
 
 var placeOptions = setGroup("Placement",
-	Option{Option: newRequired("nodelist", 'w', "NODES", "Use only these nodes: n[1-3],n7, or a file path with /"), Env: "NODELIST", set: setNodelist},
+	Option{Option: newRequired("nodelist", 'w', "NODES", "Use only these nodes: n[1-3],n7, or a file path that contains /"), Env: "NODELIST", set: setNodelist},
 	Option{Option: newRequired("nodefile", 'F', "FILE", "Use only the nodes listed in this file"), Env: "NODEFILE", set: setNodefile},
 	Option{Option: newRequired("exclude", 'x', "NODES", "Do not use these nodes"), Env: "EXCLUDE", set: storeHosts("exclude", func(r *Request) *[]string { return &r.Exclude })},
-	Option{Option: newRequired("constraint", 'C', "FEATURES", "Required features of nodes: a&b, a|b"), Env: "CONSTRAINT", set: storeFeatures("constraint", func(r *Request) *optionvalue.Features { return &r.Constraint })},
+	Option{Option: newRequired("constraint", 'C', "FEATURES", "Required node features: a&b, a|b"), Env: "CONSTRAINT", set: storeFeatures("constraint", func(r *Request) *optionvalue.Features { return &r.Constraint })},
 	Option{Option: newRequired("prefer", 0, "FEATURES", "Preferred node features"), Env: "PREFER", set: storeFeatures("prefer", func(r *Request) *optionvalue.Features { return &r.Prefer })},
-	Option{Option: newOptional("exclusive", 0, "user", "Do not share nodes with other jobs; =user: with jobs of other users"), Env: "EXCLUSIVE", set: setExclusive},
+	Option{Option: newOptional("exclusive", 0, "user", "Do not share nodes with other jobs (=user: with other users' jobs)"), Env: "EXCLUSIVE", set: setExclusive},
 	Option{Option: newRequired("switches", 0, "N[@TIME]", "Maximum number of leaf switches"), Env: "REQ_SWITCH", set: setSwitches},
 	Option{Option: newRequired("segment", 0, "N", "Place nodes in groups of N with a fast network within each group"), Env: "SEGMENT_SIZE", set: storeNumber("segment", func(r *Request) *int64 { return &r.Segment })},
 	Option{Option: newFlag("spread-job", 0, "Spread the nodes over the network"), Env: "SPREAD_JOB", set: storeTrue(func(r *Request) *bool { return &r.SpreadJob })},

@@ -116,11 +116,11 @@ func TestErrorsInSlurmsWords(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"--mem=4Gi":            "sbatch: error: Invalid --mem specification\nsbatch: hint: \"4Gi\" is Kubernetes notation; use 4G (in Slurm, G means 1024 MiB)\n",
-		"-t 2h":                "sbatch: error: Invalid --time specification\nsbatch: hint: 2h is not in Slurm's time format; use 2:00:00 or 120\n",
+		"-t 2h":                "sbatch: error: Invalid --time specification\nsbatch: hint: 2h is not in Slurm's time format; use 2:00:00, or 120 (minutes)\n",
 		"-n x":                 "sbatch: error: Invalid numeric value \"x\" for --ntasks.\nsbatch: hint: use a whole number greater than 0\n",
-		"-N 1,3":               "sbatch: error: Invalid node count specification: 1,3\nsbatch: hint: lists of sizes are not supported here: use one number, or min-max\n",
+		"-N 1,3":               "sbatch: error: Invalid node count specification: 1,3\nsbatch: hint: lists of node counts are not supported: use one number, or a range MIN-MAX\n",
 		"-a 3-1":               "sbatch: error: Batch job submission failed: Invalid job array specification\nsbatch: hint: \"3-1\" runs backwards: write 1-3\n",
-		"--reservation=x":      "sbatch: error: --reservation is not supported here (Volcano does not support advance reservations)\nsbatch: hint: remove --reservation, or add it to ignore in the site's profile\n",
+		"--reservation=x":      "sbatch: error: --reservation is not supported here (Volcano does not support advance reservations)\nsbatch: hint: remove --reservation, or add this option to ignore in the site's profile\n",
 		"--mem=4Gi --begin=xx": "sbatch: error: Invalid --mem specification\nsbatch: hint: \"4Gi\" is Kubernetes notation; use 4G (in Slurm, G means 1024 MiB)\nsbatch: error: Invalid --begin specification\nsbatch: hint: use HH:MM[:SS], YYYY-MM-DD[THH:MM[:SS]], MM/DD[/YY][-HH:MM[:SS]], today, tomorrow, noon, midnight, or now+2hours\n",
 		"--mpi=pmix":           "sbatch: error: Invalid --mpi specification\nsbatch: hint: use mpirun, or srun --mpi=none; pmix is not supported here\n",
 		"--exclusive=topo":     "sbatch: error: Invalid --exclusive specification\nsbatch: hint: use --exclusive without a value or --exclusive=user; topo is not supported here\n",

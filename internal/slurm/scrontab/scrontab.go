@@ -65,7 +65,7 @@ func ParseTable(text, user string) ([]Entry, error) {
 		}
 	}
 	if len(p.options) > 0 {
-		p.problems = append(p.problems, usererror.Errorf("add a line with a time and a command after the options", "line %d: no entry follows the options", p.options[0].Line))
+		p.problems = append(p.problems, usererror.Errorf("add a line with a schedule and a command after the options", "line %d: no entry follows the options", p.options[0].Line))
 	}
 	return p.entries, errors.Join(p.problems...)
 }
@@ -97,7 +97,7 @@ func (p *parser) parseLine(line string, number int) error {
 	p.options = nil
 	var err error
 	if e.Schedule, e.Command, err = splitLine(line); err != nil {
-		return usererror.Errorf("specify minute, hour, day, month, weekday and a command, for example 0 4 * * * /home/mei/clean.sh, or @daily and a command", "line %d: %s", number, err)
+		return usererror.Errorf("specify minute, hour, day, month, weekday and a command, for example 0 4 * * * /home/mei/clean.sh, or specify @daily and a command", "line %d: %s", number, err)
 	}
 	e.Suffix = p.hashSuffix(&e)
 	p.entries = append(p.entries, e)

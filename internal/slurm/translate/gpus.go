@@ -41,7 +41,7 @@ func (b *sizing) normalizeGPUs() {
 	case len(g.perNode) == 0:
 		g.areFromGres, g.perNode = true, ofGres
 	case sumCounts(ofGres, "gpu") != sumCounts(g.perNode, "gpu"):
-		b.addError(usererror.Errorf("use only one of them", "%s and %s specify different numbers of GPUs per node", r.OptionText("gres"), r.OptionText("gpus-per-node")))
+		b.addError(usererror.Errorf("use only one of these options", "%s and %s specify different numbers of GPUs per node", r.OptionText("gres"), r.OptionText("gpus-per-node")))
 	}
 	g.otherGres = slices.DeleteFunc(slices.Clone(r.Gres), isGPU)
 	if r.TasksPerGPU > 0 && r.Tasks > 0 && len(g.total)+len(g.perNode) == 0 {

@@ -53,7 +53,7 @@ func (b *sizing) checkGPUs() {
 		}
 	}
 	if r.CPUsPerGPU > 0 && r.CPUsPerTask > 0 { // --tres-per-task sets both
-		b.addError(usererror.Errorf("use only one of them", "%s and %s both specify the number of CPUs", r.OptionText("cpus-per-gpu"), r.OptionText("tres-per-task")))
+		b.addError(usererror.Errorf("use only one of these options", "%s and %s both specify the number of CPUs", r.OptionText("cpus-per-gpu"), r.OptionText("tres-per-task")))
 	}
 }
 

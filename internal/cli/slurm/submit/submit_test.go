@@ -80,7 +80,7 @@ func TestWhereScriptsAreFound(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"./far.sh":   "sbatch: error: Unable to open file ./far.sh\nsbatch: hint: the file does not exist; omit the file name to read the script from standard input\n",
-		"nowhere.sh": "sbatch: error: Unable to open file nowhere.sh\nsbatch: hint: the script is neither in the working directory nor on PATH; use --wrap='COMMAND' to submit a command\n", "large.sh": "sbatch: error: the batch script is larger than 921600 bytes\nsbatch: hint: the script is stored in a ConfigMap: move large data to a separate file\n",
+		"nowhere.sh": "sbatch: error: Unable to open file nowhere.sh\nsbatch: hint: the script is neither in the working directory nor on PATH; use --wrap='COMMAND' to submit a command\n", "large.sh": "sbatch: error: the batch script is larger than 921600 bytes\nsbatch: hint: move large data to a separate file, because the script is stored in a ConfigMap\n",
 	} {
 		if got, job, _, _ := submitted(t, batchRun("", "", name)); got.Code != 1 || got.Err != want || job != nil {
 			t.Errorf("%s: %+v", name, got)
@@ -205,7 +205,7 @@ func TestAllocationsThatAreNotMade(t *testing.T) {
 		"srun --mpi=list":       {Out: "MPI plugin types are...\n\tnone\n"},
 		"srun -n1 a : -n2 b":    {Err: "srun" + components + "srun: hint: submit the components as separate jobs, or create a Volcano Job with one task for each component\n", Code: 1},
 		"salloc -N1 : -N2 bash": {Err: "salloc" + components + "salloc: hint: submit the components as separate jobs, or create a Volcano Job with one task for each component\n", Code: 1},
-		"salloc --no-shell":     {Err: "salloc: error: --no-shell is not supported here (an allocation ends with its program; use sbatch --wrap='sleep infinity')\nsalloc: hint: remove --no-shell, or add it to ignore in the site's profile\n", Code: 1},
+		"salloc --no-shell":     {Err: "salloc: error: --no-shell is not supported here (an allocation ends when its program ends; use sbatch --wrap='sleep infinity')\nsalloc: hint: remove --no-shell, or add this option to ignore in the site's profile\n", Code: 1},
 		"salloc -Q -I1 true":    {Err: "salloc: error: Unable to allocate resources: Requested nodes are busy\nsalloc: hint: the allocation was not granted within 1s (--immediate); omit --immediate to wait\n", Code: 1},
 		"srun -Q -I1 true":      {Err: "srun: error: Unable to allocate resources: Requested nodes are busy\nsrun: hint: the allocation was not granted within 1s (--immediate); omit --immediate to wait\n", Code: 1},
 	} {

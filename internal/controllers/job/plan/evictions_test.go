@@ -50,7 +50,7 @@ func evictionsAfter(t *testing.T, s *story) (*batchv1alpha1.JobEvictions, []stri
 
 func TestEvictionsAreRecordedOnTheJob(t *testing.T) {
 	t.Parallel()
-	const why = "default/high in the same queue default needs the resources: the priority of the waiting gang is higher (10 instead of 0)"
+	const why = "default/high in the same queue default needs the resources: the waiting gang has a higher priority (10, compared with 0)"
 	at := noon.Add(-5 * time.Second)
 	once := &batchv1alpha1.JobEvictions{Times: 1, Pods: 2, Last: batchv1alpha1.JobEviction{
 		At: metav1.NewTime(at), Reason: "Preempted", Message: why, Pods: 2, Tasks: map[string]string{"w": "0-1"}, Ran: &metav1.Duration{Duration: 10 * time.Hour},

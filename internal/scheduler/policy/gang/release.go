@@ -68,7 +68,7 @@ func (p *Policy) releasePartial(s *session.Session) {
 		if j == nil {
 			return nil, ""
 		}
-		return tasksOnNodes(j), fmt.Sprintf("only %d of the minimum of %d pods are bound, and the others have not fit for %s: the gang releases its resources until it fits as a whole",
+		return tasksOnNodes(j), fmt.Sprintf("only %d of the minimum of %d pods are bound, and the other pods have not fit for %s, so the gang releases its resources until the whole gang fits",
 			j.AllocatedTasks(), j.MinMember, p.window)
 	}})
 }

@@ -54,7 +54,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	}
 	p.normal = a.Bool("hypernode.binpack.normal-pod.enable", true, warn)
 	if p.fading = a.Float(fading, usualFading, warn); !(p.fading >= 0 && p.fading <= steepest) {
-		warn(fmt.Sprintf("argument %s: must be 0 to %d, not %v; %v is used", fading, steepest, p.fading, usualFading))
+		warn(fmt.Sprintf("argument %s: must be from 0 to %d, not %v; %v is used", fading, steepest, p.fading, usualFading))
 		p.fading = usualFading
 	}
 	if p.domains = a.Int("hypernode.gradient.evict.max-hypernodes", 0, warn); p.domains < 0 {

@@ -37,7 +37,7 @@ func parseLimits(text string) (map[string][]resource.Amount, error) {
 	var raw map[string]corev1.ResourceList
 	if err := json.Unmarshal([]byte(text), &raw); err != nil {
 		if json.Unmarshal([]byte(text), &lists) != nil {
-			return nil, fmt.Errorf("must be a JSON object that maps each group to amounts of resources, such as {\"g1\":{\"cpu\":\"10\"}}, not %q", text)
+			return nil, fmt.Errorf("must be a JSON object that maps each group to resource amounts, such as {\"g1\":{\"cpu\":\"10\"}}, not %q", text)
 		}
 		return nil, fmt.Errorf("%q contains an invalid amount", text)
 	}

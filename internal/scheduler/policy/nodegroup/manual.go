@@ -4,14 +4,14 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the policy's settings.
 var manual = config.Manual{
-	Text: "Binds queues to groups of nodes (label `volcano.sh/nodegroup-name`), by the affinity in the queue's spec and by limits for each group.",
+	Text: "Binds queues to node groups (label `volcano.sh/nodegroup-name`), based on the affinity in the queue's spec and on the limits for each group.",
 	Switches: []config.Option{
-		{Key: "enablePredicate", Default: "true", Text: "off: rejects no node"},
+		{Key: "enablePredicate", Default: "true", Text: "off: does not reject nodes"},
 		{Key: "enableNodeOrder", Default: "true", Text: "off: does not score preferred groups"},
-		{Key: "enableHierarchy", Default: "false", Text: "on: a queue without affinity inherits it from its nearest ancestor"},
+		{Key: "enableHierarchy", Default: "false", Text: "on: a queue without affinity inherits the affinity of its nearest ancestor"},
 	},
 	Arguments: []config.Option{
-		{Key: "strict", Default: "true", Text: "false: nodes without a group accept queues without a group"},
+		{Key: "strict", Default: "true", Text: "false: queues without a group can use nodes without a group"},
 		{Key: "enablePreferredOrder", Default: "false", Text: "true: preferred groups that are listed first score higher"},
 	},
 }

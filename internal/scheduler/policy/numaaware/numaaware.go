@@ -222,7 +222,7 @@ func (n *node) checkShape(s *model.Shape, later bool) answer {
 	case n.numa.CPUManager != static:
 		return answer{code: reason.NumaPolicyMismatch, detail: "the node's CPU manager policy is not static"}
 	case want != "" && want != policy:
-		return answer{code: reason.NumaPolicyMismatch, detail: fmt.Sprintf("the pod requires %s, but the node has %s", want, policyOrNone(policy))}
+		return answer{code: reason.NumaPolicyMismatch, detail: fmt.Sprintf("the pod requires policy %s, but the node has policy %s", want, policyOrNone(policy))}
 	case len(n.numa.CPUs) == 0:
 		return answer{code: reason.NumaUnknown, detail: "no cpuDetail"}
 	case !n.numa.HasFree || n.numa.Free.IsEmpty() && len(n.leaving) == 0:

@@ -44,7 +44,7 @@ type Policy struct {
 func New(conf config.Plugin, warn func(string)) *Policy {
 	factor := conf.Arguments.Float(factorArgument, usualFactor, warn)
 	if !(factor >= 1) || factor > 1e6 {
-		warn("argument overcommit-factor: must be 1 to 1000000; 1.2 is used")
+		warn("argument overcommit-factor: must be from 1 to 1000000; 1.2 is used")
 		factor = usualFactor
 	}
 	return &Policy{conf: conf, factor: factor}

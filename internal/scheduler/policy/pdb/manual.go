@@ -8,7 +8,7 @@ var manual = config.Manual{
 	Switches: []config.Option{
 		{Key: "enablePreemptable", Default: "true", Text: "off: ignores budgets during preemption within a queue"},
 		{Key: "enableReclaimable", Default: "true", Text: "off: ignores budgets when other queues reclaim resources"},
-		{Key: "enabledVictim", Default: "true", Text: "off: ignores budgets for action shuffle"},
+		{Key: "enabledVictim", Default: "true", Text: "off: ignores budgets when action shuffle evicts pods"},
 	},
 }
 

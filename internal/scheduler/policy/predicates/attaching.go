@@ -27,7 +27,7 @@ func parseAttaching(arguments config.Arguments, warn func(string)) framework.Att
 	parseCurve(&a, arguments["volumebinding.shape"], func(text string) {
 		a.Points = 0
 		if warn != nil {
-			warn("argument volumebinding.shape: " + text + "; volumes do not affect the score of a node")
+			warn("argument volumebinding.shape: " + text + "; volumes do not affect node scores")
 		}
 	})
 	return a
@@ -39,7 +39,7 @@ func parseSeconds(arguments config.Arguments, key string, fallback int, warn fun
 	const most = 24 * 60 * 60
 	if n < 0 || n > most {
 		if warn != nil {
-			warn(fmt.Sprintf("argument %s: must be 0 to %d seconds, not %d; %d is used", key, most, n, fallback))
+			warn(fmt.Sprintf("argument %s: must be from 0 to %d seconds, not %d; %d is used", key, most, n, fallback))
 		}
 		n = fallback
 	}

@@ -18,12 +18,12 @@ var manual = config.Manual{
 		{Key: "predicate.CacheEnable", Default: "false", Text: "always on: pods with the same requirements are evaluated only once", Idle: true},
 		{Key: "predicate.NodeVolumeLimitsEnable", Default: "true", Text: "limits on the number of volumes attached to a node"},
 		{Key: "predicate.VolumeZoneEnable", Default: "true", Text: "zones of volumes"},
-		{Key: "predicate.VolumeBindingEnable", Default: "true", Text: "volume claims: only nodes where their volumes can be used or provisioned"},
+		{Key: "predicate.VolumeBindingEnable", Default: "true", Text: "volume claims: only nodes on which the volumes can be used or provisioned"},
 		{Key: "predicate.DynamicResourceAllocationEnable", Default: "true", Text: "devices of ResourceClaims"},
 		{Key: "volumebinding.weight", Default: "1", Text: "weight of the scores for matching volumes"},
 		{Key: "volumebinding.shape", Default: "", Text: "scores by utilization, as a list of `{utilization: 0…100, score: 0…10}`; empty: no scores"},
 		{Key: "volumebinding.bindTimeoutSeconds", Default: "600", Text: "maximum time that a bind waits for its volumes"},
-		{Key: "dynamicresources.filterTimeoutSeconds", Default: "10", Text: "maximum time for the selection of devices on one node"},
+		{Key: "dynamicresources.filterTimeoutSeconds", Default: "10", Text: "maximum time to select devices on one node"},
 	},
 }
 

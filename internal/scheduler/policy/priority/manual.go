@@ -9,8 +9,8 @@ var manual = config.Manual{
 		{Key: "enableJobOrder", Default: "true", Text: "off: gangs are not ordered by priority"},
 		{Key: "enableTaskOrder", Default: "true", Text: "off: the pods of a gang are not ordered by priority"},
 		{Key: "enabledSubJobOrder", Default: "true", Text: "off: sub-groups are not ordered by priority"},
-		{Key: "enablePreemptable", Default: "true", Text: "off: gangs with a higher priority do not evict others"},
-		{Key: "enableJobStarving", Default: "true", Text: "off: no evictions for pods beyond a gang's minimum"},
+		{Key: "enablePreemptable", Default: "true", Text: "off: gangs with a higher priority do not evict other gangs"},
+		{Key: "enableJobStarving", Default: "true", Text: "off: pods above a gang's minimum do not cause evictions"},
 	},
 }
 

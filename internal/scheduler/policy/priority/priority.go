@@ -66,7 +66,7 @@ func grantHigherPriority(a *framework.Attack) framework.Guard {
 		},
 		Because: func(victims []*model.Task) string {
 			taker, victim := comparedPriorities(a, victims[0])
-			return fmt.Sprintf("the priority of the waiting gang is higher (%d instead of %d)", taker, victim)
+			return fmt.Sprintf("the waiting gang has a higher priority (%d, compared with %d)", taker, victim)
 		},
 	}
 }

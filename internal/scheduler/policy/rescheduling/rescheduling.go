@@ -60,7 +60,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	}
 	list, isList := conf.Arguments["strategies"].([]any)
 	if given := conf.Arguments["strategies"]; given != nil && !isList {
-		say("argument strategies: must be a list, not %v; ignored", given)
+		say("argument strategies: must be a list, not %v; the argument is ignored", given)
 	}
 	if len(list) == 0 {
 		say("the policy has no effect, because no strategies are configured; use lowNodeUtilization")
@@ -84,7 +84,7 @@ func parseStrategy(item any, i int, warn func(string)) (parsed strategy, ok bool
 	config.Arguments(fields).WarnUnknown(fmt.Sprintf("strategies[%d]", i), warn, "name", "params")
 	params, isMap := fields["params"].(map[string]any)
 	if given := fields["params"]; given != nil && !isMap {
-		say("argument strategies[%d].params: must be a map, not %v; ignored", i, given)
+		say("argument strategies[%d].params: must be a map, not %v; the argument is ignored", i, given)
 	}
 	config.Arguments(params).WarnUnknown(fmt.Sprintf("strategies[%d].params", i), warn, "thresholds", "targetThresholds", "thresholdPriorityClassName", "nodeFit")
 	for _, key := range []string{"thresholdPriorityClassName", "nodeFit"} {
@@ -111,7 +111,7 @@ func formatWarnings(warn func(string)) func(format string, args ...any) {
 func parsePercentages(value any, where string, warn func(string)) load {
 	fields, ok := value.(map[string]any)
 	if value != nil && !ok && warn != nil {
-		warn(fmt.Sprintf("argument %s: must be a map, not %v; ignored", where, value))
+		warn(fmt.Sprintf("argument %s: must be a map, not %v; the argument is ignored", where, value))
 	}
 	of := config.Arguments(fields)
 	of.WarnUnknown(where, warn, "cpu", "memory")
@@ -143,7 +143,7 @@ func (p *Policy) Open(s *session.Session) {
 		for _, st := range p.strategies {
 			all = append(all, st.selectVictims(s)...)
 		}
-		return all, "its node is overutilized, and other nodes are underutilized"
+		return all, "the pod's node is overutilized, and other nodes are underutilized"
 	}})
 }
 

@@ -80,7 +80,7 @@ func strategyWarnings(j *framework.Job) (texts []string) {
 		}
 		last = t.Shape
 		if _, _, err := score.ParseOverride(t.Shape.Notes); err != nil {
-			texts = append(texts, err.Error()+"; the pod is placed by the configured strategy")
+			texts = append(texts, err.Error()+"; the configured strategy is used for this pod")
 		}
 	}
 	return texts
@@ -101,7 +101,7 @@ func (r reader) parseSection(name string, raw any) config.Arguments {
 	}
 	section, ok := raw.(map[string]any)
 	if !ok {
-		r.warnFormatted("argument %s: must be a map, not %v; ignored", name, raw)
+		r.warnFormatted("argument %s: must be a map, not %v; the argument is ignored", name, raw)
 	}
 	return section
 }
@@ -120,10 +120,10 @@ func (r reader) parseResources(raw any) map[string]score.Term {
 		kind := entry.String("type", "", r.warn)
 		switch star := strings.IndexByte(name, '*'); {
 		case name == "*", star >= 0 && star < len(name)-1:
-			r.warnFormatted("argument resources: %q is ignored: use a name, or a prefix with * at the end", name)
+			r.warnFormatted("argument resources: %q is ignored: use a resource name, or a prefix with * at the end", name)
 			continue
 		case kind != score.LeastAllocated && kind != score.MostAllocated:
-			r.warnFormatted("argument resources.%s.type: must be %s or %s, not %q; ignored", name, score.LeastAllocated, score.MostAllocated, kind)
+			r.warnFormatted("argument resources.%s.type: must be %s or %s, not %q; this resource is ignored", name, score.LeastAllocated, score.MostAllocated, kind)
 			continue
 		}
 		weight := entry.Int("weight", 1, r.warn)
@@ -173,7 +173,7 @@ func (r reader) parseProportions(section config.Arguments) (out []*fit.Proportio
 		cpu, memory := rates.Float(name+".cpu", 0, r.warn), rates.Float(name+".memory", 0, r.warn)
 		isNegative := cpu < 0 || memory < 0
 		if isNegative || (cpu == 0 && memory == 0) {
-			r.warnFormatted("argument proportional.resourceProportion is ignored: %s.cpu and %s.memory must be numbers greater than 0", name, name)
+			r.warnFormatted("argument proportional.resourceProportion: %s.cpu and %s.memory must be numbers greater than 0; this resource is ignored", name, name)
 			continue
 		}
 		out = append(out, &fit.Proportion{Resource: name, Index: -1, MilliCPU: cpu * 1000, Memory: memory * 1e9})

@@ -36,7 +36,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	if text := conf.Arguments.String(waitingTime, "", warn); text != "" {
 		wait, err := parseWaitingTime(text)
 		if err != nil {
-			warn(fmt.Sprintf("argument %s: %v; it is ignored", waitingTime, err))
+			warn(fmt.Sprintf("argument %s: %v; the argument is ignored", waitingTime, err))
 		}
 		p.usual = wait
 	}
@@ -87,7 +87,7 @@ func waitingTimeWarnings(j *framework.Job) (texts []string) {
 	for _, key := range [2]string{annotation, waitingTime} {
 		if text, given := j.Annotations[key]; given {
 			if _, err := parseWaitingTime(text); err != nil {
-				texts = append(texts, fmt.Sprintf("%s: %v; it is ignored", key, err))
+				texts = append(texts, fmt.Sprintf("%s: %v; the annotation is ignored", key, err))
 			}
 		}
 	}

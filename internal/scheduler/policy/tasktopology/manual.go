@@ -4,7 +4,7 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the policy's settings.
 var manual = config.Manual{
-	Text: "Places tasks of a gang on the same or on different nodes, by `volcano.sh/task-topology-affinity`, `-anti-affinity` and `-task-order`.",
+	Text: "Places a gang's tasks on the same node or on different nodes, based on `volcano.sh/task-topology-affinity`, `-anti-affinity` and `-task-order`.",
 	Switches: []config.Option{
 		{Key: "enableTaskOrder", Default: "true", Text: "off: does not order tasks"},
 		{Key: "enableNodeOrder", Default: "true", Text: "off: does not score nodes"},

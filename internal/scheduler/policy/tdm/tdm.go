@@ -63,13 +63,13 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	if name := conf.Arguments.String(timeZone, "", warn); name != "" {
 		location, err := time.LoadLocation(name)
 		if err != nil {
-			say("argument %s: %q is not a time zone; the time zone of this machine is used", timeZone, name)
+			say("argument %s: %q is not a valid time zone; the machine's time zone is used", timeZone, name)
 		} else {
 			p.location = location
 		}
 	}
 	if on, given := conf.Switches["enableJobPipelined"]; given && !on {
-		say("enableJobPipelined: false has no effect: a gang is never placed with less than its minimum")
+		say("enableJobPipelined: false has no effect: a gang is never placed with fewer pods than its minimum")
 	}
 	p.period = parsePeriod(conf.Arguments.String(evictPeriod, "", warn), say)
 	for _, key := range p.zoneArguments() {

@@ -43,7 +43,7 @@ func (p *Policy) evictOverstaying(s *session.Session) {
 	s.Rules.Shuffle(framework.Mover{
 		Name: p.Name(), Most: allowedLosses,
 		Victims: func() ([]*model.Task, string) {
-			return p.overstayingTasks(s), "its node is time-shared, and the hours of its zone have ended"
+			return p.overstayingTasks(s), "the pod's node is time-shared, and the hours of the node's zone have ended"
 		},
 	})
 }
@@ -71,7 +71,7 @@ func annotationWarnings(j *framework.Job) (texts []string) {
 	for _, key := range [2]string{keys.JDBMaxUnavailable, keys.JDBMinAvailable} {
 		if text, given := j.Annotations[key]; given {
 			if _, ok := parseShare(text, 1); !ok {
-				texts = append(texts, fmt.Sprintf("%s: must be a number of pods or a percentage, not %q; it is ignored", key, text))
+				texts = append(texts, fmt.Sprintf("%s: must be a number of pods or a percentage, not %q; the annotation is ignored", key, text))
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func annotationWarnings(j *framework.Job) (texts []string) {
 		}
 		last = t.Shape
 		if zone, given := last.Notes[keys.RevocableZone]; given && zone != "*" {
-			texts = append(texts, fmt.Sprintf("%s: must be *, for any zone, not %q; the pod cannot use time-shared nodes", keys.RevocableZone, zone))
+			texts = append(texts, fmt.Sprintf("%s: must be * (any zone), not %q; the pod cannot use time-shared nodes", keys.RevocableZone, zone))
 		}
 	}
 	return texts
@@ -136,7 +136,7 @@ func (p *Policy) grantGuestEviction(a *framework.Attack) framework.Guard {
 			}
 		},
 		Because: func([]*model.Task) string {
-			return "its pods can run on time-shared nodes, but the pods of the other gang cannot"
+			return "the evicted pods can run on time-shared nodes, but the pods of the waiting gang cannot"
 		},
 	}
 }

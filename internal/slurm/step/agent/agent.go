@@ -92,7 +92,7 @@ func OpenListeners(socket, address string, identity *tls.Config) (listeners []ne
 	open, err := tls.Listen("tcp", address, identity)
 	if err != nil {
 		_ = local.Close()
-		return nil, fmt.Errorf("listen for the job's other pods: %w", err)
+		return nil, fmt.Errorf("listen for connections from the job's other pods: %w", err)
 	}
 	return []net.Listener{local, open}, nil
 }
@@ -141,7 +141,7 @@ func (a *Agent) answerConnection(connection net.Conn) {
 			}
 			err = a.Head(conn, &r)
 		default:
-			err = errors.New("only the first node of the job can answer this request")
+			err = errors.New("only the first node of the job can handle this request")
 		}
 	}
 	if err != nil {

@@ -45,7 +45,7 @@ func Store(conn *protocol.Conn, r *protocol.FileRequest) error {
 // addForceHint adds a hint to the error about a file that already exists.
 func addForceHint(err error) error {
 	if errors.Is(err, fs.ErrExist) {
-		return usererror.WithHint(err, "use --force to replace it")
+		return usererror.WithHint(err, "use --force to replace the existing file")
 	}
 	return err
 }

@@ -28,7 +28,7 @@ const (
 )
 
 // errNoJob is returned if a command is called outside a job.
-var errNoJob = usererror.Errorf("this command works in batch scripts and in programs started by srun and salloc; elsewhere use vcctl slurm", "this is not a pod of a batch job")
+var errNoJob = usererror.Errorf("use this command in batch scripts and in programs started by srun or salloc; elsewhere, use vcctl slurm", "this is not a pod of a batch job")
 
 // Client describes the job and the pod in which a command runs.
 type Client struct {
@@ -131,7 +131,7 @@ func (c *Client) ConnectToHost(ctx context.Context, host string) (net.Conn, erro
 		}
 		select {
 		case <-ctx.Done():
-			return nil, usererror.WithHint(fmt.Errorf("node %s cannot be reached: %w", host, err), "its pod may not be running, or its network may block port "+protocol.Port+"; check with kubectl get pods")
+			return nil, usererror.WithHint(fmt.Errorf("node %s cannot be reached: %w", host, err), "the node's pod might not be running, or the network might block port "+protocol.Port+"; check the pod with kubectl get pods")
 		case <-time.After(pause):
 		}
 	}

@@ -58,7 +58,7 @@ func (d Directories) ReadSpec() (launchconfig.Spec, error) {
 	var spec launchconfig.Spec
 	text, err := os.ReadFile(filepath.Join(d.Spec, launchconfig.SpecKey))
 	if err != nil {
-		return spec, fmt.Errorf("read the description of this job: %w", err)
+		return spec, fmt.Errorf("read the job description: %w", err)
 	}
 	if err := json.Unmarshal(text, &spec); err != nil {
 		return spec, fmt.Errorf("%s: %w", filepath.Join(d.Spec, launchconfig.SpecKey), err)

@@ -83,7 +83,7 @@ func (l *launcher) createAgent() ([]net.Listener, error) {
 		return nil, err
 	}
 	if key == nil {
-		return nil, errors.New("the job has several pods but no key for authentication between them")
+		return nil, errors.New("the job has several pods but no key for authentication between its pods")
 	}
 	return agent.OpenListeners(l.dirs.SocketPath(), agent.PortAddress(l.pod.Address), key)
 }

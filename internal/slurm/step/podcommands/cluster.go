@@ -40,13 +40,13 @@ func RunClusterCommand(_ context.Context, name string, args []string) int {
 // becomeClusterCommand replaces this process with a vcctl command. It returns only if this fails.
 func becomeClusterCommand(client *jobclient.Client, name string, args []string) error {
 	if client.Spec.ServiceAccount == "" {
-		return usererror.Errorf("run it where the job was submitted, or ask an administrator to set serviceAccount in ConfigMap slurm-profile", "the pods of this job have no permissions in the cluster")
+		return usererror.Errorf("run the command on the host where the job was submitted, or ask an administrator to set serviceAccount in the ConfigMap slurm-profile", "the pods of this job have no permissions in the cluster")
 	}
 	env := os.Environ()
 	program := client.Spec.Program
 	if info, err := os.Stat(program); err != nil || !info.Mode().IsRegular() {
 		if program, err = process.LookPath(clusterProgram, ".", env); err != nil {
-			return usererror.Errorf("add it to the job's image, or to a shared volume in PATH", "%s, which this command needs to access the cluster, is not installed in this pod", clusterProgram)
+			return usererror.Errorf("add the program to the job's image, or to a directory in PATH on a shared volume", "%s is not installed in this pod, but this command needs it to access the cluster", clusterProgram)
 		}
 	}
 	if os.Getenv("KUBECONFIG") == "" {

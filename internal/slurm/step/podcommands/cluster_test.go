@@ -56,9 +56,9 @@ func TestCommandsAboutTheClusterSayWhatIsMissing(t *testing.T) {
 		want   string
 	}{
 		"rights": {func(*steptest.Pod) {}, "sbatch: error: the pods of this job have no permissions in the cluster\n" +
-			"sbatch: hint: run it where the job was submitted, or ask an administrator to set serviceAccount in ConfigMap slurm-profile\n"},
-		"the program": {func(p *steptest.Pod) { p.Spec.ServiceAccount = "slurm-job" }, "sbatch: error: vcctl, which this command needs to access the cluster, is not installed in this pod\n" +
-			"sbatch: hint: add it to the job's image, or to a shared volume in PATH\n"},
+			"sbatch: hint: run the command on the host where the job was submitted, or ask an administrator to set serviceAccount in the ConfigMap slurm-profile\n"},
+		"the program": {func(p *steptest.Pod) { p.Spec.ServiceAccount = "slurm-job" }, "sbatch: error: vcctl is not installed in this pod, but this command needs it to access the cluster\n" +
+			"sbatch: hint: add the program to the job's image, or to a directory in PATH on a shared volume\n"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -20,11 +20,11 @@ import (
 // SattachTable lists the options of sattach.
 var SattachTable = getopt.Table{Program: "sattach", Operands: "JOB.STEP", Options: []getopt.Option{
 	{Long: "label", Short: 'l', Help: "Print the task number before each line"},
-	{Long: "layout", Help: "Print only which tasks run on which nodes"},
+	{Long: "layout", Help: "Print only the tasks on each node"},
 	{Long: "output-filter", Arg: getopt.Required, Value: "TASK", Help: "Print only the output of this task"},
 	{Long: "error-filter", Arg: getopt.Required, Value: "TASK", Help: "Print only the standard error of this task"},
 	{Long: "unbuffered", Short: 'u', Help: "Do not buffer lines"},
-	{Long: "input-filter", Arg: getopt.Required, Value: "TASK", Help: "Not supported: tasks read input from their srun"},
+	{Long: "input-filter", Arg: getopt.Required, Value: "TASK", Help: "Not supported: tasks read input from their srun command"},
 	{Long: "pty", Help: "Not supported: use srun --jobid=JOB --overlap --pty bash"},
 	{Long: "quiet", Short: 'Q', Help: "Print only errors"},
 	{Long: "verbose", Short: 'v', NoEffect: true, Help: "No effect: no further details are available"},
@@ -43,7 +43,7 @@ func attachToStep(ctx context.Context, p getopt.Parsed) (int, error) {
 	}
 	number, err := strconv.Atoi(step)
 	if err != nil || number < 0 {
-		return 0, usererror.Errorf("specify a running step, for example "+job+".0; the script's output is in its output file and in the pod's log", "Invalid job id specified: %s", p.Operands[0])
+		return 0, usererror.Errorf("specify a running step, for example "+job+".0; the script's output is in the job's output file and in the pod's log", "Invalid job id specified: %s", p.Operands[0])
 	}
 	client, err := jobclient.New()
 	if err != nil {

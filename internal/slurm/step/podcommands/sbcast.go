@@ -23,11 +23,11 @@ import (
 // copyOptions lists the options that sbcast and sgather have in common.
 var copyOptions = []getopt.Option{
 	{Long: "force", Short: 'f', Help: "Replace existing files"},
-	{Long: "preserve", Short: 'p', Help: "Preserve timestamps; the mode is always preserved"},
+	{Long: "preserve", Short: 'p', Help: "Preserve timestamps (the file mode is always preserved)"},
 	{Long: "compress", Short: 'C', Arg: getopt.Optional, Value: "LIB", NoEffect: true, Help: "No effect: files are sent uncompressed"},
 	{Long: "fanout", Short: 'F', Arg: getopt.Required, Value: "N", NoEffect: true, Help: "No effect: all nodes are contacted at the same time"},
 	{Long: "size", Short: 's', Arg: getopt.Required, Value: "BYTES", NoEffect: true, Help: "No effect: the block size is always 32 KiB"},
-	{Long: "timeout", Short: 't', Arg: getopt.Required, Value: "SECONDS", NoEffect: true, Help: "No effect: the command waits for a node while its pod runs"},
+	{Long: "timeout", Short: 't', Arg: getopt.Required, Value: "SECONDS", NoEffect: true, Help: "No effect: the command waits for a node as long as its pod runs"},
 	{Long: "verbose", Short: 'v', Help: "Report each copy"},
 	{Long: "version", Short: 'V', Help: "Print the version"},
 	{Long: "help", Short: 'h', Help: "Print this help"},
@@ -43,7 +43,7 @@ const (
 
 // SbcastTable lists the options of sbcast.
 var SbcastTable = *(&getopt.Table{Program: "sbcast", Operands: "SOURCE DESTINATION", Options: []getopt.Option{
-	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "Job or step whose nodes to use (default inside a job: this job)"},
+	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "Use the nodes of this job or step (default in a job: the current job)"},
 	{Long: "exclude", Arg: getopt.Required, Value: "PATHS", NoEffect: true, Help: "No effect: shared libraries are not sent"},
 	{Long: "send-libs", Arg: getopt.Optional, Value: "yes|no", NoEffect: true, Help: "No effect: shared libraries are not sent"},
 	{Long: "treewidth", Arg: getopt.Required, Value: "N", NoEffect: true, Help: "No effect: all nodes are contacted at the same time"},
@@ -139,7 +139,7 @@ func OpenRegular(name string) (*os.File, fs.FileInfo, error) {
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = usererror.Errorf("pack a directory with tar and copy the archive", "Can't copy `%s`: not a regular file", name)
+		err = usererror.Errorf("to copy a directory, pack it with tar and copy the archive", "Can't copy `%s`: not a regular file", name)
 	}
 	if err != nil {
 		_ = file.Close()
@@ -163,7 +163,7 @@ func requestedHosts(j *protocol.JobAnswer, p getopt.Parsed) ([]string, error) {
 			return hostlist.ExpandList(s.Nodes)
 		}
 	}
-	return nil, usererror.Errorf("steps are numbered from 0; without a step, the file is copied to all nodes of the job", "Invalid job id specified: job %s has no step %s", j.Pod.SlurmJobID(), step)
+	return nil, usererror.Errorf("steps are numbered from 0; if no step is specified, the file is copied to all nodes of the job", "Invalid job id specified: job %s has no step %s", j.Pod.SlurmJobID(), step)
 }
 
 // copies copies files by means of the agents on the nodes.

@@ -29,7 +29,7 @@ srun -n1 true; sbcast -j 42.0 data to/step && cat to/step
 	if want := "exists 1\nnew\nnew\nnew\n"; code != 0 || p.Out.String() != want {
 		t.Errorf("code %d %q\n%s", code, p.Out.String(), p.Err.String())
 	}
-	steptest.RequireParts(t, p.Err.String(), "sbcast: t-head-0: "+filepath.Join(p.Dir, "to/copy")+"\n", "sbcast: error: t-head-0: "+filepath.Join(p.Dir, "to/copy")+": file exists\nsbcast: hint: use --force to replace it\n")
+	steptest.RequireParts(t, p.Err.String(), "sbcast: t-head-0: "+filepath.Join(p.Dir, "to/copy")+"\n", "sbcast: error: t-head-0: "+filepath.Join(p.Dir, "to/copy")+": file exists\nsbcast: hint: use --force to replace the existing file\n")
 	for name, mode := range map[string]os.FileMode{"copy": 0o751, "piped": 0o640} {
 		if info, err := os.Stat(filepath.Join(p.Dir, "to", name)); err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%s: %v %v", name, info, err)
@@ -65,7 +65,7 @@ sgather part all; echo "missing $?"
 		t.Errorf("code %d %q\n%s", code, p.Out.String(), p.Err.String())
 	}
 	all := filepath.Join(p.Dir, "all.t-head-0")
-	steptest.RequireParts(t, p.Err.String(), "sgather: error: t-head-0: "+all+": file exists\nsgather: hint: use --force to replace it\n", "sgather: "+all+"\n",
+	steptest.RequireParts(t, p.Err.String(), "sgather: error: t-head-0: "+all+": file exists\nsgather: hint: use --force to replace the existing file\n", "sgather: "+all+"\n",
 		"sgather: error: t-head-0: "+filepath.Join(p.Dir, "part")+": No such file or directory")
 	if info, err := os.Stat(all); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
@@ -91,7 +91,7 @@ mkfifo all.t-head-0/pipe; sgather -r all.t-head-0 other; echo "a pipe $?"; ls -A
 	if diff := cmp.Diff(want, p.Out.String()); diff != "" {
 		t.Errorf("code %d (-want +got):\n%s%s", code, diff, p.Err.String())
 	}
-	steptest.RequireParts(t, p.Err.String(), "all.t-head-0: file exists\nsgather: hint: use --force to replace it\n", "pipe: not a regular file")
+	steptest.RequireParts(t, p.Err.String(), "all.t-head-0: file exists\nsgather: hint: use --force to replace the existing file\n", "pipe: not a regular file")
 }
 
 func TestCopiesThatCannotBe(t *testing.T) {

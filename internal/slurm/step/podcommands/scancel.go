@@ -20,7 +20,7 @@ var scancelTable = getopt.Table{Program: "scancel", Operands: "[job_id[.step_id]
 	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "name", Help: "send this signal instead of ending the job"},
 	{Long: "batch", Short: 'b', Help: "send the signal only to the script"},
 	{Long: "full", Short: 'f', Help: "send the signal to the script and the steps"},
-	{Long: "quiet", Short: 'Q', Help: "no effect: this script's job is still running"},
+	{Long: "quiet", Short: 'Q', Help: "no effect: the current job cannot have ended yet"},
 	{Long: "verbose", Short: 'v', Help: "report each action"},
 	{Long: "version", Short: 'V', Help: "print the version"},
 	{Long: "help", Short: 'h', Help: "print this help"},
@@ -32,7 +32,7 @@ var RunScancel = (&command{table: &scancelTable, isPartial: true, isOwn: isOwnSc
 
 func runScancel(ctx context.Context, p getopt.Parsed) (int, error) {
 	if len(p.Operands) == 0 {
-		return 0, usererror.Errorf("inside a job, only the job itself and its steps can be cancelled: scancel $SLURM_JOB_ID", "No job identification provided")
+		return 0, usererror.Errorf("inside a job, you can cancel only the job itself and its steps: scancel $SLURM_JOB_ID", "No job identification provided")
 	}
 	client, job, err := jobclient.RequestJob(ctx)
 	if err != nil {
