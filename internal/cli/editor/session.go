@@ -119,7 +119,15 @@ func (e *session) openEditor() (changed bool, err error) {
 		return false, err
 	}
 	e.body = removeComments(text)
-	return !bytes.Equal(text, shown), nil
+	return isUserChange(shown, text), nil
+}
+
+// isUserChange reports whether the user changed the body, or deleted a comment line to insist on the same body. Other
+// changes of comments do not count, because the command of a non-interactive editor can match the comments each time.
+func isUserChange(shown, saved []byte) bool {
+	before, after := removeComments(shown), removeComments(saved)
+	deletedComment := bytes.Count(saved[:len(saved)-len(after)], []byte("\n")) < bytes.Count(shown[:len(shown)-len(before)], []byte("\n"))
+	return deletedComment || !bytes.Equal(before, after)
 }
 
 // sendTries is the maximum number of attempts to send a change if others modify the object at the same time.
