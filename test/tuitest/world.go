@@ -34,6 +34,8 @@ func GoldenWorldNames() []string {
 //	own           various for a user who may see jobs, pods and events of nlp only
 //	forbidden     various for a user who may see only queues
 //	switches      few below network switches: with HyperNodes
+//	nodes60       60 nodes, 400 jobs
+//	nodes5000     5,000 nodes, 10,000 jobs
 //
 // Scripts can also use later, which is few after eval ended and train lost a pod, and use, which is normal with
 // measurements.
@@ -85,6 +87,10 @@ func newWorld(name string) (*snapshot.Snapshot, error) {
 		objects = VariousJobsWorld()
 	case "many":
 		objects = ManyNodesAndJobs(1000, 10000)
+	case "nodes60":
+		objects = ManyNodesAndJobs(60, 400)
+	case "nodes5000":
+		objects = ManyNodesAndJobs(5000, 10000)
 	case "empty", "own", "forbidden":
 	case "loading":
 		objects = FewNodesWorld()
