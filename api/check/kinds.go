@@ -181,7 +181,7 @@ func newJobTemplate(template *flowv1alpha1.JobTemplate, around *Around) Verdict 
 	return around.embedded(&batchv1alpha1.Job{Spec: *template.Spec.DeepCopy()}, nil, nil)
 }
 
-// embedded checks a job that is embedded in another object at the path at.
+// embedded checks a job that is embedded in another object. at is the path of the job in that object.
 func (a *Around) embedded(job *batchv1alpha1.Job, at *field.Path, queues schedulingv1beta1.QueueLookup) Verdict {
 	batchv1alpha1.DefaultJob(job, a.schedulerNames()[0])
 	errs := batchv1alpha1.ValidateEmbeddedJob(job, at, queues)

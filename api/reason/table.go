@@ -287,7 +287,7 @@ var rejecting = []Reason{
 		Sentence: "the node has no card that the pod accepts",
 		Hint:     "correct the pod's annotations for the card type, UUID and mode"},
 	{Code: DeviceShort, Step: AtNodes, Pod: Unschedulable, Slurm: "Resources",
-		Sentence: "no card of the node has enough free capacity",
+		Sentence: "no card on the node has enough free capacity",
 		Hint:     "request less of each card, or wait"},
 	{Code: DeviceExclusive, Step: AtNodes, Pod: Unschedulable, Slurm: "Resources",
 		Sentence: "the remaining cards are used by pods that must not share a card with this pod",

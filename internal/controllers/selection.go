@@ -53,7 +53,7 @@ func ParseSelection(list []string) (Selection, error) {
 		}
 		switch {
 		case slices.Contains(elsewhere, name) && on:
-			return s, fmt.Errorf("--controllers: %s is a Volcano controller that vcd does not include; remove this controller", name)
+			return s, fmt.Errorf("--controllers: vcd does not include the Volcano controller %s; remove it from the list", name)
 		case !slices.Contains(known, name) && !slices.Contains(elsewhere, name):
 			return s, fmt.Errorf("--controllers: unknown controller %q; valid controllers are %s; * selects all controllers", name, strings.Join(known, ", "))
 		}

@@ -48,7 +48,7 @@ func TestSelectionsThatCannotBe(t *testing.T) {
 		"a name twice":                       {"job-controller job-controller", "job-controller is specified twice"},
 		"a name on and off":                  {"+job-controller -job-controller", "job-controller is specified twice"},
 		"a name that nobody has":             {"* -hypernode-controller", "hyperNode-controller"},
-		"a controller of Volcano's not here": {"* sharding-controller", "that vcd does not include"},
+		"a controller of Volcano's not here": {"* sharding-controller", "vcd does not include"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -171,7 +171,7 @@ func waitForKinds(ctx context.Context, config *rest.Config, log logr.Logger) err
 			return nil
 		}
 		if try == 0 {
-			log.Info("Waiting for the API server to serve vc's kinds", "group", missing, "reason", err.Error())
+			log.Info("Waiting for the API server to serve vc's custom resources", "group", missing, "reason", err.Error())
 		}
 		select {
 		case <-ctx.Done():

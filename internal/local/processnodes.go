@@ -180,7 +180,7 @@ func (s *nodeSet) deletePods(ctx context.Context, name string, options metav1.De
 	atOnce := options.GracePeriodSeconds != nil
 	for _, pod := range pods.Items {
 		if owner := metav1.GetControllerOf(&pod); owner != nil && owner.Kind == "DaemonSet" && !atOnce {
-			continue // its controller would immediately re-create it; it ends with the node
+			continue // the controller would re-create the pod; the pod ends together with the node
 		}
 		left++
 		if pod.DeletionTimestamp != nil && !atOnce {

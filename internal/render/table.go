@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/printable"
 )
 
-// DefaultGap is the number of blanks between two columns, as in kubectl.
+// DefaultGap is the number of spaces between two columns, as in kubectl.
 const DefaultGap = 3
 
 // Table is a table in kubectl's layout: rows of cells under a header, without lines. The zero value is an empty table.

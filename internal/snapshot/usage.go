@@ -83,7 +83,7 @@ func (u *Usage) OfPod(p *Pod) Measured {
 	return u.Pods[types.NamespacedName{Namespace: p.Namespace, Name: p.Name}]
 }
 
-// OfPods returns the total measured use of pods.
+// OfPods returns the sum of the resources that pods use.
 func (u *Usage) OfPods(pods []*Pod) Measured {
 	var sum Measured
 	if u == nil {

@@ -49,7 +49,7 @@ func (a *App) checkCommands() error {
 		case c.Name == "":
 			return &PreferenceError{path, "the command has no name", "add name: TEXT"}
 		case c.Command == "":
-			return &PreferenceError{path, "the entry has no command to run", `add command: TEXT, for example kubectl describe vcjob "$NAME" -n "$NAMESPACE" | less`}
+			return &PreferenceError{path, "the entry has no command to run", `add a command, for example command: kubectl describe vcjob "$NAME" -n "$NAMESPACE" | less`}
 		case c.Key == "":
 			return &PreferenceError{path, "the command has no key", "add key: KEY, for example ctrl-o"}
 		}

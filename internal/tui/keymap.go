@@ -84,7 +84,7 @@ func (a *App) checkConflicts(screen string) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(paths)) {
 		if len(holders[key]) > 1 {
-			return &PreferenceError{paths[key], fmt.Sprintf("key %s is assigned to more than one action on the screen %s: %s", KeyName(key), screen, strings.Join(holders[key], ", ")), "choose another key, or assign another key to one of the actions"}
+			return &PreferenceError{paths[key], fmt.Sprintf("key %s is assigned to more than one action on the screen %s: %s", KeyName(key), screen, strings.Join(holders[key], ", ")), "choose another key, or assign another key to the action that already uses this one"}
 		}
 	}
 	return nil

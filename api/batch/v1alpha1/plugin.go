@@ -49,7 +49,7 @@ type pluginArgument struct {
 	wants     want
 }
 
-// want is the type of an argument's value.
+// want is the type that the value of an argument must have.
 type want int
 
 const (

@@ -28,11 +28,11 @@ func newEdit(f *cli.Factory, run func(context.Context, *editOptions) error) *cob
 		Long: cli.FormatHelp(`
 Open a queue in an editor, and apply your changes when you save and quit.` + editor.Help + `
 You can change everything that vcctl queue update can change: the labels and
-annotations of a queue, its weight, priority, parent and reclaimable, its
-guarantee, deserved and capability, and the other fields of its spec.
+annotations of the queue, and the fields of its spec, such as weight, priority,
+parent, reclaimable, guarantee, deserved and capability.
 
-As for vcctl queue update, the effects of a change that takes resources from
-running jobs are shown, and you are asked for confirmation.`),
+As with vcctl queue update, if a change takes resources from running jobs, its
+effects are shown and you are asked to confirm the change.`),
 		Example: f.FormatExamples(`
 			# In the editor of this shell
 			vcctl queue edit research

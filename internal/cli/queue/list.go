@@ -66,7 +66,7 @@ func newGet(f *cli.Factory, run func(context.Context, *listOptions) error) *cobr
 		Use:   "get NAME...",
 		Short: "Show one or more queues",
 		Long: cli.FormatHelp(`
-			Show queues in the same table as list, or as objects with -o. The command fails
+			Show the queues in the same table as vcctl queue list, or in another format with -o. The command fails
 			if a queue does not exist.`),
 		Example: f.FormatExamples(`
 			# One queue

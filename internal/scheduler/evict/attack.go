@@ -114,8 +114,8 @@ func failureFromCensus(c *census) Failure {
 	return f
 }
 
-// newTrial returns the settings with which the gang's placement is tried. If victims and gang are in the same queue,
-// the gang may use as much as the queue held before, even if that exceeds a limit.
+// newTrial returns the settings for a trial placement of the gang. If the victims are in the gang's queue, the gang may
+// use as much as the queue held before the evictions, even if that exceeds a limit.
 func newTrial(a *framework.Attack, c Case) placement.Trial {
 	trial := placement.Trial{Grow: true}
 	if a.Kind == framework.Preempt || a.Kind == framework.GangPreempt {

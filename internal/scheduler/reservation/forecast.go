@@ -106,7 +106,7 @@ type forecaster struct {
 	look  *Lookahead
 	jobs  []*framework.Job // gangs that have not started
 	out   map[*framework.Job]Forecast
-	began int // s.Looked at the start
+	began int // the value of s.Looked when the forecast started
 	// heads holds the reservations whose times cannot have changed because of the starts so far. moved marks the
 	// reservations whose nodes may have changed.
 	heads map[*framework.Job]*Reservation

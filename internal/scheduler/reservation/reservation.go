@@ -31,7 +31,7 @@ type Reservation struct {
 	since time.Time
 	// ended holds, for each queue, the resources of tasks that end before that time.
 	ended map[*queue.Queue]resource.Request
-	order []*queue.Queue // keys of ended
+	order []*queue.Queue // the keys of the map ended
 }
 
 // sumEndings sums up the resources of the tasks that end before the reservation begins.

@@ -92,7 +92,7 @@ func (s *Session) LoadJob(j *framework.Job) { j.LoadFromGang(s.Ledger.Of(j.Gang.
 // Job returns the session's view of a gang; nil if the gang is not tracked.
 func (s *Session) Job(g *model.Gang) *framework.Job { return s.jobOf(g) }
 
-// WakeAt requests a cycle at a time even if nothing changes.
+// WakeAt requests a cycle at the time at, even if nothing has changed by then.
 func (s *Session) WakeAt(at time.Time) {
 	if s.Out.WakeAt.IsZero() || at.Before(s.Out.WakeAt) {
 		s.Out.WakeAt = at

@@ -150,7 +150,7 @@ func TestInvalidPreferencesAreRejectedWithTheirPath(t *testing.T) {
 		"key of another action":    {tui.Preferences{Keys: map[string]string{"cancel": "j"}}, "keys.cancel", "down"},
 		"command without a name":   {tui.Preferences{Commands: []tui.CustomCommand{{Key: "f5", Command: "date"}}}, "commands[0]", "name: TEXT"},
 		"command without a key":    {tui.Preferences{Commands: []tui.CustomCommand{{Name: "a", Command: "date"}}}, "commands[0]", "key: KEY"},
-		"command without text":     {tui.Preferences{Commands: []tui.CustomCommand{{Name: "a", Key: "f5"}}}, "commands[0]", "command: TEXT"},
+		"command without text":     {tui.Preferences{Commands: []tui.CustomCommand{{Name: "a", Key: "f5"}}}, "commands[0]", "for example command: kubectl describe"},
 		"command of no screen":     {tui.Preferences{Commands: []tui.CustomCommand{{Name: "a", Key: "f5", Command: "date", Screens: []string{"job list"}}}}, "commands[0].screens[0]", "overview"},
 		"command with a taken key": {tui.Preferences{Commands: []tui.CustomCommand{{Name: "a", Key: "x", Command: "date"}}}, "commands[0].key", "cancel"},
 		"two commands on one key":  {tui.Preferences{Commands: []tui.CustomCommand{{Name: "a", Key: "f5", Command: "date"}, {Name: "b", Key: "f5", Command: "date"}}}, "commands[1].key", "a, b"},

@@ -100,7 +100,7 @@ const (
 // newPathColumn returns a column that shows the field of a row's object at a JSONPath.
 func newPathColumn[R any](title, path string, id func(R) string, object func(R) any) (Column[R], *screenapi.ArrangementError) {
 	if object == nil {
-		return Column[R]{}, &screenapi.ArrangementError{What: fmt.Sprintf("%s:%s: this screen does not support columns with a JSONPath", title, path), Hint: "use columns with a JSONPath only on the screens jobs and queues"}
+		return Column[R]{}, &screenapi.ArrangementError{What: fmt.Sprintf("%s:%s: this screen does not support columns with a JSONPath", title, path), Hint: "columns with a JSONPath can be used only on the screens jobs and queues"}
 	}
 	parsed, err := fieldpath.Parse(path)
 	if title == "" || strings.Trim(path, "{}. ") == "" || err != nil {

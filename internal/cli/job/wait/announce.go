@@ -164,7 +164,8 @@ func (a *Announcer) adoptJob(job *batchv1alpha1.Job) *announced {
 	return a.jobs[job.UID]
 }
 
-// scheduleReason prints the reason for a job after it has persisted for standsFor. The caller must hold the lock.
+// scheduleReason prints the reason why a job waits once the reason has stayed the same for standsFor. The caller must
+// hold the lock.
 func (a *Announcer) scheduleReason(one *announced) {
 	if one.stop != nil {
 		one.stop()

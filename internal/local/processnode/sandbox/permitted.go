@@ -98,7 +98,7 @@ func missingFeatures(p Permitted) []string {
 	}
 	switch p.Root {
 	case shim.RootMemory:
-		lines = append(lines, "the file system of the state directory does not support overlays: files that pods write to their root stay in memory")
+		lines = append(lines, "the file system of the state directory does not support overlays: files that pods write to their root file system are kept in memory")
 	case shim.RootShared:
 		if p.Level != LevelPlain {
 			lines = append(lines, "overlay mounts are not permitted: outside their volumes, pods write to the machine's own files")

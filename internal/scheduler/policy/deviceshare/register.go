@@ -96,7 +96,7 @@ func parseRegister(text string) (cards []card, problem string) {
 func parseCard(record string) (card, error) {
 	fields := strings.Split(record, ",")
 	if len(fields) < 5 {
-		return card{}, fmt.Errorf("must be uuid,count,memory,type,health[,mode], not %d fields", len(fields))
+		return card{}, fmt.Errorf("must have the form uuid,count,memory,type,health[,mode]; found %d fields", len(fields))
 	}
 	for i := range fields {
 		fields[i] = strings.TrimSpace(fields[i])

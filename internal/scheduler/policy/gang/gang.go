@@ -31,8 +31,8 @@ const (
 type Policy struct {
 	conf config.Plugin
 	keep time.Duration
-	// release is the time after which a broken gang, one that runs with less than its minimum, releases its pods; 0
-	// means never.
+	// release is how long a broken gang keeps its pods; 0 means forever. A gang is broken if it runs with fewer pods
+	// than its minimum.
 	release time.Duration
 	// window is the time after which a gang that never reached its minimum releases its pods; 0 means never.
 	window time.Duration

@@ -17,7 +17,7 @@ var manual = config.Manual{
 		{Key: "hypernode.binpack.resources", Default: "", Text: "comma-separated names of additional resources"},
 		{Key: "hypernode.binpack.resources.<name>", Default: "1", Text: "weight of an additional resource"},
 		{Key: "hypernode.binpack.normal-pod.enable", Default: "true", Text: "false: pods without a topology are not packed onto nearly full HyperNodes"},
-		{Key: "hypernode.binpack.normal-pod.fading", Default: "0.8", Text: "for pods without a topology: score factor (0 to 10) for each higher tier"},
+		{Key: "hypernode.binpack.normal-pod.fading", Default: "0.8", Text: "for pods that do not request a topology: factor (0 to 10) by which the score is multiplied for each higher tier"},
 		{Key: "hypernode.gradient.evict.max-hypernodes", Default: "0", Text: "maximum number of HyperNodes in which evictions are tried; 0: the action's maxDomains applies"},
 	},
 }

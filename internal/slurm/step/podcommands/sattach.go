@@ -20,7 +20,7 @@ import (
 // SattachTable lists the options of sattach.
 var SattachTable = getopt.Table{Program: "sattach", Operands: "JOB.STEP", Options: []getopt.Option{
 	{Long: "label", Short: 'l', Help: "Print the task number before each line"},
-	{Long: "layout", Help: "Print only the tasks on each node"},
+	{Long: "layout", Help: "Print which tasks run on each node, then exit"},
 	{Long: "output-filter", Arg: getopt.Required, Value: "TASK", Help: "Print only the output of this task"},
 	{Long: "error-filter", Arg: getopt.Required, Value: "TASK", Help: "Print only the standard error of this task"},
 	{Long: "unbuffered", Short: 'u', Help: "Do not buffer lines"},

@@ -7,7 +7,7 @@ const (
 	groupSize   = "Size of the step"
 	groupStream = "Input and output"
 	groupRun    = "Execution"
-	groupNone   = "Accepted without effect in a step"
+	groupNone   = "Accepted, but has no effect in a step"
 )
 
 // Table lists the options of srun inside a job. Outside of jobs, srun also has the options of package request. An

@@ -40,7 +40,7 @@ func (q *Queues) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	}
 }
 
-// updateScale updates the scale of the bars if it may have changed, and the legend for this width.
+// updateScale updates the scale of the bars if it may have changed, and fits the legend into the width.
 func (q *Queues) updateScale(ctx *screenapi.Context) {
 	name := corev1.ResourceName(ctx.ShownResource())
 	if q.resource != name || q.serial != ctx.Snap.Serial || q.scale == 0 {
