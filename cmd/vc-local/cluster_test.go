@@ -165,7 +165,7 @@ func TestAClusterIsStartedUsedRestartedAndRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, "the lock is free", func() bool { return p.status().State == "stopped" })
-		if note := p.status().Note; !strings.Contains(note, "may have been killed") {
+		if note := p.status().Note; !strings.Contains(note, "might have been killed") {
 			t.Errorf("note %q", note)
 		}
 		again, _ := p.must("up", "--detach")

@@ -93,7 +93,7 @@ func TestUpGoesOnWithTheLastRun(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("with flags: %v (-want +got)\n%s", err, diff)
 	}
-	if _, err := settingsOf(t, dir, "--ephemeral"); err == nil || !strings.Contains(err.Error(), "holds a persistent cluster") {
+	if _, err := settingsOf(t, dir, "--ephemeral"); err == nil || !strings.Contains(err.Error(), "contains a persistent cluster") {
 		t.Errorf("--ephemeral over a kept cluster: %v", err)
 	}
 }
@@ -120,7 +120,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"a number that is too large":    {"nodes add --process 99999999999999999999", "error: --process: \"99999999999999999999\" is out of range\nhint:"},
 		"a number that is missing":      {"up --process-nodes", "error: --process-nodes: the value is missing\nhint:  for example --process-nodes=4; see vc-local up --help\n"},
 		"neither yes nor no":            {"up --detach=perhaps", "error: --detach: \"perhaps\" is not a valid Boolean value: use true or false\nhint:  for example --detach=true; see vc-local up --help\n"},
-		"no nodes to add":               {"nodes add", "error: no nodes are requested"},
+		"no nodes to add":               {"nodes add", "error: no nodes are specified"},
 		"nodes of no cluster":           {"nodes add --process 1", "error: no cluster is running in "},
 		"no node to remove":             {"nodes remove", "error: no nodes are specified: use NAME..., --process N|all or --simulated N|all\nhint:  see vc-local nodes remove --help\n"},
 	}

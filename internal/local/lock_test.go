@@ -117,8 +117,8 @@ func TestNobodysKubeconfigIsTouched(t *testing.T) {
 	foreign := "apiVersion: v1\nkind: Config\nclusters: [{name: work, cluster: {server: https://work}}]\n"
 	ours := "apiVersion: v1\nkind: Config\nclusters: [{name: vc-local, cluster: {server: https://x}}]\nusers: [{name: vc-local-admin, user: {}}]\n"
 	cases := map[string]struct{ content, want string }{
-		"one of another cluster is refused": {foreign, "vc-local did not write"},
-		"a file of another kind is refused": {"dear diary", "is not a kubeconfig of vc-local"},
+		"one of another cluster is refused": {foreign, "vc-local did not create"},
+		"a file of another kind is refused": {"dear diary", "is not a kubeconfig that vc-local created"},
 		"ours is written anew":              {ours, ""},
 	}
 	for name, c := range cases {

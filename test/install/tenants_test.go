@@ -260,7 +260,7 @@ func attempts(t *testing.T, mallory client.Client, victim *batchv1alpha1.Job) []
 			j.Annotations = map[string]string{keys.Dependency: "afternotok:" + bobs + "/" + victim.Name}
 		}), "you are not allowed to read jobs in namespace " + bobs},
 		{"have a job under his number", job("twin", func(j *batchv1alpha1.Job) { j.Labels = map[string]string{keys.JobID: number} }), ""},
-		{"take his number later", merge(&batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "held", Namespace: mallorys}}, `{"metadata":{"labels":{"`+keys.JobID+`":"`+number+`"}}}`), "the number of a job cannot be changed"},
+		{"take his number later", merge(&batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "held", Namespace: mallorys}}, `{"metadata":{"labels":{"`+keys.JobID+`":"`+number+`"}}}`), "the job number cannot be changed"},
 		{"release what an administrator holds", merge(&batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "held", Namespace: mallorys}}, `{"metadata":{"annotations":{"`+keys.Hold+`":null}}}`), "the job is held by an administrator"},
 		{"write the status of a job", func(ctx context.Context) error {
 			return mallory.Status().Update(ctx, &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "held", Namespace: mallorys}})

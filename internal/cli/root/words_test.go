@@ -81,8 +81,8 @@ func TestAKubeconfigThatIsNoneIsNamed(t *testing.T) {
 	}{
 		"missing":   {want: []string{"no cluster is configured: KUBECONFIG: file", "does not exist"}},
 		"other":     {text: "a: b\n", want: []string{"no cluster is configured: KUBECONFIG: file", "is not a kubeconfig or does not define a cluster"}},
-		"garbage":   {text: "garbage\n", want: []string{"error: kubeconfig", "hint:  the file is not a kubeconfig"}},
-		"half-yaml": {text: "clusters: [\n", want: []string{"error: kubeconfig", "hint:  the file is not a kubeconfig"}},
+		"garbage":   {text: "garbage\n", want: []string{"error: kubeconfig", "hint:  the file is not a valid kubeconfig"}},
+		"half-yaml": {text: "clusters: [\n", want: []string{"error: kubeconfig", "hint:  the file is not a valid kubeconfig"}},
 	} {
 		path := filepath.Join(dir, name)
 		if c.text != "" {
