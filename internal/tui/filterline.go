@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -17,8 +18,13 @@ type filterLine struct {
 	bad  string
 }
 
+// newFilterLine starts to edit the filter. A blank after an existing filter separates it from what the user adds.
 func (a *App) newFilterLine() *filterLine {
-	return &filterLine{line: newLine(a.filters[a.VisibleScreen()])}
+	text := a.filters[a.VisibleScreen()]
+	if text != "" && !strings.HasSuffix(text, " ") {
+		text += " "
+	}
+	return &filterLine{line: newLine(text)}
 }
 
 func (f *filterLine) key(a *App, key tea.KeyPressMsg) {

@@ -59,8 +59,8 @@ func TestSomebodyNewUsesTheDashboard(t *testing.T) {
 			t.Errorf("the dashboard leaves a line behind: %q", line)
 		}
 	}
-	m.Types("clear; stty -g; echo be''fore")
-	m.Shows("before")
+	m.Types("clear; stty -g; echo af''ter") // not the word that is still on the screen
+	m.Shows("after")
 	modes := func(screen string) string {
 		for _, line := range strings.Split(screen, "\n") {
 			if strings.Count(line, ":") > 10 {

@@ -15,6 +15,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
@@ -46,11 +47,34 @@ func (c *Cluster) Jobs(_ context.Context, verb screenapi.Verb, jobs []*snapshot.
 		case isJob && chosen[job.UID]:
 			return c.changeJob(job, verb)
 		case chosen[ownerOf(object)]:
+			if verb == screenapi.Hold && !isRunning(object) {
+				c.removedByHold[ownerOf(object)] = append(c.removedByHold[ownerOf(object)], object)
+			}
 			return nil
 		}
 		return object
 	})
+	if verb == screenapi.Release {
+		c.restoreObjects(chosen)
+	}
 	return fmt.Sprintf("%s: %s", verb, jobstatus.CountWithNoun(len(jobs), "job")), nil
+}
+
+// isRunning reports whether the object is a running pod, which does not continue after a hold.
+func isRunning(object runtime.Object) bool {
+	pod, isPod := object.(*corev1.Pod)
+	return isPod && pod.Status.Phase == corev1.PodRunning
+}
+
+// restoreObjects restores the PodGroups and pending pods that a hold of these jobs removed.
+func (c *Cluster) restoreObjects(jobs map[types.UID]bool) {
+	c.mu.Lock()
+	for uid := range jobs {
+		c.objects = append(c.objects, c.removedByHold[uid]...)
+		delete(c.removedByHold, uid)
+	}
+	c.mu.Unlock()
+	c.replaceObjects(func(object runtime.Object) runtime.Object { return object })
 }
 
 // Priority gives jobs another priority class.
@@ -89,6 +113,12 @@ func (c *Cluster) changeJob(job *batchv1alpha1.Job, verb screenapi.Verb) runtime
 	job.Status.State = batchv1alpha1.JobState{Phase: phaseAfter[verb], LastTransitionTime: now}
 	job.Status.Conditions = append(job.Status.Conditions, batchv1alpha1.JobCondition{Status: phaseAfter[verb], LastTransitionTime: &now})
 	job.Status.Running, job.Status.Pending = 0, 0
+	switch verb {
+	case screenapi.Hold:
+		job.Status.State.Reason, job.Status.State.Message = string(reason.JobHeldUser), "the job is held by its user"
+	case screenapi.Release:
+		job.Status.Pending = job.Spec.Tasks[0].Replicas
+	}
 	return job
 }
 

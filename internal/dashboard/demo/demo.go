@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vc-batch/vc/internal/snapshot"
 )
@@ -19,6 +20,8 @@ type Cluster struct {
 
 	mu      sync.Mutex
 	objects []runtime.Object // are replaced by changed copies, because snapshots contain the old ones
+	// removedByHold holds the PodGroups and pending pods of held jobs by job, for a release.
+	removedByHold map[types.UID][]runtime.Object
 }
 
 // User is the user of the demo, and Namespace the namespace in which the user's jobs are.
@@ -29,7 +32,7 @@ const (
 
 // New returns the cluster. Its clock starts at Now.
 func New() *Cluster {
-	c := &Cluster{start: time.Now(), changed: make(chan struct{}, 1), objects: NewCluster()}
+	c := &Cluster{start: time.Now(), changed: make(chan struct{}, 1), objects: NewCluster(), removedByHold: map[types.UID][]runtime.Object{}}
 	c.changed <- struct{}{}
 	return c
 }

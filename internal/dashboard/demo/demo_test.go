@@ -150,3 +150,21 @@ func TestLogsOfFollowedPodsGrow(t *testing.T) {
 		t.Errorf("%v lines", counts)
 	}
 }
+
+func TestAReleasedJobWaitsAsBefore(t *testing.T) {
+	t.Parallel()
+	c := New()
+	before := next(t, c).Job("job-921") // is pending, with an explanation
+	for _, verb := range []screenapi.Verb{screenapi.Hold, screenapi.Release} {
+		if _, err := c.Jobs(t.Context(), verb, []*snapshot.Job{before}); err != nil {
+			t.Fatal(err)
+		}
+		got := next(t, c).Job("job-921")
+		if verb == screenapi.Hold && (stateOf(got) != "Pending held" || !strings.Contains(string(got.Object.Status.State.Reason), "Held")) {
+			t.Errorf("after hold: %s, %+v", stateOf(got), got.Object.Status.State)
+		}
+		if verb == screenapi.Release && (got.Code != before.Code || len(got.Pods) != len(before.Pods) || got.Group == nil) {
+			t.Errorf("after release: %s with %d pods, want %s with %d", got.Code, len(got.Pods), before.Code, len(before.Pods))
+		}
+	}
+}

@@ -37,7 +37,7 @@ func FilterFields(snap *snapshot.Snapshot, now time.Time) *filter.Fields[Row] {
 			{Key: "age", Time: true, Of: func(r Row) float64 { return now.Sub(r.Job.Submitted).Seconds() }},
 		},
 		Text: func(r Row, to []string) []string {
-			return append(to, r.Job.ID, r.Job.Name, r.Job.Title, r.Job.Namespace, r.Job.Queue, r.Job.User, r.Job.NodeList, r.Reason(), r.Job.Code, r.Job.Says)
+			return append(to, r.Job.ID, r.Job.Name, r.Job.Title, r.Job.Namespace, r.Job.Queue, r.Job.User, r.Job.NodeList, r.Reason(), r.Job.Code, r.Job.Says, r.StateText(screenapi.KubernetesWords))
 		},
 	}
 }

@@ -38,6 +38,7 @@ type Job struct {
 	target string
 	uid    types.UID
 	page   page
+	opened page // page on which the screen was opened
 	inLogs bool // on the summary, keys go to the logs instead of the pods
 	failed bool // only failed pods are shown
 	// previous is true if the logs of the containers before their last restart are shown.
@@ -64,7 +65,7 @@ func New(target string) screenapi.Screen {
 	uid, what, _ := strings.Cut(target, "#")
 	j := &Job{target: target, uid: types.UID(uid), pods: newPodTable(), log: logPane{pinned: true, found: beforeAll}}
 	if what == "logs" {
-		j.page = logs
+		j.page, j.opened = logs, logs
 	}
 	return j
 }
@@ -256,14 +257,20 @@ func (j *Job) moveToNextMatch(ctx *screenapi.Context, down bool) []screenapi.Eff
 	return widget.MoveToMatchOrNotice(&j.lines, down)
 }
 
-// Escape clears marks. If none exist, it returns from a page to the summary.
+// Escape clears marks. If none exist, it returns from a page to the page on which the screen was opened. It does
+// nothing if the page has a filter or a search, which is cleared first.
 func (j *Job) Escape() bool {
 	if j.page == podList || j.page == summary {
 		if j.pods.Escape() {
 			return true
 		}
 	}
-	return false
+	hasFilter := j.filter != "" || j.log.search != "" || j.lines.Search != ""
+	if hasFilter || j.page == summary || j.page == j.opened {
+		return false
+	}
+	j.page, j.lines = j.opened, widget.NewPager()
+	return true
 }
 
 // activeRows returns the table or text to which the movement keys apply.

@@ -3,6 +3,7 @@ package queues
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -199,7 +200,19 @@ func (q *Queues) SetFilter(ctx *screenapi.Context, text string) error {
 	}
 	q.text, q.filter = text, parsed
 	q.refreshRows(ctx, false)
+	q.selectFirstMatch()
 	return nil
+}
+
+// selectFirstMatch moves the cursor to the first match if it is on a queue that is shown only as an ancestor of matches.
+// Otherwise, an action could be applied to a queue that the user did not search for.
+func (q *Queues) selectFirstMatch() {
+	if r := q.selectedQueue(); r == nil || !r.between {
+		return
+	}
+	if at := slices.IndexFunc(q.all, q.filter.Match); at >= 0 {
+		q.table.Select(q.all[at].Name)
+	}
 }
 
 // FilterKeys returns the filter keys of queues, for the documentation.
