@@ -77,6 +77,9 @@ func (a *App) drawFilterRow(c canvas.Canvas) {
 	x := c.Put(1, 0, "/ ", theme.Key)
 	if isTyping {
 		typing.line.draw(c, x, 0, end-x)
+		if keys, ok := a.VisibleScreen().(screenapi.FilterKeyLister); ok && typing.line.text() == "" {
+			c.Fit(x+2, 0, end-x-2, "a word, or "+strings.Join(keys.FilterKeys(), " "), theme.Dim)
+		}
 		return
 	}
 	c.Fit(x, 0, end-x, a.filters[a.VisibleScreen()], theme.Plain)

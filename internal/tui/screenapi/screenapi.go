@@ -54,6 +54,12 @@ type Filterer interface {
 	Matches(*Context) (shown, all int)
 }
 
+// FilterKeyLister is a Filterer whose filters can contain keys such as st: and gpu>=.
+type FilterKeyLister interface {
+	// FilterKeys returns the keys with their usual operators. They are shown while the user has not typed anything.
+	FilterKeys() []string
+}
+
 // Tabbed is a screen with its own pages.
 type Tabbed interface {
 	Tabs(*Context) []Tab

@@ -147,6 +147,9 @@ func (j *Jobs) SetFilter(ctx *screenapi.Context, text string) error {
 	return j.filterAndFillRows(ctx, text, false)
 }
 
+// FilterKeys returns the keys of filters.
+func (j *Jobs) FilterKeys() []string { return jobrow.FilterFields(nil, time.Time{}).FilterKeys() }
+
 // Matches returns the number of visible rows and the number of all rows.
 func (j *Jobs) Matches(*screenapi.Context) (shown, all int) { return j.shown, j.all }
 

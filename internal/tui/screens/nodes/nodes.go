@@ -259,6 +259,9 @@ func (n *Nodes) SetFilter(ctx *screenapi.Context, text string) error {
 // FilterKeys returns the filter keys of nodes, for the documentation.
 func FilterKeys() []string { return fields.FilterKeys() }
 
+// FilterKeys returns the keys of filters.
+func (n *Nodes) FilterKeys() []string { return FilterKeys() }
+
 // Matches returns the number of visible nodes and the number of all nodes.
 func (n *Nodes) Matches(*screenapi.Context) (shown, all int) { return len(n.shown), len(n.all) }
 
