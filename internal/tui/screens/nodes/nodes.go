@@ -284,9 +284,9 @@ var fields = filter.Fields[*node]{
 		}},
 	},
 	Numbers: []filter.Number[*node]{
-		{Key: "gpu", Of: func(r *node) float64 { return idleDevices(r) }},
-		{Key: "cpu", Of: func(r *node) float64 { return float64(r.Idle.MilliCPU) / 1000 }},
-		{Key: "mem", Also: []string{"memory"}, Of: func(r *node) float64 { return float64(r.Idle.MemoryBytes) / (1 << 30) }},
+		{Key: "gpu", Also: []string{"idle", "free"}, Of: ifUsable(idleDevices)},
+		{Key: "cpu", Of: ifUsable(func(r *node) float64 { return float64(r.Idle.MilliCPU) / 1000 })},
+		{Key: "mem", Also: []string{"memory"}, Of: ifUsable(func(r *node) float64 { return float64(r.Idle.MemoryBytes) / (1 << 30) })},
 		{Key: "pods", Of: func(r *node) float64 { return float64(len(r.Pods)) }},
 	},
 	Text: func(r *node, to []string) []string {
@@ -297,6 +297,17 @@ var fields = filter.Fields[*node]{
 // stateNames returns the names of a node's state in all vocabularies.
 func stateNames(r *node) []string {
 	return []string{noderow.StateTextOf(r, screenapi.KubernetesWords), noderow.StateTextOf(r, screenapi.SlurmWords)}
+}
+
+// ifUsable returns the idle amount of a node, or 0 if jobs cannot use it, because the node is cordoned or down.
+func ifUsable(idle func(*node) float64) func(*node) float64 {
+	return func(r *node) float64 {
+		switch r.State {
+		case nodecapacity.StateDraining, nodecapacity.StateDrained, nodecapacity.StateDown:
+			return 0
+		}
+		return idle(r)
+	}
 }
 
 // idleDevices returns the number of idle devices of a node.
