@@ -49,7 +49,7 @@ func TestAPersonKeepsATreeOfQueues(t *testing.T) {
 
 	// A smaller research queue: the command names the victims, and nothing changes before the user agrees.
 	r := c.run("", "vcctl", "queue", "update", "research", "--deserved", "cpu=6")
-	if err := containsAll(r.stderr, "spec.deserved[cpu]", "children", "8", "6"); r.code != 1 || err != nil {
+	if err := containsAll(r.stderr, "spec.deserved[cpu]", "child queues", "8", "6"); r.code != 1 || err != nil {
 		t.Errorf("less than the queues below have: exit %d, %v: %s", r.code, err, r.stderr)
 	}
 	less := queue("nlp", "parent: research, deserved: {cpu: 4}") + queue("research", "deserved: {cpu: 6}")
