@@ -35,7 +35,7 @@ type permission struct {
 	until   time.Time
 }
 
-// NewPermissions returns Permissions that checks with this API.
+// NewPermissions returns a Permissions that sends its checks to api. now returns the current time.
 func NewPermissions(api authorizationclient.SubjectAccessReviewInterface, now func() time.Time) *Permissions {
 	return &Permissions{api: api, now: now}
 }

@@ -29,7 +29,7 @@ const (
 	renewalCheck = 10 * time.Minute
 	// idleTimeout is how long an unused connection stays open.
 	idleTimeout = 90 * time.Second
-	// drainTime is how long requests may continue after the end.
+	// drainTime is how long requests can continue after the server starts to shut down.
 	drainTime = 5 * time.Second
 	// authorityPoll is the interval between checks whether the API server's certificate authority is known.
 	authorityPoll = 50 * time.Millisecond

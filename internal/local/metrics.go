@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -28,8 +29,8 @@ const metricsReaders = "system:aggregated-metrics-reader"
 
 // metricsPart measures the process nodes and serves the metrics API.
 type metricsPart struct {
-	cancel context.CancelFunc
-	done   chan struct{}
+	cancel  context.CancelFunc
+	running sync.WaitGroup
 }
 
 // startMetrics starts to measure the process nodes, and to serve the metrics API. Errors are only logged, because no
@@ -39,17 +40,16 @@ func startMetrics(ctx context.Context, config *rest.Config, client kubernetes.In
 		return nil, err
 	}
 	running, cancel := context.WithCancel(klog.NewContext(context.WithoutCancel(ctx), klog.Background()))
-	p := &metricsPart{cancel: cancel, done: make(chan struct{})}
+	p := &metricsPart{cancel: cancel}
 	store := &metricsapi.Store{}
-	go nodes.measureUntilDone(running, store)
-	go func() {
-		defer close(p.done)
+	p.running.Go(func() { nodes.measureUntilDone(running, store) })
+	p.running.Go(func() {
 		nodeLabels := func(ctx context.Context) (map[string]labels.Set, error) { return listNodeLabels(ctx, client) }
 		options := aggregatedapi.Options{ListenAddress: "127.0.0.1:0", Namespace: daemon.Namespace}
 		if err := aggregatedapi.Run(running, config, metricsapi.Group, options, metricsapi.NewHandler(store, nodeLabels)); err != nil {
 			klog.FromContext(running).Error(err, "The metrics API is not available")
 		}
-	}()
+	})
 	return p, nil
 }
 
@@ -59,7 +59,7 @@ func (p *metricsPart) stop() {
 		return
 	}
 	p.cancel()
-	<-p.done
+	p.running.Wait()
 }
 
 // measureUntilDone measures the process nodes at intervals.
@@ -67,13 +67,11 @@ func (s *nodeSet) measureUntilDone(ctx context.Context, store *metricsapi.Store)
 	ticker := time.NewTicker(measureInterval)
 	defer ticker.Stop()
 	for {
-		if nodes := s.processNodes(); len(nodes) > 0 {
-			processes, err := processtree.Read()
-			if err != nil {
-				klog.FromContext(ctx).Error(err, "Process nodes cannot be measured")
-			} else {
-				store.Add(measureNodes(nodes, processes))
-			}
+		measurement, err := measureNodes(s.processNodes())
+		if err != nil {
+			klog.FromContext(ctx).Error(err, "Process nodes cannot be measured")
+		} else {
+			store.Add(measurement)
 		}
 		select {
 		case <-ctx.Done():
@@ -83,12 +81,21 @@ func (s *nodeSet) measureUntilDone(ctx context.Context, store *metricsapi.Store)
 	}
 }
 
-func measureNodes(nodes []*processnode.Node, processes *processtree.Tree) metricsapi.Measurement {
+// measureNodes measures all nodes at the same time. Without nodes, the measurement is empty, so that the metrics of
+// removed nodes disappear.
+func measureNodes(nodes []*processnode.Node) (metricsapi.Measurement, error) {
 	m := metricsapi.Measurement{At: time.Now(), Nodes: map[string][]processnode.ContainerUse{}}
+	if len(nodes) == 0 {
+		return m, nil
+	}
+	processes, err := processtree.Read()
+	if err != nil {
+		return m, err
+	}
 	for _, node := range nodes {
 		m.Nodes[node.Name()] = node.MeasureContainers(processes)
 	}
-	return m
+	return m, nil
 }
 
 // processNodes returns the running process nodes.

@@ -67,7 +67,7 @@ func facts(t *testing.T) guide.Facts {
 		Frame: func(look guide.Look) (canvas.Canvas, error) { return start(t, look).Draw(), nil },
 		Keys:  start(t, guide.Look{World: "empty", W: 80, H: 24}).AllBindings(),
 		Filters: map[string][]string{
-			"jobs": jobrow.FilterFields(snap, tuitest.Now).FilterKeys(), "queues": queues.FilterKeys(), "nodes": nodes.FilterKeys(), "events": eventrow.FilterFields.FilterKeys(),
+			"jobs": jobrow.FilterFields(snap, tuitest.Now).FilterKeys(), "queues": (&queues.Queues{}).FilterKeys(), "nodes": (&nodes.Nodes{}).FilterKeys(), "events": eventrow.FilterFields.FilterKeys(),
 		},
 	}
 }

@@ -63,43 +63,14 @@ func computeMetrics(before, now Measurement) metrics {
 	}
 	var result metrics
 	for node, containers := range now.Nodes {
-		total := &corev1.ResourceList{}
-		window := now.At.Sub(before.At)
-		pods := map[types.NamespacedName]*metricsv1beta1.PodMetrics{}
-		incomplete := map[types.NamespacedName]bool{}
-		for i := range containers {
-			c := &containers[i]
-			earlier, wasRunning := cpuTimeBefore[c.ID]
-			since := before.At
-			if !wasRunning {
-				since = c.StartedAt
-			}
-			if now.At.Sub(since) < minWindow {
-				incomplete[c.Pod] = true
-				continue
-			}
-			used := usedResources(c.CPUTime-earlier, now.At.Sub(since), c.MemoryBytes)
-			addResources(total, used)
-			pod := pods[c.Pod]
-			if pod == nil {
-				pod = newPodMetrics(c, now.At)
-				pods[c.Pod] = pod
-			}
-			pod.Window.Duration = max(pod.Window.Duration, now.At.Sub(since).Round(time.Millisecond))
-			pod.Containers = append(pod.Containers, metricsv1beta1.ContainerMetrics{Name: c.Container, Usage: used})
-		}
-		for name, pod := range pods {
-			if !incomplete[name] {
-				result.pods = append(result.pods, *pod)
-			}
-		}
+		total, pods := measurePods(containers, cpuTimeBefore, before.At, now.At)
+		result.pods = append(result.pods, pods...)
 		if before.At.IsZero() {
-			continue
+			continue // the rate of a node needs two measurements
 		}
-		addResources(total, corev1.ResourceList{corev1.ResourceCPU: {}, corev1.ResourceMemory: {}})
 		result.nodes = append(result.nodes, metricsv1beta1.NodeMetrics{
 			ObjectMeta: metav1.ObjectMeta{Name: node, CreationTimestamp: metav1.NewTime(now.At)}, Timestamp: metav1.NewTime(now.At),
-			Window: metav1.Duration{Duration: window.Round(time.Millisecond)}, Usage: *total,
+			Window: metav1.Duration{Duration: now.At.Sub(before.At).Round(time.Millisecond)}, Usage: total,
 		})
 	}
 	slices.SortFunc(result.nodes, func(a, b metricsv1beta1.NodeMetrics) int { return cmp.Compare(a.Name, b.Name) })
@@ -107,6 +78,43 @@ func computeMetrics(before, now Measurement) metrics {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	return result
+}
+
+// measurePods returns the metrics of the pods on a node, and the sum of their use. cpuTimeBefore is the CPU time of each
+// container at the time before.
+func measurePods(containers []processnode.ContainerUse, cpuTimeBefore map[string]time.Duration, before, now time.Time) (corev1.ResourceList, []metricsv1beta1.PodMetrics) {
+	total := corev1.ResourceList{corev1.ResourceCPU: {}, corev1.ResourceMemory: {}}
+	pods := map[types.NamespacedName]*metricsv1beta1.PodMetrics{}
+	incomplete := map[types.NamespacedName]bool{}
+	for i := range containers {
+		c := &containers[i]
+		earlier, wasRunning := cpuTimeBefore[c.ID]
+		since := before
+		if !wasRunning {
+			since = c.StartedAt
+		}
+		window := now.Sub(since)
+		if window < minWindow {
+			incomplete[c.Pod] = true
+			continue
+		}
+		used := usedResources(c.CPUTime-earlier, window, c.MemoryBytes)
+		addResources(total, used)
+		pod := pods[c.Pod]
+		if pod == nil {
+			pod = newPodMetrics(c, now)
+			pods[c.Pod] = pod
+		}
+		pod.Window.Duration = max(pod.Window.Duration, window.Round(time.Millisecond))
+		pod.Containers = append(pod.Containers, metricsv1beta1.ContainerMetrics{Name: c.Container, Usage: used})
+	}
+	var complete []metricsv1beta1.PodMetrics
+	for name, pod := range pods {
+		if !incomplete[name] {
+			complete = append(complete, *pod)
+		}
+	}
+	return total, complete
 }
 
 func newPodMetrics(c *processnode.ContainerUse, at time.Time) *metricsv1beta1.PodMetrics {
@@ -126,13 +134,10 @@ func usedResources(cpuTime, window time.Duration, memoryBytes int64) corev1.Reso
 }
 
 // addResources adds more to the resources in total.
-func addResources(total *corev1.ResourceList, more corev1.ResourceList) {
-	if *total == nil {
-		*total = corev1.ResourceList{}
-	}
+func addResources(total, more corev1.ResourceList) {
 	for name, quantity := range more {
-		sum := (*total)[name]
+		sum := total[name]
 		sum.Add(quantity)
-		(*total)[name] = sum
+		total[name] = sum
 	}
 }

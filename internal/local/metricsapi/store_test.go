@@ -74,3 +74,13 @@ func TestTheFirstMeasurementGivesMetricsOnlyOfContainersThatStartedBefore(t *tes
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestMetricsOfRemovedNodesDisappear(t *testing.T) {
+	t.Parallel()
+	s := &Store{}
+	s.Add(Measurement{At: start.Add(10 * time.Second), Nodes: map[string][]processnode.ContainerUse{"node-1": {container("a", "main", 0, 0, 1<<20)}}})
+	s.Add(Measurement{At: start.Add(20 * time.Second)})
+	if got := s.currentMetrics(); len(got.nodes) != 0 || len(got.pods) != 0 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -147,7 +147,7 @@ func (j *Jobs) SetFilter(ctx *screenapi.Context, text string) error {
 	return j.filterAndFillRows(ctx, text, false)
 }
 
-// FilterKeys returns the keys of filters.
+// FilterKeys returns the keys that a filter can contain, such as st: and gpu>=.
 func (j *Jobs) FilterKeys() []string { return jobrow.FilterFields(nil, time.Time{}).FilterKeys() }
 
 // Matches returns the number of visible rows and the number of all rows.

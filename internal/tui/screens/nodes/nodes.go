@@ -256,11 +256,8 @@ func (n *Nodes) SetFilter(ctx *screenapi.Context, text string) error {
 	return nil
 }
 
-// FilterKeys returns the filter keys of nodes, for the documentation.
-func FilterKeys() []string { return fields.FilterKeys() }
-
-// FilterKeys returns the keys of filters.
-func (n *Nodes) FilterKeys() []string { return FilterKeys() }
+// FilterKeys returns the keys that a filter can contain, such as st: and gpu>=.
+func (n *Nodes) FilterKeys() []string { return fields.FilterKeys() }
 
 // Matches returns the number of visible nodes and the number of all nodes.
 func (n *Nodes) Matches(*screenapi.Context) (shown, all int) { return len(n.shown), len(n.all) }

@@ -215,11 +215,8 @@ func (q *Queues) selectFirstMatch() {
 	}
 }
 
-// FilterKeys returns the filter keys of queues, for the documentation.
-func FilterKeys() []string { return fields.FilterKeys() }
-
-// FilterKeys returns the keys of filters.
-func (q *Queues) FilterKeys() []string { return FilterKeys() }
+// FilterKeys returns the keys that a filter can contain, such as st: and gpu>=.
+func (q *Queues) FilterKeys() []string { return fields.FilterKeys() }
 
 // Matches returns the number of matching rows and the number of all rows.
 func (q *Queues) Matches(*screenapi.Context) (shown, all int) { return q.matches, len(q.all) }
