@@ -51,12 +51,10 @@ func ToAPIExplanation(v *Verdict, q *Standing, resources *resource.Names) *sched
 		n := schedulingv1beta1.ExplainedNodes{Reason: string(c.Reason), Detail: c.Detail, Count: int32(c.Nodes)}
 		if c.Short > 0 {
 			n.ShortBy = formatRoundedUp(c.Detail, float64(c.Short))
-			if len(e.Short) < maxReasons {
-				e.Short = append(e.Short, nodeShortages(v, c.Detail, c.Short, resources))
-			}
 		}
 		e.Nodes = append(e.Nodes, n)
 	}
+	e.Short = nodeShortages(v, resources)
 	if l := v.Limit; l != nil && l.Resource != "" {
 		if l.Node { // the capacity that is currently free does not matter
 			e.Short = nil
@@ -73,8 +71,33 @@ func ToAPIExplanation(v *Verdict, q *Standing, resources *resource.Names) *sched
 	return e
 }
 
-// nodeShortages returns how much of a resource the next pod lacks on the node that comes closest.
-func nodeShortages(v *Verdict, name string, short int64, resources *resource.Names) schedulingv1beta1.Shortage {
+// nodeShortages returns one entry for each resource that the next pod lacks. Nodes can lack the same resource for
+// different reasons, for example because they are too small or because others use it. The entry is about the node that
+// comes closest.
+func nodeShortages(v *Verdict, resources *resource.Names) []schedulingv1beta1.Shortage {
+	var names []string
+	smallest := map[string]int64{}
+	for _, c := range v.Tally.Counts {
+		if c.Short <= 0 {
+			continue
+		}
+		known, isKnown := smallest[c.Detail]
+		if !isKnown {
+			names = append(names, c.Detail)
+		}
+		if !isKnown || c.Short < known {
+			smallest[c.Detail] = c.Short
+		}
+	}
+	var list []schedulingv1beta1.Shortage
+	for _, name := range names[:min(maxReasons, len(names))] {
+		list = append(list, nodeShortage(v, name, smallest[name], resources))
+	}
+	return list
+}
+
+// nodeShortage returns how much of a resource the next pod lacks on the node that comes closest.
+func nodeShortage(v *Verdict, name string, short int64, resources *resource.Names) schedulingv1beta1.Shortage {
 	s := schedulingv1beta1.Shortage{Resource: corev1.ResourceName(name), Scope: "nodes", ShortBy: formatRoundedUp(name, float64(short))}
 	if i, ok := resources.Find(name); ok && v.Task != nil {
 		asked := v.Task.Shape.Request.Get(i)

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/vc-batch/vc/api/reason"
@@ -39,5 +40,27 @@ func TestAGangThatRunsIsToldThatItsExtraPodsWait(t *testing.T) {
 	}
 	if want := "wait until resources are free, request less, or add nodes"; e.Hint != want {
 		t.Errorf("got  %s\nwant %s", e.Hint, want)
+	}
+}
+
+// Nodes can lack the same resource because they are too small, or because others use it.
+func TestAShortResourceOfNodesIsListedOnce(t *testing.T) {
+	t.Parallel()
+	v := &Verdict{Code: reason.GangDoesNotFit, Members: Members{Min: 2, Exist: 2, Total: 2, Pending: 2}}
+	v.Tally.Add(reason.TooLarge, "nvidia.com/gpu", 4)
+	v.Tally.Add(reason.TooLarge, "nvidia.com/gpu", 4)
+	v.Tally.Add(reason.InsufficientResource, "nvidia.com/gpu", 2)
+	v.Tally.Add(reason.InsufficientResource, "cpu", 1000)
+	v.Tally.Sort()
+	e := ToAPIExplanation(v, nil, model.New().Resources)
+	var got []string
+	for _, s := range e.Short {
+		got = append(got, string(s.Resource)+" "+s.ShortBy)
+	}
+	if want := []string{"nvidia.com/gpu 2", "cpu 1"}; !slices.Equal(got, want) {
+		t.Errorf("short: %v, want %v", got, want)
+	}
+	if len(e.Nodes) != 3 {
+		t.Errorf("the nodes are no longer counted by reason: %+v", e.Nodes)
 	}
 }
