@@ -145,7 +145,7 @@ func TestEveryAnswerOfTheServerHasAHint(t *testing.T) {
 func TestAnnotationsThatAreNoTextHaveAHint(t *testing.T) {
 	t.Parallel()
 	err := convertFileError(errors.New("unable to decode \"a.yaml\": json: cannot unmarshal number into Go struct field ObjectMeta.metadata.annotations of type string"))
-	if got, want := HumanizeError(err, Connection{}).Hint, `values of annotations must be strings: put a number in quotes, for example \"2\" or \"true\"`; got != want {
+	if got, want := HumanizeError(err, Connection{}).Hint, `values of annotations must be strings: put a number in quotes, for example "2" or "true"`; got != want {
 		t.Errorf("hint %q, want %q", got, want)
 	}
 }

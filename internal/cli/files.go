@@ -186,7 +186,7 @@ func convertFileError(err error) error {
 			hint = "in a directory, only .yaml, .yml and .json files are read; -R (--recursive) includes subdirectories"
 		}
 		if found := notText.FindStringSubmatch(err.Error()); found != nil {
-			hint = fmt.Sprintf(`values of %s must be strings: put a %s in quotes, for example \"2\" or \"true\"`, found[2], found[1])
+			hint = fmt.Sprintf(`values of %s must be strings: put a %s in quotes, for example "2" or "true"`, found[2], found[1])
 		}
 		return usererror.Errorf(hint, "%v", err)
 	}
