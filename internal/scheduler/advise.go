@@ -43,11 +43,11 @@ func (a *advice) isStillValid(j *framework.Job, e *schedulingv1beta1.Explanation
 // addAdvice adds the remedies that would help a gang to its explanation. It simulates remedies for gangs at the front
 // of their queue when the reason is new or the advice is old. If it skipped the gang, it returns when to try again.
 func (e *Engine) addAdvice(s *cycle.Cycle, j *framework.Job, to *schedulingv1beta1.Explanation, position int) time.Time {
-	b := &e.book
-	known, isKnown := b.advices[j]
+	c := &e.gangs
+	known, isKnown := c.advices[j]
 	if !isKnown || !known.isStillValid(j, to, s.Now) {
 		if position == 0 || position > front {
-			delete(b.advices, j)
+			delete(c.advices, j)
 			return time.Time{}
 		}
 		if e.advised >= maxAdvised || s.Looked-e.looked > maxTrials {
@@ -58,7 +58,7 @@ func (e *Engine) addAdvice(s *cycle.Cycle, j *framework.Job, to *schedulingv1bet
 		}
 		e.advised++
 		known = advice{helps: remedy.Find(s, j), why: explain.MeaningKey(to), full: j.Verdict.Full, whole: hasAllPods(j), at: s.Now}
-		b.advices[j] = known
+		c.advices[j] = known
 	}
 	for _, h := range known.helps {
 		to.Helps = append(to.Helps, h.API())
@@ -92,7 +92,7 @@ func withoutWait(helps []schedulingv1beta1.Help) []schedulingv1beta1.Help {
 // addWaitHelp adds waiting to the remedies if the start time is certain. It adds nothing if the start time is only an
 // estimate, because then other gangs may take the resources first.
 func (e *Engine) addWaitHelp(j *framework.Job, to *schedulingv1beta1.Explanation) {
-	if at := to.EstimatedStart; at != nil && e.book.forecasts[j].Certain {
+	if at := to.EstimatedStart; at != nil && e.gangs.forecasts[j].Certain {
 		to.Helps = append(to.Helps, explain.AdviseWaiting(at.Time).API())
 	}
 }

@@ -58,14 +58,14 @@ type Engine struct {
 
 	attacher session.Attacher
 
-	view       overlay.Overlay
-	judge      equivalence.Judge
-	neighbours interpod.Book
-	tree       session.Tree
-	told       *model.Topology // topology whose HyperNode statuses were last written, at generation toldGen
-	toldGen    uint64
-	ledger     queue.Ledger
-	book       book
+	view      overlay.Overlay
+	judge     equivalence.Judge
+	podCounts interpod.PodCounts
+	tree      session.Tree
+	told      *model.Topology // topology whose HyperNode statuses were last written, at generation toldGen
+	toldGen   uint64
+	ledger    queue.Ledger
+	gangs     gangCache
 }
 
 // Option configures an engine in addition to its Config.
@@ -80,7 +80,7 @@ func New(cfg *config.Config, options ...Option) (*Engine, error) {
 	for _, option := range options {
 		option(e)
 	}
-	e.book.reset()
+	e.gangs.reset()
 	if err := e.applyConfig(cfg); err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (e *Engine) Cycle(now time.Time, c *model.Cluster) decision.Decisions {
 		policy.Open(s.Session) // 2. What does each queue deserve? Which rules apply?
 		end()
 	}
-	e.book.updateGangs(s) // 3. Which gangs could the changes help?
+	e.gangs.updateGangs(s) // 3. Which gangs could the changes help?
 	for _, action := range e.actions {
 		end := e.watchStage("action", action.Name())
 		action.Run(s) // 4. Admit, place, backfill, reclaim: in the configured order.
@@ -107,8 +107,8 @@ func (e *Engine) Cycle(now time.Time, c *model.Cluster) decision.Decisions {
 			closing.Close(s.Session)
 		}
 	}
-	e.book.parkUnplacedGangs(s) // 5. Which gangs are still waiting, and for what?
-	return e.buildDecisions(s)  // 6. Bindings, evictions, statuses: data for the outbox.
+	e.gangs.parkUnplacedGangs(s) // 5. Which gangs are still waiting, and for what?
+	return e.buildDecisions(s)   // 6. Bindings, evictions, statuses: data for the outbox.
 }
 
 func (e *Engine) watchStage(stage, name string) (end func()) {
@@ -122,11 +122,11 @@ func (e *Engine) openCycle(now time.Time, c *model.Cluster) *cycle.Cycle {
 	e.view.Sync(c)
 	e.judge.Open(&e.view, c.Resources, c.Shapes)
 	e.ledger.Open(c)
-	e.neighbours.Open(c, &e.view, &e.judge)
+	e.podCounts.Open(c, &e.view, &e.judge)
 	e.tree.Open(c, &e.view)
-	base := session.Open(now, c, &e.view, &e.judge, &e.ledger, e.book.jobOfGang)
+	base := session.Open(now, c, &e.view, &e.judge, &e.ledger, e.gangs.jobOfGang)
 	base.Preempts, base.Attacher = e.preempts, e.attacher
-	base.Neighbours, base.Tree = &e.neighbours, &e.tree
+	base.PodCounts, base.Tree = &e.podCounts, &e.tree
 	s := cycle.New(base)
 	s.Attacks, s.Enqueues, s.EmptyNodes = e.attacks, e.enqueues, &e.empty
 	s.Easy, s.EndingLog = e.easy, &e.endings

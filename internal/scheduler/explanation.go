@@ -23,7 +23,7 @@ const front = 20
 // explanation as long as that explanation is still correct. again is when to compute the explanation again.
 func (e *Engine) explanationOf(s *cycle.Cycle, j *framework.Job, v explain.Verdict) (told *schedulingv1beta1.Explanation, again time.Time) {
 	if v.Code == "" {
-		delete(e.book.advices, j)
+		delete(e.gangs.advices, j)
 		return nil, time.Time{}
 	}
 	if e.keepsOldExplanation(s, j, &v) {
@@ -77,10 +77,10 @@ func (e *Engine) keepsOldExplanation(s *cycle.Cycle, j *framework.Job, v *explai
 	if !explain.HaveSameLimit(v, &j.Reported.Verdict) {
 		return false
 	}
-	if _, advised := e.book.advices[j]; advised {
+	if _, advised := e.gangs.advices[j]; advised {
 		return false
 	}
-	if f := e.book.forecasts[j]; f.Known { // the explanation may now get an estimate
+	if f := e.gangs.forecasts[j]; f.Known { // the explanation may now get an estimate
 		return false
 	}
 	return j.WaitsToStart() && !e.positions.isInFront(j)
@@ -101,7 +101,7 @@ func countAttempts(j *framework.Job, to *schedulingv1beta1.Explanation, now time
 // setEstimatedStart sets the estimated start of the gang. It also sets the basis of the estimate, or the reason why the
 // start is unknown.
 func (e *Engine) setEstimatedStart(s *cycle.Cycle, j *framework.Job, to *schedulingv1beta1.Explanation) {
-	f, known := e.book.forecasts[j]
+	f, known := e.gangs.forecasts[j]
 	switch {
 	case to.Never:
 		f = reservation.Hopeless
@@ -145,9 +145,9 @@ func queueLevel(q *queue.Queue) explain.Standing {
 // updateForecasts simulates the future to forecast when the waiting gangs will start. The forecast is costly, so the
 // pause before the next one grows with its cost. No decision depends on it.
 func (e *Engine) updateForecasts(s *cycle.Cycle) {
-	b := &e.book
+	c := &e.gangs
 	if !s.Easy || !s.Cluster.HasRunTimes() {
-		clear(b.forecasts)
+		clear(c.forecasts)
 		return
 	}
 	wanted := s.View.Touched || len(s.Reservations) > 0
@@ -155,14 +155,14 @@ func (e *Engine) updateForecasts(s *cycle.Cycle) {
 		wanted = wanted || j.Verdict.Code != ""
 	}
 	switch {
-	case !wanted && !b.owesForecast:
+	case !wanted && !c.owesForecast:
 		return
 	case len(s.Out.Lingering) > 0: // the next cycle follows at once and no longer expects these pods to end
-		b.owesForecast = true
+		c.owesForecast = true
 		return
-	case s.Now.Before(b.forecastAt):
-		b.owesForecast = true
-		s.WakeAt(b.forecastAt)
+	case s.Now.Before(c.forecastAt):
+		c.owesForecast = true
+		s.WakeAt(c.forecastAt)
 		return
 	}
 	looked, walked := s.Looked, s.Walked
@@ -172,8 +172,8 @@ func (e *Engine) updateForecasts(s *cycle.Cycle) {
 			s.Touch(j)
 		}
 	}
-	b.forecasts, b.owesForecast = fresh, false
-	b.forecastAt = s.Now.Add(pauseAfterForecast(s.Looked-looked, s.Walked-walked, len(s.AllWaiting)))
+	c.forecasts, c.owesForecast = fresh, false
+	c.forecastAt = s.Now.Add(pauseAfterForecast(s.Looked-looked, s.Walked-walked, len(s.AllWaiting)))
 }
 
 // pauseAfterForecast returns the pause after a forecast: ten times as long as the forecast takes on a slow machine. The

@@ -37,7 +37,7 @@ func (f *figures) pairFigures(q *queue.Queue) [7]struct {
 
 // reportQueueFigures reports a queue's figures to metrics if they changed. It does not affect decisions.
 func (e *Engine) reportQueueFigures(s *cycle.Cycle, q *queue.Queue) {
-	stamp := e.book.stamps[q]
+	stamp := e.gangs.stamps[q]
 	old := &stamp.figures
 	share := finiteOrZero(q.Share)
 	same := old.told && old.share == share && old.weight == q.Weight
@@ -51,7 +51,7 @@ func (e *Engine) reportQueueFigures(s *cycle.Cycle, q *queue.Queue) {
 	for _, part := range old.pairFigures(q) {
 		*part.old = append((*part.old)[:0], part.now...)
 	}
-	e.book.stamps[q] = stamp
+	e.gangs.stamps[q] = stamp
 	resources := s.Cluster.Resources
 	s.Out.Stats.Queues = append(s.Out.Stats.Queues, decision.QueueFigures{
 		Queue: q.Name, Share: share, Weight: q.Weight, Overused: share > 1+queue.Epsilon/100 || s.Rules.CheckOverused(q).Code != "",
@@ -64,7 +64,7 @@ func (e *Engine) reportQueueFigures(s *cycle.Cycle, q *queue.Queue) {
 
 // reportDeletedQueues reports the deleted queues for which figures were reported to metrics.
 func (e *Engine) reportDeletedQueues(s *cycle.Cycle) {
-	b := &e.book
+	c := &e.gangs
 	gone := func(q *queue.Queue, st *stamp) {
 		if st.figures.told {
 			s.Out.Stats.QueuesGone = append(s.Out.Stats.QueuesGone, q.Name)
@@ -72,18 +72,18 @@ func (e *Engine) reportDeletedQueues(s *cycle.Cycle) {
 		}
 	}
 	for _, q := range s.Ledger.Queues {
-		if st := b.stamps[q]; !q.Known && st.figures.told { // gangs still refer to it
+		if st := c.stamps[q]; !q.Known && st.figures.told { // gangs still refer to it
 			gone(q, &st)
-			b.stamps[q] = st
+			c.stamps[q] = st
 		}
 	}
-	if len(b.stamps) == len(s.Ledger.Queues) {
+	if len(c.stamps) == len(s.Ledger.Queues) {
 		return
 	}
-	for q, st := range b.stamps {
+	for q, st := range c.stamps {
 		if s.Ledger.Of(q.Queue) != q {
 			gone(q, &st)
-			delete(b.stamps, q)
+			delete(c.stamps, q)
 		}
 	}
 	slices.Sort(s.Out.Stats.QueuesGone)
@@ -101,11 +101,11 @@ func (e *Engine) reportGangFigures(s *cycle.Cycle, j *framework.Job) {
 	if j.Verdict.Code != "" {
 		now.unready = j.Need()
 	}
-	old := e.book.told[j]
+	old := e.gangs.told[j]
 	if now == old || !j.Known {
 		return
 	}
-	e.book.told[j] = now
+	e.gangs.told[j] = now
 	tries := now.attempts - old.attempts
 	if tries < 0 { // the count restarted because the reason changed
 		tries = now.attempts
@@ -125,17 +125,17 @@ func dominantShare(held resource.Vec, total []float64) float64 {
 }
 
 // recordDeleted records that a gang was deleted if its figures were reported to metrics.
-func (b *book) recordDeleted(j *framework.Job) {
-	if _, told := b.told[j]; told {
-		b.toldGone = append(b.toldGone, gangObject(j.Gang))
-		delete(b.told, j)
+func (c *gangCache) recordDeleted(j *framework.Job) {
+	if _, told := c.told[j]; told {
+		c.toldGone = append(c.toldGone, gangObject(j.Gang))
+		delete(c.told, j)
 	}
 }
 
 // takeDeletedGangs returns the recorded deleted gangs, sorted by key, and clears the list.
-func (b *book) takeDeletedGangs() []decision.Object {
-	list := b.toldGone
-	b.toldGone = nil
+func (c *gangCache) takeDeletedGangs() []decision.Object {
+	list := c.toldGone
+	c.toldGone = nil
 	slices.SortFunc(list, func(x, y decision.Object) int { return strings.Compare(x.Key(), y.Key()) })
 	return list
 }

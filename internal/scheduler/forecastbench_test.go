@@ -58,7 +58,7 @@ func foretelling(e *Engine, now time.Time, c *model.Cluster) *cycle.Cycle {
 		s.Rules.Tier = policy.tier
 		policy.Open(s.Session)
 	}
-	e.book.updateGangs(s)
+	e.gangs.updateGangs(s)
 	for _, action := range e.actions {
 		action.Run(s)
 	}

@@ -7,43 +7,43 @@ import (
 
 // updateLapsed marks as eased the queues in which more reservations have lapsed since the last cycle, because admitted
 // gangs turned out to be unable to start. It does so only if a gang is waiting for reserved capacity.
-func (b *book) updateLapsed(s *cycle.Cycle) {
-	for _, j := range b.waiting {
+func (c *gangCache) updateLapsed(s *cycle.Cycle) {
+	for _, j := range c.waiting {
 		waitsOutside := j.Parked && !j.IsAdmitted()
 		if l := j.Verdict.Limit; waitsOutside && l != nil && l.Promised > 0 {
-			b.easeLapsedQueues(s)
+			c.easeLapsedQueues(s)
 			return
 		}
 	}
-	b.lapsed = nil
+	c.lapsed = nil
 }
 
-func (b *book) easeLapsedQueues(s *cycle.Cycle) {
-	now := make(map[*queue.Queue][]float64, len(b.lapsed))
+func (c *gangCache) easeLapsedQueues(s *cycle.Cycle) {
+	now := make(map[*queue.Queue][]float64, len(c.lapsed))
 	for _, q := range s.Ledger.Queues {
 		amounts := s.Lapsed(q)
 		if amounts == nil {
 			continue
 		}
 		now[q] = amounts
-		if before := b.lapsed[q]; before == nil || isLessForAny(before, amounts) {
-			b.eased[q] = true
+		if before := c.lapsed[q]; before == nil || isLessForAny(before, amounts) {
+			c.eased[q] = true
 		}
 	}
-	b.lapsed = now
+	c.lapsed = now
 }
 
 // easeInVainQueues marks the queues in which reservations ended because a gang that had passed the queue's gate turned
 // out to be unable to start. It also marks the ancestors of these queues.
-func (b *book) easeInVainQueues(s *cycle.Cycle) {
+func (c *gangCache) easeInVainQueues(s *cycle.Cycle) {
 	now := s.PassedInVain()
 	for j := range now {
-		if b.inVain[j] {
+		if c.inVain[j] {
 			continue
 		}
 		for q := j.In; q != nil; q = q.Parent {
-			b.eased[q] = true
+			c.eased[q] = true
 		}
 	}
-	b.inVain = now
+	c.inVain = now
 }

@@ -22,19 +22,19 @@ const looseEvery = 40 * time.Millisecond
 // they name a queue that does not exist. It first waits for patience to give the controller time to create the
 // PodGroup.
 func (e *Engine) reportLoosePods(s *cycle.Cycle) {
-	b := &e.book
+	c := &e.gangs
 	if !s.Cluster.MayHaveLooseTasks() {
-		clear(b.loose)
+		clear(c.loose)
 		return
 	}
-	if next := b.looseAt.Add(looseEvery); s.Now.Before(next) && !s.Now.Before(b.looseAt) {
+	if next := c.looseAt.Add(looseEvery); s.Now.Before(next) && !s.Now.Before(c.looseAt) {
 		s.WakeAt(next)
 		return
 	}
-	b.looseAt = s.Now
+	c.looseAt = s.Now
 	loose := s.Cluster.LooseTasks()
-	if b.loose == nil {
-		b.loose = map[*model.Task]time.Time{}
+	if c.loose == nil {
+		c.loose = map[*model.Task]time.Time{}
 	}
 	var untold []*model.Task
 	waiting := 0
@@ -43,10 +43,10 @@ func (e *Engine) reportLoosePods(s *cycle.Cycle) {
 			continue
 		}
 		waiting++
-		since, known := b.loose[t]
+		since, known := c.loose[t]
 		if !known {
 			since = s.Now
-			b.loose[t] = since
+			c.loose[t] = since
 		}
 		if ripe := since.Add(patience); s.Now.Before(ripe) {
 			s.WakeAt(ripe)
@@ -54,8 +54,8 @@ func (e *Engine) reportLoosePods(s *cycle.Cycle) {
 			untold = append(untold, t)
 		}
 	}
-	if len(b.loose) > waiting {
-		b.pruneLoose(s, loose)
+	if len(c.loose) > waiting {
+		c.pruneLoose(s, loose)
 	}
 	slices.SortFunc(untold, comparePodNames)
 	for _, t := range untold {
@@ -73,14 +73,14 @@ func looseCondition(s *cycle.Cycle, t *model.Task) model.PodCondition {
 }
 
 // pruneLoose drops the times of pods that now have a PodGroup or whose condition has been written.
-func (b *book) pruneLoose(s *cycle.Cycle, loose []*model.Task) {
+func (c *gangCache) pruneLoose(s *cycle.Cycle, loose []*model.Task) {
 	still := make(map[*model.Task]time.Time, len(loose))
 	for _, t := range loose {
-		if since, known := b.loose[t]; known && t.Condition != looseCondition(s, t) {
+		if since, known := c.loose[t]; known && t.Condition != looseCondition(s, t) {
 			still[t] = since
 		}
 	}
-	b.loose = still
+	c.loose = still
 }
 
 func comparePodNames(a, b *model.Task) int {

@@ -184,7 +184,7 @@ func TestInvariants(t *testing.T) {
 func (r *random) state() string {
 	out := ""
 	for _, name := range sortedKeys(r.gangs) {
-		j := r.engine.book.jobs[r.model.Gangs["default/"+name]]
+		j := r.engine.gangs.jobs[r.model.Gangs["default/"+name]]
 		out += fmt.Sprintf("%s parked=%v phase=%s pending=%d need=%d shapes=%d queue=%s: %s %v %+v\n", name, j.Parked, j.Phase, len(j.Pending), j.Need(), len(j.ParkedShapes), j.In.Name, j.Verdict.Code, j.Verdict.Blocker, j.Verdict.Limit)
 		if e := j.Status.Explanation; e != nil {
 			out += fmt.Sprintf("  told %s since %v, now %v\n", e.Reason, e.Since, r.now)

@@ -16,7 +16,7 @@ func (e *Engine) recordStarts(s *cycle.Cycle) {
 		}
 		told := j.Status.Explanation
 		start := decision.Start{Gang: gangObject(j.Gang), Queue: j.In.Name, Created: j.Created, Waited: told != nil}
-		at, known := e.book.foretold[j]
+		at, known := e.gangs.foretold[j]
 		if !known && told != nil && told.EstimatedStart != nil {
 			at, known = told.EstimatedStart.Time, true
 		}
@@ -24,13 +24,13 @@ func (e *Engine) recordStarts(s *cycle.Cycle) {
 			start.Foretold, start.Late = true, s.Now.Sub(at)
 		}
 		s.Out.Stats.Starts = append(s.Out.Stats.Starts, start)
-		delete(e.book.foretold, j)
+		delete(e.gangs.foretold, j)
 	}
 }
 
 // rememberForecast stores the first start time that is reported for a gang.
 func (e *Engine) rememberForecast(j *framework.Job, told *schedulingv1beta1.Explanation) {
-	if _, known := e.book.foretold[j]; !known && told != nil && told.EstimatedStart != nil {
-		e.book.foretold[j] = told.EstimatedStart.Time
+	if _, known := e.gangs.foretold[j]; !known && told != nil && told.EstimatedStart != nil {
+		e.gangs.foretold[j] = told.EstimatedStart.Time
 	}
 }

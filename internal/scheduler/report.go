@@ -39,22 +39,22 @@ func (e *Engine) buildDecisions(s *cycle.Cycle) decision.Decisions {
 	for _, j := range s.Touched {
 		addNominations(s, j)
 		if at := e.writeStatus(s, j); !at.IsZero() {
-			e.book.due[j] = at
+			e.gangs.due[j] = at
 		} else {
-			delete(e.book.due, j)
+			delete(e.gangs.due, j)
 		}
 		e.reportGangFigures(s, j)
 		j.ClearResults()
 	}
-	out.Stats.GangsGone = e.book.takeDeletedGangs()
-	for _, at := range e.book.due {
+	out.Stats.GangsGone = e.gangs.takeDeletedGangs()
+	for _, at := range e.gangs.due {
 		out.WakeAt = earlierTime(out.WakeAt, at)
 	}
 	e.reportLoosePods(s)
 	e.reportQueues(s)
 	e.reportHyperNodes(s)
 	out.Stats.GangsTried, out.Stats.GangsPlaced = s.Tried, s.Won
-	out.Stats.GangsParked, out.Stats.TasksPlaced = len(e.book.waiting), len(out.Binds)
+	out.Stats.GangsParked, out.Stats.TasksPlaced = len(e.gangs.waiting), len(out.Binds)
 	// Another cycle is needed after evictions, which may free resources once they are assumed, and for pods that should
 	// have ended, because their resources no longer count as about to be freed in the next cycle. All other results
 	// come back as changes.
@@ -251,17 +251,17 @@ const maxSharePercent = 1000
 // countWaitingGangs counts, by queue, the gangs that are waiting for their minimum. It returns nil if the last count is
 // recent or still valid.
 func (e *Engine) countWaitingGangs(s *cycle.Cycle) map[*queue.Queue]int32 {
-	b := &e.book
-	if b.uncounted = b.uncounted || len(s.Touched) > 0; !b.uncounted {
+	c := &e.gangs
+	if c.uncounted = c.uncounted || len(s.Touched) > 0; !c.uncounted {
 		return nil
 	}
-	if at := b.countedAt.Add(countsEvery); s.Now.Before(at) {
+	if at := c.countedAt.Add(countsEvery); s.Now.Before(at) {
 		s.WakeAt(at)
 		return nil
 	}
-	b.countedAt, b.uncounted = s.Now, false
+	c.countedAt, c.uncounted = s.Now, false
 	waiting := map[*queue.Queue]int32{}
-	for _, j := range b.waiting {
+	for _, j := range c.waiting {
 		if j.WaitsToStart() {
 			waiting[j.In]++
 		}

@@ -136,8 +136,8 @@ func stillHasMinimum(j *framework.Job) bool {
 // missingPodsReportTime returns when a gang's missing pods are reported.
 func (e *Engine) missingPodsReportTime(j *framework.Job) time.Time {
 	stopped := j.SinceExistAt
-	if j.ReadyTasks() == 0 && e.book.arrived.After(stopped) {
-		stopped = e.book.arrived
+	if j.ReadyTasks() == 0 && e.gangs.arrived.After(stopped) {
+		stopped = e.gangs.arrived
 		if longest := j.Since.Add(arrivalPatience - patience); stopped.After(longest) {
 			stopped = longest
 		}

@@ -106,7 +106,7 @@ func TestSharesAreOfWhatQueuesCanUse(t *testing.T) {
 		}
 		usable := r.usableMilliCPU() // before the cycle, so without its decisions
 		e.Cycle(r.now, r.model)
-		for _, j := range e.book.waiting {
+		for _, j := range e.gangs.waiting {
 			l := j.Verdict.Limit
 			if l == nil || l.Resource != "cpu" {
 				continue

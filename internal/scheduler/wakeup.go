@@ -24,25 +24,25 @@ type changes struct {
 }
 
 // detectChanges returns what changed since the last cycle, and stores the current state for the next one.
-func (b *book) detectChanges(s *cycle.Cycle) changes {
+func (c *gangCache) detectChanges(s *cycle.Cycle) changes {
 	nodes := nodesStamp{s.View.Epoch, s.Cluster.TotalGen, s.View.LabelsChanged}
-	c := changes{
-		resized:   nodes != b.nodes,
-		regrouped: s.Tree.Topology != b.tree,
-		attached:  s.Cluster.Attachable.Gen != b.attachable,
-		lingering: s.Cluster.LingerGen != b.lingering,
-		quotas:    s.Cluster.QuotaGen > b.seenQuotas,
+	found := changes{
+		resized:   nodes != c.nodes,
+		regrouped: s.Tree.Topology != c.tree,
+		attached:  s.Cluster.Attachable.Gen != c.attachable,
+		lingering: s.Cluster.LingerGen != c.lingering,
+		quotas:    s.Cluster.QuotaGen > c.seenQuotas,
 		overdue:   s.FirstOverdue(),
-		relieved:  b.overdue,
+		relieved:  c.overdue,
 	}
-	b.nodes, b.tree, b.overdue = nodes, s.Tree.Topology, c.overdue
-	b.attachable, b.lingering = s.Cluster.Attachable.Gen, s.Cluster.LingerGen
-	return c
+	c.nodes, c.tree, c.overdue = nodes, s.Tree.Topology, found.overdue
+	c.attachable, c.lingering = s.Cluster.Attachable.Gen, s.Cluster.LingerGen
+	return found
 }
 
 // waker decides which parked gangs to try again.
 type waker struct {
-	book  *book
+	gangs *gangCache
 	cycle *cycle.Cycle
 	changes
 	// helped caches the results of GrownNodesHelp by shape.
@@ -81,8 +81,8 @@ var wakeUps = []wakeUp{
 	{"resources are held for the gang", (*waker).nodesTouched, func(w *waker, j *framework.Job) bool { return w.cycle.MayUseHeld(j) }},
 }
 
-func (b *book) newWaker(s *cycle.Cycle) *waker {
-	w := &waker{book: b, cycle: s, changes: b.detectChanges(s), helped: map[*model.Shape]bool{}}
+func (c *gangCache) newWaker(s *cycle.Cycle) *waker {
+	w := &waker{gangs: c, cycle: s, changes: c.detectChanges(s), helped: map[*model.Shape]bool{}}
 	w.findPossible()
 	return w
 }
@@ -107,17 +107,17 @@ func (w *waker) wakeUpReason(j *framework.Job) string {
 }
 
 func (w *waker) queueImproved(j *framework.Job) bool {
-	return w.book.stamps[j.In].version != j.QueueStamp && j.IsQueueBound()
+	return w.gangs.stamps[j.In].version != j.QueueStamp && j.IsQueueBound()
 }
 
 // limitsShifted reports whether the share or capacity of the gang's queue changed in either direction. This matters
 // only to a gang with several parked shapes, because a different one of them may fit now.
 func (w *waker) limitsShifted(j *framework.Job) bool {
-	return w.book.stamps[j.In].shifted != j.ShiftStamp && len(j.ParkedShapes) > 1
+	return w.gangs.stamps[j.In].shifted != j.ShiftStamp && len(j.ParkedShapes) > 1
 }
 
 // clusterImproved reports whether any queue, node or quota may have more free capacity.
-func (w *waker) clusterImproved() bool { return w.book.stirred || w.cycle.View.Touched || w.quotas }
+func (w *waker) clusterImproved() bool { return w.gangs.stirred || w.cycle.View.Touched || w.quotas }
 
 // nodesTouched reports whether nodes or their pods changed.
 func (w *waker) nodesTouched() bool { return w.cycle.View.Touched }

@@ -52,7 +52,7 @@ func TestAParkedGangIsTriedAgainForAReason(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := &waker{book: &book{}, cycle: cycle.New(&session.Session{View: &overlay.Overlay{Touched: c.touched}}), changes: c.changes}
+			w := &waker{gangs: &gangCache{}, cycle: cycle.New(&session.Session{View: &overlay.Overlay{Touched: c.touched}}), changes: c.changes}
 			w.findPossible()
 			if got := w.wakeUpReason(c.job); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)

@@ -34,7 +34,7 @@ func (p *Prospect) Starts() bool { return len(p.Binds) > 0 }
 func (e *Engine) WhatIf(now time.Time, c *model.Cluster, h Hypothesis) decision.Decisions {
 	c.Apply(h.Make...)
 	defer c.Apply(h.Undo...)
-	e.book.forecastAt = time.Time{} // make a complete forecast, regardless of the cost of the last one
+	e.gangs.forecastAt = time.Time{} // make a complete forecast, regardless of the cost of the last one
 	return e.Cycle(now, c)
 }
 

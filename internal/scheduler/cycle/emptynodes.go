@@ -111,7 +111,7 @@ func (s *Cycle) countAlone(j *framework.Job) (could, decided bool) {
 		if needsMoreThanRequest(shape) || shape.Impossible {
 			return false, false
 		}
-		if s.Neighbours.ProfileFor(first[i]) != nil || s.HasPolicyRestriction(j, first[i]) {
+		if s.PodCounts.ProfileFor(first[i]) != nil || s.HasPolicyRestriction(j, first[i]) {
 			return false, false
 		}
 	}

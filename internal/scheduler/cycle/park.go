@@ -39,7 +39,7 @@ func needsMoreThanRequest(shape *model.Shape) bool {
 
 // GrownNodesHelp reports whether one of the nodes that have gained free resources could take a task of a shape.
 func (s *Cycle) GrownNodesHelp(shape *model.Shape) bool {
-	if s.Neighbours.Relieved || needsMoreThanRequest(shape) {
+	if s.PodCounts.Relieved || needsMoreThanRequest(shape) {
 		return true
 	}
 	isKnown := s.Cluster.Shapes[shape.ID] == shape

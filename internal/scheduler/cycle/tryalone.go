@@ -59,7 +59,7 @@ func (s *Cycle) fitsAlone(j *framework.Job, remembered bool) bool {
 func (s *Cycle) dependsOnOthers(j *framework.Job) bool {
 	_, first := j.WaitingShapes()
 	for _, t := range first {
-		if t.Shape.Slow || s.Neighbours.ProfileFor(t) != nil {
+		if t.Shape.Slow || s.PodCounts.ProfileFor(t) != nil {
 			return true
 		}
 	}

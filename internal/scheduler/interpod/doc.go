@@ -19,5 +19,5 @@
 //
 // # Concurrency
 //
-// Each engine has its own Book.
+// Each engine has its own PodCounts.
 package interpod

@@ -34,10 +34,10 @@ func (p *Profile) BestNode(later bool) (model.NodeID, bool) {
 }
 
 func (p *Profile) bestByNode(later bool) (model.NodeID, bool) {
-	c := &p.book.candidates
+	c := &p.counts.candidates
 	c.clearNodes()
 	free, hasRules := p.startsAffinity(), len(p.all.affinity)+len(p.all.anti)+len(p.all.hard) > 0
-	p.book.judge.EachFitting(p.shape, later, func(id model.NodeID, points int32) {
+	p.counts.judge.EachFitting(p.shape, later, func(id model.NodeID, points int32) {
 		if !hasRules || p.all.permitsNode(id, later, free) {
 			c.nodes, c.points = append(c.nodes, id), append(c.points, float64(points))
 		}
@@ -56,18 +56,18 @@ func (p *Profile) bestByNode(later bool) (model.NodeID, bool) {
 }
 
 func (p *Profile) bestByGroup(later bool) (model.NodeID, bool) {
-	c, b := &p.book.candidates, p.book
-	if len(b.view.Order) == 0 {
+	c, counts := &p.counts.candidates, p.counts
+	if len(counts.view.Order) == 0 {
 		return model.NoNode, false
 	}
 	c.clearNodes()
-	r := b.judge.RankingFor(p.shape, later, &p.view)
+	r := counts.judge.RankingFor(p.shape, later, &p.view)
 	for group := range r.GroupCount() {
 		points, ok := r.TopScore(group)
 		if !ok {
 			continue
 		}
-		first := b.view.Order[0]
+		first := counts.view.Order[0]
 		if g := p.layout.groups; g != nil {
 			first = g.first[group]
 		}
@@ -88,13 +88,13 @@ func (p *Profile) bestByGroup(later bool) (model.NodeID, bool) {
 			best, rank = points, at
 		}
 	}
-	return b.view.Order[rank], true
+	return counts.view.Order[rank], true
 }
 
 // AddPoints adds points for preferred affinity and soft spread constraints to the candidates' points, in units of
 // score.Unit. Like kube-scheduler, it scales the raw values of all candidates to the range 0 to 100 and rounds down.
 func (p *Profile) AddPoints(nodes []model.NodeID, points []float64) {
-	c, w := &p.book.candidates, &p.book.judge.Weights
+	c, w := &p.counts.candidates, &p.counts.judge.Weights
 	for len(c.raw) < len(nodes) {
 		c.raw, c.skip = append(c.raw, 0), append(c.skip, false)
 	}
@@ -134,7 +134,7 @@ func (p *Profile) addAffinityPoints(nodes []model.NodeID, points, raw []float64,
 
 // addSpreadPoints prefers domains with fewer matching pods. A node that lacks the key of any constraint gets no points.
 func (p *Profile) addSpreadPoints(nodes []model.NodeID, points []float64, weight float64) {
-	raw, skip := p.book.candidates.raw[:len(nodes)], p.book.candidates.skip[:len(nodes)]
+	raw, skip := p.counts.candidates.raw[:len(nodes)], p.counts.candidates.skip[:len(nodes)]
 	for i, id := range nodes {
 		raw[i], skip[i] = 0, false
 		for k := range p.own.soft {

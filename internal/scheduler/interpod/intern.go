@@ -9,48 +9,48 @@ import (
 )
 
 // sharedMatcher returns the shared matcher for the given tests. It creates the matcher if needed.
-func (b *Book) sharedMatcher(tests ...test) *matcher {
+func (pc *PodCounts) sharedMatcher(tests ...test) *matcher {
 	parts := make([]string, len(tests))
 	for i := range tests {
 		parts[i] = tests[i].cacheKey()
-		b.byNamespace = b.byNamespace || tests[i].nsSelector != nil
+		pc.byNamespace = pc.byNamespace || tests[i].nsSelector != nil
 	}
 	key := strings.Join(parts, "&&")
-	if m := b.matchers[key]; m != nil {
+	if m := pc.matchers[key]; m != nil {
 		return m
 	}
-	m := &matcher{tests: tests, order: len(b.matchers)}
-	b.matchers[key] = m
-	b.index.addMatcher(m)
-	b.fresh = append(b.fresh, m)
+	m := &matcher{tests: tests, order: len(pc.matchers)}
+	pc.matchers[key] = m
+	pc.index.addMatcher(m)
+	pc.fresh = append(pc.fresh, m)
 	return m
 }
 
 // sharedTopology returns the shared topology for a label key. It creates the topology with all nodes if needed.
-func (b *Book) sharedTopology(key string) *topology {
-	if t := b.topologies[key]; t != nil {
+func (pc *PodCounts) sharedTopology(key string) *topology {
+	if t := pc.topologies[key]; t != nil {
 		return t
 	}
 	t := &topology{key: key, ids: map[string]int32{}}
-	b.topologies[key] = t
-	b.keys = append(b.keys, t)
-	for id := range b.nodes {
-		t.updateNode(model.NodeID(id), b.liveNodeInfo(model.NodeID(id)))
+	pc.topologies[key] = t
+	pc.keys = append(pc.keys, t)
+	for id := range pc.nodes {
+		t.updateNode(model.NodeID(id), pc.liveNodeInfo(model.NodeID(id)))
 	}
 	return t
 }
 
 // countingTally returns the shared tally that counts a matcher's pods by topology.
-func (b *Book) countingTally(m *matcher, top *topology, among *eligible) *tally {
+func (pc *PodCounts) countingTally(m *matcher, top *topology, among *eligible) *tally {
 	for _, t := range m.counts {
 		if t.top == top && t.among == among {
 			return t
 		}
 	}
-	t := b.newTally(top, among)
+	t := pc.newTally(top, among)
 	m.counts = append(m.counts, t)
-	for id := range b.nodes { // a new matcher has no counts to add yet
-		for _, e := range b.nodes[id].matched {
+	for id := range pc.nodes { // a new matcher has no counts to add yet
+		for _, e := range pc.nodes[id].matched {
 			if e.m == m {
 				t.addPods(model.NodeID(id), e.here, e.gone)
 			}
@@ -61,26 +61,26 @@ func (b *Book) countingTally(m *matcher, top *topology, among *eligible) *tally 
 
 // heldTermTally returns the tally for a topology from one of a matcher's lists of tallies, which count the pods that
 // hold a term.
-func (b *Book) heldTermTally(list *[]*tally, top *topology) *tally {
+func (pc *PodCounts) heldTermTally(list *[]*tally, top *topology) *tally {
 	for _, t := range *list {
 		if t.top == top {
 			return t
 		}
 	}
-	t := b.newTally(top, nil)
+	t := pc.newTally(top, nil)
 	*list = append(*list, t)
 	return t
 }
 
-func (b *Book) newTally(top *topology, among *eligible) *tally {
+func (pc *PodCounts) newTally(top *topology, among *eligible) *tally {
 	t := &tally{top: top, among: among}
 	t.growDomains(top.domainCount())
 	top.tallies = append(top.tallies, t)
 	if among == nil {
 		return t
 	}
-	b.spreads = append(b.spreads, t)
-	for id := range b.nodes {
+	pc.spreads = append(pc.spreads, t)
+	for id := range pc.nodes {
 		t.countEligible(model.NodeID(id), 1)
 	}
 	return t
@@ -88,17 +88,17 @@ func (b *Book) newTally(top *topology, among *eligible) *tally {
 
 // sharedEligible returns the shared set of nodes that have the given keys and, if required, are permitted by the
 // shape's affinity and tolerations.
-func (b *Book) sharedEligible(shape *model.Shape, keys []*topology, affinity, taints bool) *eligible {
+func (pc *PodCounts) sharedEligible(shape *model.Shape, keys []*topology, affinity, taints bool) *eligible {
 	affinity = affinity && shape.Required != nil
 	key := eligibleKey(shape, keys, affinity, taints)
-	if e := b.eligibles[key]; e != nil {
+	if e := pc.eligibles[key]; e != nil {
 		return e
 	}
 	e := &eligible{keys: slices.Clone(keys), shape: shape, affinity: affinity, taints: taints}
-	b.eligibles[key] = e
-	b.sets = append(b.sets, e)
-	for id := range b.nodes {
-		e.updateNode(model.NodeID(id), b.liveNodeInfo(model.NodeID(id)))
+	pc.eligibles[key] = e
+	pc.sets = append(pc.sets, e)
+	for id := range pc.nodes {
+		e.updateNode(model.NodeID(id), pc.liveNodeInfo(model.NodeID(id)))
 	}
 	return e
 }

@@ -36,8 +36,8 @@ type grouping struct {
 func (p *Profile) updateLayout() {
 	l := &p.layout
 	sum := p.sumVersions()
-	if !l.made || l.epoch != p.book.view.Epoch || l.sum != sum {
-		l.made, l.epoch, l.sum = true, p.book.view.Epoch, sum
+	if !l.made || l.epoch != p.counts.view.Epoch || l.sum != sum {
+		l.made, l.epoch, l.sum = true, p.counts.view.Epoch, sum
 		p.splitChecks()
 		p.view.Stamp++
 	}
@@ -124,13 +124,13 @@ func (p *Profile) splitChecks() {
 	if byNode || len(tops) == 0 {
 		return
 	}
-	g := p.book.sharedGrouping(tops)
+	g := p.counts.sharedGrouping(tops)
 	p.layout.groups, p.view.Groups, p.layout.byNode = g, g.groups, g.groups == nil
 }
 
 // eachScored calls visit for the tallies that influence the score.
 func (p *Profile) eachScored(visit func(*tally)) {
-	if p.book.judge.Weights.PodAffinity != 0 {
+	if p.counts.judge.Weights.PodAffinity != 0 {
 		for i := range p.own.prefers {
 			visit(p.own.prefers[i].tally)
 		}
@@ -138,7 +138,7 @@ func (p *Profile) eachScored(visit func(*tally)) {
 			visit(t)
 		}
 	}
-	if p.book.judge.Weights.Spread != 0 {
+	if p.counts.judge.Weights.Spread != 0 {
 		for i := range p.own.soft {
 			visit(p.own.soft[i].tally)
 		}
@@ -149,7 +149,7 @@ func (p *Profile) eachScored(visit func(*tally)) {
 func maxGroups(nodes int) int { return max(nodes/8, 16) }
 
 // sharedGrouping returns the shared grouping of the nodes by the given topologies.
-func (b *Book) sharedGrouping(tops []*topology) *grouping {
+func (pc *PodCounts) sharedGrouping(tops []*topology) *grouping {
 	names := make([]string, len(tops))
 	slices.SortFunc(tops, func(x, y *topology) int { return strings.Compare(x.key, y.key) })
 	var sum uint64
@@ -158,12 +158,12 @@ func (b *Book) sharedGrouping(tops []*topology) *grouping {
 		sum += top.version
 	}
 	key := strings.Join(names, ",")
-	if g := b.groupings[key]; g != nil && g.sum == sum && g.epoch == b.view.Epoch {
+	if g := pc.groupings[key]; g != nil && g.sum == sum && g.epoch == pc.view.Epoch {
 		return g
 	}
-	g := &grouping{tops: tops, sum: sum, epoch: b.view.Epoch}
-	g.splitNodes(b.view.Order)
-	b.groupings[key] = g
+	g := &grouping{tops: tops, sum: sum, epoch: pc.view.Epoch}
+	g.splitNodes(pc.view.Order)
+	pc.groupings[key] = g
 	return g
 }
 

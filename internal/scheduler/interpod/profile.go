@@ -12,9 +12,9 @@ import (
 // Profile holds the rules about other pods that apply to a group of tasks. These tasks have the same shape, and the
 // same terms of other pods match them.
 type Profile struct {
-	book  *Book
-	shape *model.Shape
-	own   *rules
+	counts *PodCounts
+	shape  *model.Shape
+	own    *rules
 	// around holds the terms of other pods that match the tasks, with repels before pulls.
 	around []*tally
 	repels []*tally
@@ -30,42 +30,42 @@ type Profile struct {
 const maxProfiles = 8
 
 // ProfileFor returns the rules about other pods that apply to a task. It returns nil if none exist.
-func (b *Book) ProfileFor(t *model.Task) *Profile {
-	if !b.hasRules() {
+func (pc *PodCounts) ProfileFor(t *model.Task) *Profile {
+	if !pc.hasRules() {
 		return nil
 	}
-	own := b.rules[t.Shape]
+	own := pc.rules[t.Shape]
 	repels := 0
-	b.around, repels = b.affectingTerms(t, own != nil)
-	if own == nil && len(b.around) == 0 {
+	pc.around, repels = pc.affectingTerms(t, own != nil)
+	if own == nil && len(pc.around) == 0 {
 		return nil
 	}
-	list := b.profiles[t.Shape]
+	list := pc.profiles[t.Shape]
 	for _, p := range list {
-		if slices.Equal(p.around, b.around) {
+		if slices.Equal(p.around, pc.around) {
 			return p
 		}
 	}
-	p := b.newProfile(t.Shape, own, slices.Clone(b.around), repels)
+	p := pc.newProfile(t.Shape, own, slices.Clone(pc.around), repels)
 	if len(list) >= maxProfiles {
 		list = list[1:]
 	}
-	b.profiles[t.Shape] = append(list[:len(list):len(list)], p)
+	pc.profiles[t.Shape] = append(list[:len(list):len(list)], p)
 	return p
 }
 
 // affectingTerms returns the terms of other pods that match a task. The first repels entries are anti-affinity terms.
 // If all is true, the result includes terms that no pod currently holds.
-func (b *Book) affectingTerms(t *model.Task, all bool) (list []*tally, repels int) {
-	list = b.around[:0]
-	matching := b.matchersOf(t)
-	if b.judge.Filters.PodRules {
+func (pc *PodCounts) affectingTerms(t *model.Task, all bool) (list []*tally, repels int) {
+	list = pc.around[:0]
+	matching := pc.matchersOf(t)
+	if pc.judge.Filters.PodRules {
 		for _, m := range matching {
 			list = appendTerms(list, m.repels, all)
 		}
 	}
 	repels = len(list)
-	if b.judge.Weights.PodAffinity != 0 {
+	if pc.judge.Weights.PodAffinity != 0 {
 		for _, m := range matching {
 			list = appendTerms(list, m.pulls, all)
 		}
@@ -83,12 +83,12 @@ func appendTerms(list, terms []*tally, all bool) []*tally {
 	return list
 }
 
-func (b *Book) newProfile(s *model.Shape, own *rules, around []*tally, repels int) *Profile {
+func (pc *PodCounts) newProfile(s *model.Shape, own *rules, around []*tally, repels int) *Profile {
 	if own == nil {
 		own = &rules{shape: s}
 	}
-	p := &Profile{book: b, shape: s, own: own, around: around, repels: around[:repels], pulls: around[repels:]}
-	f := &b.judge.Filters
+	p := &Profile{counts: pc, shape: s, own: own, around: around, repels: around[:repels], pulls: around[repels:]}
+	f := &pc.judge.Filters
 	if f.PodRules {
 		p.all.affinity = own.affinity
 		p.all.anti = append(slices.Clone(own.anti), p.repels...)

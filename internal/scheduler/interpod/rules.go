@@ -47,9 +47,9 @@ type spread struct {
 const hardAffinityWeight = 1
 
 // compileRules converts a shape's terms to rules.
-func (b *Book) compileRules(shape *model.Shape) *rules {
+func (pc *PodCounts) compileRules(shape *model.Shape) *rules {
 	r := &rules{shape: shape}
-	c := compiler{b, r}
+	c := compiler{pc, r}
 	if a := shape.PodAffinity; a != nil {
 		c.addRequired(a.RequiredDuringSchedulingIgnoredDuringExecution)
 		c.addPreferred(a.PreferredDuringSchedulingIgnoredDuringExecution, 1)
@@ -58,9 +58,9 @@ func (b *Book) compileRules(shape *model.Shape) *rules {
 		for i := range a.RequiredDuringSchedulingIgnoredDuringExecution {
 			term := &a.RequiredDuringSchedulingIgnoredDuringExecution[i]
 			if test, ok := c.parseTerm(term); ok {
-				m, top := b.sharedMatcher(test), b.sharedTopology(term.TopologyKey)
-				r.anti = append(r.anti, b.countingTally(m, top, nil))
-				r.repels = append(r.repels, b.heldTermTally(&m.repels, top))
+				m, top := pc.sharedMatcher(test), pc.sharedTopology(term.TopologyKey)
+				r.anti = append(r.anti, pc.countingTally(m, top, nil))
+				r.repels = append(r.repels, pc.heldTermTally(&m.repels, top))
 			}
 		}
 		c.addPreferred(a.PreferredDuringSchedulingIgnoredDuringExecution, -1)
@@ -71,8 +71,8 @@ func (b *Book) compileRules(shape *model.Shape) *rules {
 
 // compiler fills the rules of one shape.
 type compiler struct {
-	b *Book
-	r *rules
+	counts *PodCounts
+	r      *rules
 }
 
 // parseTerm converts a term to a test. The API server has already merged matchLabelKeys into the term's selector.
@@ -108,16 +108,16 @@ func (c compiler) addRequired(terms []corev1.PodAffinityTerm) {
 			return
 		}
 		tests = append(tests, test)
-		m, top := c.b.sharedMatcher(test), c.b.sharedTopology(terms[i].TopologyKey)
-		c.r.pulls = append(c.r.pulls, weighted{c.b.heldTermTally(&m.pulls, top), hardAffinityWeight})
+		m, top := c.counts.sharedMatcher(test), c.counts.sharedTopology(terms[i].TopologyKey)
+		c.r.pulls = append(c.r.pulls, weighted{c.counts.heldTermTally(&m.pulls, top), hardAffinityWeight})
 	}
 	if len(tests) == 0 {
 		return
 	}
-	m := c.b.sharedMatcher(tests...)
+	m := c.counts.sharedMatcher(tests...)
 	c.r.alone = c.matchesSelf(m)
 	for i := range terms {
-		c.r.affinity = append(c.r.affinity, c.b.countingTally(m, c.b.sharedTopology(terms[i].TopologyKey), nil))
+		c.r.affinity = append(c.r.affinity, c.counts.countingTally(m, c.counts.sharedTopology(terms[i].TopologyKey), nil))
 	}
 }
 
@@ -125,9 +125,9 @@ func (c compiler) addPreferred(terms []corev1.WeightedPodAffinityTerm, sign int3
 	for i := range terms {
 		term := &terms[i].PodAffinityTerm
 		if test, ok := c.parseTerm(term); ok {
-			m, top := c.b.sharedMatcher(test), c.b.sharedTopology(term.TopologyKey)
-			c.r.prefers = append(c.r.prefers, weighted{c.b.countingTally(m, top, nil), sign * terms[i].Weight})
-			c.r.pulls = append(c.r.pulls, weighted{c.b.heldTermTally(&m.pulls, top), sign * terms[i].Weight})
+			m, top := c.counts.sharedMatcher(test), c.counts.sharedTopology(term.TopologyKey)
+			c.r.prefers = append(c.r.prefers, weighted{c.counts.countingTally(m, top, nil), sign * terms[i].Weight})
+			c.r.pulls = append(c.r.pulls, weighted{c.counts.heldTermTally(&m.pulls, top), sign * terms[i].Weight})
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (c compiler) addPreferred(terms []corev1.WeightedPodAffinityTerm, sign int3
 // matchesSelf reports whether a pod of the shape itself matches a matcher.
 func (c compiler) matchesSelf(m *matcher) bool {
 	for i := range m.tests {
-		if !m.tests[i].matchesPod(c.b.cluster, c.r.shape.Namespace, c.r.shape.Labels) {
+		if !m.tests[i].matchesPod(c.counts.cluster, c.r.shape.Namespace, c.r.shape.Labels) {
 			return false
 		}
 	}
@@ -150,7 +150,7 @@ func (c compiler) addSpreads() {
 		var keys []*topology
 		for i := range c.r.shape.Spread {
 			if k := &c.r.shape.Spread[i]; k.WhenUnsatisfiable == action {
-				keys = append(keys, c.b.sharedTopology(k.TopologyKey))
+				keys = append(keys, c.counts.sharedTopology(k.TopologyKey))
 			}
 		}
 		for i := range c.r.shape.Spread {
@@ -168,7 +168,7 @@ func (c compiler) addSpread(k *corev1.TopologySpreadConstraint, keys []*topology
 		return
 	}
 	selector = requireLabels(selector, k.MatchLabelKeys, c.r.shape.Labels)
-	m := c.b.sharedMatcher(test{selector: selector, namespaces: []string{c.r.shape.Namespace}})
+	m := c.counts.sharedMatcher(test{selector: selector, namespaces: []string{c.r.shape.Namespace}})
 	s := spread{skew: k.MaxSkew, minDomains: 1, everyone: selector.Empty()}
 	if k.MinDomains != nil {
 		s.minDomains = *k.MinDomains
@@ -176,10 +176,10 @@ func (c compiler) addSpread(k *corev1.TopologySpreadConstraint, keys []*topology
 	if c.matchesSelf(m) {
 		s.self = 1
 	}
-	top := c.b.sharedTopology(k.TopologyKey)
+	top := c.counts.sharedTopology(k.TopologyKey)
 	affinity := k.NodeAffinityPolicy == nil || *k.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor
 	taints := k.NodeTaintsPolicy != nil && *k.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
-	s.tally = c.b.countingTally(m, top, c.b.sharedEligible(c.r.shape, keys, affinity, taints))
+	s.tally = c.counts.countingTally(m, top, c.counts.sharedEligible(c.r.shape, keys, affinity, taints))
 	if k.WhenUnsatisfiable == corev1.DoNotSchedule {
 		c.r.hard = append(c.r.hard, s)
 	} else {

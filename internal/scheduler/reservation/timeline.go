@@ -120,7 +120,7 @@ func (l *Lookahead) countAsEnded(e *Ending, sign float64) {
 	}
 	switch {
 	case e.Task.Node == model.NoNode: // placed by the forecast itself
-		l.s.Neighbours.CountPlaced(e.Task, e.Node, -int(sign))
+		l.s.PodCounts.CountPlaced(e.Task, e.Node, -int(sign))
 	case !e.Promised && !l.remembers:
 		l.s.NotifyEvicted(e.Task, int(sign))
 	}

@@ -15,7 +15,7 @@ func (s *Session) FindNode(j *framework.Job, t *model.Task) (node model.NodeID, 
 	if s.Scope != nil {
 		return s.findWithin(j, t)
 	}
-	if rules, near := s.nodeRules(j, t), s.Neighbours.ProfileFor(t); len(rules) > 0 || near != nil {
+	if rules, near := s.nodeRules(j, t), s.PodCounts.ProfileFor(t); len(rules) > 0 || near != nil {
 		if near == nil && onlyByDomain(rules) {
 			return s.findByDomain(t, rules)
 		}
@@ -56,7 +56,7 @@ func (s *Session) FitsOn(j *framework.Job, t *model.Task, id model.NodeID) bool 
 	if len(t.Shape.Ports) > 0 && !s.View.HasFreePorts(id, t.Shape.Ports, false) {
 		return false
 	}
-	if near := s.Neighbours.ProfileFor(t); near != nil {
+	if near := s.PodCounts.ProfileFor(t); near != nil {
 		if code, _ := near.CheckNode(id, false); code != "" {
 			return false
 		}

@@ -108,7 +108,7 @@ func (s *Session) NotifyEvicted(t *model.Task, sign int) {
 	if t.Node == model.NoNode {
 		return
 	}
-	s.Neighbours.CountEvicted(t, sign)
+	s.PodCounts.CountEvicted(t, sign)
 	for i := range s.Rules.Nodes {
 		if f := s.Rules.Nodes[i].Evicted; f != nil {
 			f(t, sign)

@@ -9,14 +9,14 @@ import (
 )
 
 // DependsOnPods reports whether other pods affect where a task may run.
-func (s *Session) DependsOnPods(t *model.Task) bool { return s.Neighbours.ProfileFor(t) != nil }
+func (s *Session) DependsOnPods(t *model.Task) bool { return s.PodCounts.ProfileFor(t) != nil }
 
 // CountPlacedPod updates the pod counts when the overlay places a task.
-func (s *Session) CountPlacedPod(t *model.Task, id model.NodeID) { s.Neighbours.CountPlaced(t, id, 1) }
+func (s *Session) CountPlacedPod(t *model.Task, id model.NodeID) { s.PodCounts.CountPlaced(t, id, 1) }
 
 // UncountPlacedPod updates the pod counts when the overlay undoes a placement.
 func (s *Session) UncountPlacedPod(t *model.Task, id model.NodeID) {
-	s.Neighbours.CountPlaced(t, id, -1)
+	s.PodCounts.CountPlaced(t, id, -1)
 }
 
 // findByRules is like FindNode, for tasks with rules about other pods or with policies' rules about nodes.
@@ -130,7 +130,7 @@ func (s *Session) firstByRules(j *framework.Job, t *model.Task, rules []framewor
 // ruleJudge returns a function that reports why a node with enough free resources is rejected for a task; nil if no
 // rule applies.
 func (s *Session) ruleJudge(j *framework.Job, t *model.Task) func(model.NodeID) (reason.Code, string) {
-	rules, near := s.nodeRules(j, t), s.Neighbours.ProfileFor(t)
+	rules, near := s.nodeRules(j, t), s.PodCounts.ProfileFor(t)
 	if near == nil && len(rules) == 0 {
 		return nil
 	}

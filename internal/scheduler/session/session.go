@@ -40,10 +40,10 @@ type Session struct {
 	Ledger  *queue.Ledger
 	// Tree splits the nodes among the HyperNodes; nil if it is not set up.
 	Tree *Tree
-	// Neighbours evaluates the rules that depend on other pods.
-	Neighbours *interpod.Book
-	Out        decision.Decisions
-	Rules      framework.Rules
+	// PodCounts evaluates the rules that depend on other pods.
+	PodCounts *interpod.PodCounts
+	Out       decision.Decisions
+	Rules     framework.Rules
 	// Attacher checks the volumes and devices that pods attach; nil if they are not checked.
 	Attacher Attacher
 	// Preempts is true if an action is configured that evicts pods inside a queue.

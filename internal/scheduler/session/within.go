@@ -37,7 +37,7 @@ func (s *Session) findWithin(j *framework.Job, t *model.Task) (node model.NodeID
 }
 
 func (s *Session) bestWithin(sc *Scope, j *framework.Job, t *model.Task, later bool) (model.NodeID, bool) {
-	near, rules := s.Neighbours.ProfileFor(t), s.nodeRules(j, t)
+	near, rules := s.PodCounts.ProfileFor(t), s.nodeRules(j, t)
 	plain := near == nil && len(rules) == 0
 	view := &s.Tree.View
 	ranking := s.Judge.RankingFor(t.Shape, later, view)
@@ -66,7 +66,7 @@ func (s *Session) bestWithin(sc *Scope, j *framework.Job, t *model.Task, later b
 
 // BestAmong returns the best of the given nodes by all rules.
 func (s *Session) BestAmong(among []model.NodeID, j *framework.Job, t *model.Task, later bool) (model.NodeID, bool) {
-	near, rules := s.Neighbours.ProfileFor(t), s.nodeRules(j, t)
+	near, rules := s.PodCounts.ProfileFor(t), s.nodeRules(j, t)
 	var view *equivalence.View
 	if s.Tree != nil {
 		view = &s.Tree.View

@@ -136,14 +136,14 @@ func (*Policy) Reads() config.Reads {
 // Open updates the current usage of the accounts and registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	p.stock.update(s)
-	book := &book{s: s, p: p, reckoned: map[*framework.Job]float64{}}
+	usage := &accountUsage{s: s, p: p, reckoned: map[*framework.Job]float64{}}
 	s.Rules.OrderMoves = true
 	if p.conf.Enabled("enableJobOrder") {
-		s.Rules.JobOrder = append(s.Rules.JobOrder, book.compareJobs)
+		s.Rules.JobOrder = append(s.Rules.JobOrder, usage.compareJobs)
 	}
 	if p.amongQueues && p.conf.Enabled("enableQueueOrder") {
 		s.Rules.QueueOrder = append(s.Rules.QueueOrder, func(a, b *queue.Queue) int {
-			return cmp.Compare(book.weightedQueueUsage(a), book.weightedQueueUsage(b))
+			return cmp.Compare(usage.weightedQueueUsage(a), usage.weightedQueueUsage(b))
 		})
 	}
 }
@@ -154,14 +154,14 @@ func (p *Policy) ordersQueue(queue string) bool {
 }
 
 // compareJobs orders two gangs of the same queue.
-func (b *book) compareJobs(x, y *framework.Job) int {
-	if !b.p.ordersQueue(x.In.Name) {
+func (u *accountUsage) compareJobs(x, y *framework.Job) int {
+	if !u.p.ordersQueue(x.In.Name) {
 		return 0
 	}
-	if d := b.pointsOfGang(y) - b.pointsOfGang(x); d < -tiny || d > tiny {
+	if d := u.pointsOfGang(y) - u.pointsOfGang(x); d < -tiny || d > tiny {
 		return cmp.Compare(d, 0)
 	}
-	if d := b.usageOfAccount(namespaceAccount(x)) - b.usageOfAccount(namespaceAccount(y)); d < -tiny || d > tiny {
+	if d := u.usageOfAccount(namespaceAccount(x)) - u.usageOfAccount(namespaceAccount(y)); d < -tiny || d > tiny {
 		return cmp.Compare(d, 0)
 	}
 	return 0
@@ -172,26 +172,26 @@ func (b *book) compareJobs(x, y *framework.Job) int {
 const tiny = 1e-9
 
 // pointsOfGang returns the points of a gang, computed once per cycle.
-func (b *book) pointsOfGang(j *framework.Job) float64 {
-	points, known := b.reckoned[j]
+func (u *accountUsage) pointsOfGang(j *framework.Job) float64 {
+	points, known := u.reckoned[j]
 	if !known {
-		points = b.computePoints(j)
-		b.reckoned[j] = points
+		points = u.computePoints(j)
+		u.reckoned[j] = points
 	}
 	return points
 }
 
-func (b *book) computePoints(j *framework.Job) float64 {
-	all := b.queueTotal(j.In.Name)
-	points := b.p.usageWeight
+func (u *accountUsage) computePoints(j *framework.Job) float64 {
+	all := u.queueTotal(j.In.Name)
+	points := u.p.usageWeight
 	if all.used > 0 {
-		points *= math.Exp2(-b.usageOfAccount(orderingAccount(j)) / all.used * float64(all.accounts))
+		points *= math.Exp2(-u.usageOfAccount(orderingAccount(j)) / all.used * float64(all.accounts))
 	}
-	waited := float64(max(b.s.Now.Sub(j.Created), 0)) / float64(b.p.maxAge)
-	return points + b.p.ageWeight*min(waited, 1)
+	waited := float64(max(u.s.Now.Sub(j.Created), 0)) / float64(u.p.maxAge)
+	return points + u.p.ageWeight*min(waited, 1)
 }
 
 // weightedQueueUsage returns the usage of a queue, divided by the queue's weight.
-func (b *book) weightedQueueUsage(q *queue.Queue) float64 {
-	return b.usageOfAccount(queueAccount(q.Name)) / float64(max(q.Weight, 1))
+func (u *accountUsage) weightedQueueUsage(q *queue.Queue) float64 {
+	return u.usageOfAccount(queueAccount(q.Name)) / float64(max(q.Weight, 1))
 }

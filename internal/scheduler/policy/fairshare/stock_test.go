@@ -33,11 +33,11 @@ func policy() *Policy {
 
 // sums returns the policy's sums of the accounts of three queues.
 func sums(p *Policy, s *session.Session) map[string]total {
-	b := &book{s: s, p: p}
+	u := &accountUsage{s: s, p: p}
 	out := map[string]total{}
 	for i := range 3 {
 		name := fmt.Sprintf("q%d", i)
-		out[name] = b.queueTotal(name)
+		out[name] = u.queueTotal(name)
 	}
 	return out
 }

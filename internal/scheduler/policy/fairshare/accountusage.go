@@ -6,8 +6,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// book provides the past usage of accounts during a cycle. The usage is computed when it is first needed.
-type book struct {
+// accountUsage provides the past usage of accounts during a cycle. The usage is computed when it is first needed.
+type accountUsage struct {
 	s *session.Session
 	p *Policy
 	// queues holds the total usage of each queue's accounts. It is nil if it has not been computed yet.
@@ -40,28 +40,28 @@ func ownerAccount(g *model.Gang, queue string) model.Account {
 }
 
 // usageOfAccount returns the usage of an account up to the time of this cycle.
-func (b *book) usageOfAccount(a model.Account) float64 {
-	used := b.s.Cluster.Usage[a].ValueAtTime(b.s.Now, b.p.halfLife)
-	if one := b.p.stock.accounts[a]; used < forgotten && (one == nil || one.rate == 0) {
+func (u *accountUsage) usageOfAccount(a model.Account) float64 {
+	used := u.s.Cluster.Usage[a].ValueAtTime(u.s.Now, u.p.halfLife)
+	if one := u.p.stock.accounts[a]; used < forgotten && (one == nil || one.rate == 0) {
 		return 0
 	}
 	return used
 }
 
 // queueTotal returns the total usage of a queue's accounts.
-func (b *book) queueTotal(queue string) total {
-	if b.queues == nil {
-		b.queues = map[string]total{}
-		for _, a := range b.p.stock.listAccounts() { // floating-point sums depend on the order
-			one := b.p.stock.accounts[a]
-			_, hasUsage := b.s.Cluster.Usage[a]
+func (u *accountUsage) queueTotal(queue string) total {
+	if u.queues == nil {
+		u.queues = map[string]total{}
+		for _, a := range u.p.stock.listAccounts() { // floating-point sums depend on the order
+			one := u.p.stock.accounts[a]
+			_, hasUsage := u.s.Cluster.Usage[a]
 			isUnused := !hasUsage && one.rate == 0
 			if isUnused || (one.owners == 0 && a.User == "") {
 				continue
 			}
-			t := b.queues[a.Queue]
-			b.queues[a.Queue] = total{t.used + b.usageOfAccount(a), t.accounts + 1}
+			t := u.queues[a.Queue]
+			u.queues[a.Queue] = total{t.used + u.usageOfAccount(a), t.accounts + 1}
 		}
 	}
-	return b.queues[queue]
+	return u.queues[queue]
 }

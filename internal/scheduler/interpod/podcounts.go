@@ -8,8 +8,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
-// Book stores the counts of pods by topology domain. Each engine has one Book.
-type Book struct {
+// PodCounts stores the counts of pods by topology domain. Each engine has its own PodCounts.
+type PodCounts struct {
 	// Relieved is true if a pod with anti-affinity was removed since the last cycle. Other pods may then fit on nodes
 	// that did not change.
 	Relieved bool
@@ -69,67 +69,70 @@ type hold struct {
 	here, gone int32
 }
 
+// Book is the former name of PodCounts.
+type Book = PodCounts
+
 // Open updates the counts from the model. The overlay must be up to date.
-func (b *Book) Open(c *model.Cluster, view *overlay.Overlay, judge *equivalence.Judge) {
-	b.cluster, b.view, b.judge = c, view, judge
-	b.Relieved = false
-	b.lastTask = nil
+func (pc *PodCounts) Open(c *model.Cluster, view *overlay.Overlay, judge *equivalence.Judge) {
+	pc.cluster, pc.view, pc.judge = c, view, judge
+	pc.Relieved = false
+	pc.lastTask = nil
 	slow := 0
 	for _, s := range c.Shapes {
 		if s != nil && s.Slow {
 			slow++
 		}
 	}
-	if slow == 0 && len(b.rules) == 0 {
+	if slow == 0 && len(pc.rules) == 0 {
 		return
 	}
-	hasManyOldRules := len(b.rules) > 2*slow+64
-	hasOldNamespaces := b.byNamespace && b.namespaces != c.NamespaceGen
-	isUnset := slow == 0 || b.rules == nil
+	hasManyOldRules := len(pc.rules) > 2*slow+64
+	hasOldNamespaces := pc.byNamespace && pc.namespaces != c.NamespaceGen
+	isUnset := slow == 0 || pc.rules == nil
 	if isUnset || hasManyOldRules || hasOldNamespaces {
-		relieved := len(b.rules) > 0
-		b.reset()
-		b.Relieved = relieved
+		relieved := len(pc.rules) > 0
+		pc.reset()
+		pc.Relieved = relieved
 	}
-	b.namespaces = c.NamespaceGen
+	pc.namespaces = c.NamespaceGen
 	if slow == 0 {
 		return
 	}
-	b.opens++
-	b.growRows(c.Nodes.Len())
+	pc.opens++
+	pc.growRows(c.Nodes.Len())
 	for _, s := range c.Shapes {
-		if s != nil && s.Slow && b.rules[s] == nil {
-			b.rules[s] = b.compileRules(s)
+		if s != nil && s.Slow && pc.rules[s] == nil {
+			pc.rules[s] = pc.compileRules(s)
 		}
 	}
-	b.recountChanged()
-	b.countNewMatchers()
-	b.seen = c.Gen()
+	pc.recountChanged()
+	pc.countNewMatchers()
+	pc.seen = c.Gen()
 }
 
 // hasRules reports whether any shape has rules about other pods.
-func (b *Book) hasRules() bool { return b != nil && len(b.rules) > 0 }
+func (pc *PodCounts) hasRules() bool { return pc != nil && len(pc.rules) > 0 }
 
-func (b *Book) reset() {
-	relieved := b.Relieved
-	*b = Book{
-		Relieved: relieved, cluster: b.cluster, view: b.view, judge: b.judge,
+func (pc *PodCounts) reset() {
+	relieved := pc.Relieved
+	*pc = PodCounts{
+		Relieved: relieved, cluster: pc.cluster, view: pc.view, judge: pc.judge,
 		rules: map[*model.Shape]*rules{}, matchers: map[string]*matcher{}, topologies: map[string]*topology{},
 		eligibles: map[string]*eligible{}, profiles: map[*model.Shape][]*Profile{}, groupings: map[string]*grouping{},
 	}
 }
 
-func (b *Book) growRows(n int) {
-	for len(b.nodes) < n {
-		b.nodes = append(b.nodes, counted{})
-		b.recounted = append(b.recounted, 0)
+func (pc *PodCounts) growRows(n int) {
+	for len(pc.nodes) < n {
+		pc.nodes = append(pc.nodes, counted{})
+		pc.recounted = append(pc.recounted, 0)
 	}
-	for _, top := range b.keys {
+	for _, top := range pc.keys {
 		for len(top.domain) < n {
 			top.domain = append(top.domain, none)
 		}
 	}
-	for _, e := range b.sets {
+	for _, e := range pc.sets {
 		for len(e.nodes) < n {
 			e.nodes = append(e.nodes, false)
 		}
@@ -137,43 +140,43 @@ func (b *Book) growRows(n int) {
 }
 
 // liveNodeInfo returns the labels and taints of a live node. It returns nil if the node is not alive.
-func (b *Book) liveNodeInfo(id model.NodeID) *model.NodeInfo {
-	if !b.cluster.Nodes.Alive[id] {
+func (pc *PodCounts) liveNodeInfo(id model.NodeID) *model.NodeInfo {
+	if !pc.cluster.Nodes.Alive[id] {
 		return nil
 	}
-	return b.cluster.Nodes.Info[id]
+	return pc.cluster.Nodes.Info[id]
 }
 
 // recountChanged recounts the pods on the nodes that changed.
-func (b *Book) recountChanged() {
-	for _, id := range b.touched {
-		b.nodes[id].touched = false
-		b.recountNode(id)
+func (pc *PodCounts) recountChanged() {
+	for _, id := range pc.touched {
+		pc.nodes[id].touched = false
+		pc.recountNode(id)
 	}
-	b.touched = b.touched[:0]
-	if b.seen > 0 && b.cluster.NodesSince(b.seen, b.recountNode) {
+	pc.touched = pc.touched[:0]
+	if pc.seen > 0 && pc.cluster.NodesSince(pc.seen, pc.recountNode) {
 		return
 	}
-	for id := range b.nodes {
-		b.recountNode(model.NodeID(id))
+	for id := range pc.nodes {
+		pc.recountNode(model.NodeID(id))
 	}
 }
 
 // recountNode replaces a node's contribution to the tallies with its current state in the model.
-func (b *Book) recountNode(id model.NodeID) {
-	if b.recounted[id] == b.opens {
+func (pc *PodCounts) recountNode(id model.NodeID) {
+	if pc.recounted[id] == pc.opens {
 		return
 	}
-	b.recounted[id] = b.opens
-	n := &b.nodes[id]
-	b.addToTallies(n, id, -1)
-	if b.seen == 0 || b.cluster.Nodes.Labeled[id] > b.seen {
-		b.updateDomains(id)
+	pc.recounted[id] = pc.opens
+	n := &pc.nodes[id]
+	pc.addToTallies(n, id, -1)
+	if pc.seen == 0 || pc.cluster.Nodes.Labeled[id] > pc.seen {
+		pc.updateDomains(id)
 	}
-	before := append(b.before[:0], n.held...)
+	before := append(pc.before[:0], n.held...)
 	n.matched, n.held = n.matched[:0], n.held[:0]
-	if b.cluster.Nodes.Alive[id] {
-		for _, t := range b.cluster.Nodes.Tasks[id] {
+	if pc.cluster.Nodes.Alive[id] {
+		for _, t := range pc.cluster.Nodes.Tasks[id] {
 			if t.Status == model.Pipelined {
 				continue
 			}
@@ -181,13 +184,13 @@ func (b *Book) recountNode(id model.NodeID) {
 			if t.Status == model.Releasing {
 				gone = 1
 			}
-			b.countTask(n, t, 1, gone)
+			pc.countTask(n, t, 1, gone)
 		}
 	}
-	b.addToTallies(n, id, 1)
-	b.before = before
-	b.Relieved = b.Relieved || hasLostRepeller(before, n.held)
-	b.view.MarkChanged(id, false) // the set of pods may have changed even though the used resources did not
+	pc.addToTallies(n, id, 1)
+	pc.before = before
+	pc.Relieved = pc.Relieved || hasLostRepeller(before, n.held)
+	pc.view.MarkChanged(id, false) // the set of pods may have changed even though the used resources did not
 }
 
 // hasLostRepeller reports whether a node has lost a pod with anti-affinity.
@@ -205,29 +208,29 @@ func hasLostRepeller(before, after []hold) bool {
 }
 
 // updateDomains updates the domains of a node after its labels changed.
-func (b *Book) updateDomains(id model.NodeID) {
-	for _, t := range b.spreads {
+func (pc *PodCounts) updateDomains(id model.NodeID) {
+	for _, t := range pc.spreads {
 		t.countEligible(id, -1)
 	}
-	info := b.liveNodeInfo(id)
-	for _, top := range b.keys {
+	info := pc.liveNodeInfo(id)
+	for _, top := range pc.keys {
 		top.updateNode(id, info)
 	}
-	for _, e := range b.sets {
+	for _, e := range pc.sets {
 		e.updateNode(id, info)
 	}
-	for _, t := range b.spreads {
+	for _, t := range pc.spreads {
 		t.countEligible(id, 1)
 	}
 }
 
 // countTask adds pods like the task to a node's counts. by is the total number of pods; gone is the number of leaving
 // pods among them.
-func (b *Book) countTask(n *counted, t *model.Task, by, gone int32) {
-	for _, m := range b.matchersOf(t) {
+func (pc *PodCounts) countTask(n *counted, t *model.Task, by, gone int32) {
+	for _, m := range pc.matchersOf(t) {
 		n.addMatch(m, by, gone)
 	}
-	if r := b.rules[t.Shape]; r != nil && len(r.repels)+len(r.pulls) > 0 {
+	if r := pc.rules[t.Shape]; r != nil && len(r.repels)+len(r.pulls) > 0 {
 		n.addHeld(r, by, gone)
 	}
 }
@@ -255,7 +258,7 @@ func (n *counted) addHeld(r *rules, by, gone int32) {
 }
 
 // addToTallies adds a node's counts to the tallies if sign is 1, and subtracts them if it is -1.
-func (b *Book) addToTallies(n *counted, id model.NodeID, sign int32) {
+func (pc *PodCounts) addToTallies(n *counted, id model.NodeID, sign int32) {
 	for _, e := range n.matched {
 		for _, t := range e.m.counts {
 			t.addPods(id, sign*e.here, sign*e.gone)
@@ -277,24 +280,24 @@ func (r *rules) addToTallies(id model.NodeID, by, gone int32) {
 }
 
 // countNewMatchers counts the pods that match new matchers, on the nodes that were not recounted.
-func (b *Book) countNewMatchers() {
-	if len(b.fresh) == 0 {
+func (pc *PodCounts) countNewMatchers() {
+	if len(pc.fresh) == 0 {
 		return
 	}
 	var fresh index
-	for _, m := range b.fresh {
+	for _, m := range pc.fresh {
 		fresh.addMatcher(m)
 	}
-	b.fresh = nil
-	for id := range b.nodes {
-		if b.recounted[id] == b.opens || !b.cluster.Nodes.Alive[id] {
+	pc.fresh = nil
+	for id := range pc.nodes {
+		if pc.recounted[id] == pc.opens || !pc.cluster.Nodes.Alive[id] {
 			continue
 		}
-		n := &b.nodes[id]
-		for _, t := range b.cluster.Nodes.Tasks[id] {
+		n := &pc.nodes[id]
+		for _, t := range pc.cluster.Nodes.Tasks[id] {
 			if t.Status != model.Pipelined {
-				b.found = fresh.appendMatching(b.cluster, t, b.found[:0])
-				countMatches(b.found, n, model.NodeID(id), t)
+				pc.found = fresh.appendMatching(pc.cluster, t, pc.found[:0])
+				countMatches(pc.found, n, model.NodeID(id), t)
 			}
 		}
 	}
@@ -315,49 +318,49 @@ func countMatches(matching []*matcher, n *counted, id model.NodeID, t *model.Tas
 }
 
 // matchersOf returns the matchers that match a task, in the order of their creation.
-func (b *Book) matchersOf(t *model.Task) []*matcher {
-	if b.lastTask == t {
-		return b.lastMatching
+func (pc *PodCounts) matchersOf(t *model.Task) []*matcher {
+	if pc.lastTask == t {
+		return pc.lastMatching
 	}
-	b.lastTask = t
-	b.lastMatching = b.index.appendMatching(b.cluster, t, b.lastMatching[:0])
-	slices.SortFunc(b.lastMatching, func(x, y *matcher) int { return x.order - y.order })
-	return b.lastMatching
+	pc.lastTask = t
+	pc.lastMatching = pc.index.appendMatching(pc.cluster, t, pc.lastMatching[:0])
+	slices.SortFunc(pc.lastMatching, func(x, y *matcher) int { return x.order - y.order })
+	return pc.lastMatching
 }
 
 // CountPlaced updates the counts within a cycle when a task is placed on a node (sign 1) or the placement is undone
 // (-1).
-func (b *Book) CountPlaced(t *model.Task, id model.NodeID, sign int) {
-	if b.hasRules() {
-		b.shiftCounts(t, id, int32(sign), 0)
+func (pc *PodCounts) CountPlaced(t *model.Task, id model.NodeID, sign int) {
+	if pc.hasRules() {
+		pc.shiftCounts(t, id, int32(sign), 0)
 	}
 }
 
 // CountEvicted updates the counts within a cycle when a task starts to count as leaving (sign 1) or no longer counts
 // as leaving (-1).
-func (b *Book) CountEvicted(t *model.Task, sign int) {
-	if b.hasRules() && t.Node != model.NoNode {
-		b.shiftCounts(t, t.Node, 0, int32(sign))
+func (pc *PodCounts) CountEvicted(t *model.Task, sign int) {
+	if pc.hasRules() && t.Node != model.NoNode {
+		pc.shiftCounts(t, t.Node, 0, int32(sign))
 	}
 }
 
-func (b *Book) shiftCounts(t *model.Task, id model.NodeID, by, gone int32) {
-	n := &b.nodes[id]
+func (pc *PodCounts) shiftCounts(t *model.Task, id model.NodeID, by, gone int32) {
+	n := &pc.nodes[id]
 	changed := false
-	for _, m := range b.matchersOf(t) {
+	for _, m := range pc.matchersOf(t) {
 		changed = true
 		n.addMatch(m, by, gone)
 		for _, tally := range m.counts {
 			tally.addPods(id, by, gone)
 		}
 	}
-	if r := b.rules[t.Shape]; r != nil && len(r.repels)+len(r.pulls) > 0 {
+	if r := pc.rules[t.Shape]; r != nil && len(r.repels)+len(r.pulls) > 0 {
 		changed = true
 		n.addHeld(r, by, gone)
 		r.addToTallies(id, by, gone)
 	}
 	if changed && !n.touched {
 		n.touched = true
-		b.touched = append(b.touched, id)
+		pc.touched = append(pc.touched, id)
 	}
 }

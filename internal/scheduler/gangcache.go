@@ -11,9 +11,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/reservation"
 )
 
-// book stores the gangs between cycles: which of them are waiting, and which are parked because no change could help
-// them. It is only a cache: an engine with an empty book makes the same decisions.
-type book struct {
+// gangCache stores the gangs between cycles: which of them are waiting, and which are parked because no change could
+// help them. It saves only work: an engine with an empty gangCache makes the same decisions.
+type gangCache struct {
 	jobs    map[*model.Gang]*framework.Job
 	ranks   uint64                       // the last Rank given to a gang
 	waiting []*framework.Job             // gangs that need more than they have, in no particular order
@@ -121,127 +121,127 @@ func (old *stamp) isImproved(q *queue.Queue) bool {
 	return false
 }
 
-func (b *book) reset() {
-	b.jobs = map[*model.Gang]*framework.Job{}
-	b.at = map[*framework.Job]int{}
-	b.stamps = map[*queue.Queue]stamp{}
-	b.due = map[*framework.Job]time.Time{}
-	b.eased = map[*queue.Queue]bool{}
-	b.told = map[*framework.Job]gangFigures{}
-	b.advices, b.foretold = map[*framework.Job]advice{}, map[*framework.Job]time.Time{}
+func (c *gangCache) reset() {
+	c.jobs = map[*model.Gang]*framework.Job{}
+	c.at = map[*framework.Job]int{}
+	c.stamps = map[*queue.Queue]stamp{}
+	c.due = map[*framework.Job]time.Time{}
+	c.eased = map[*queue.Queue]bool{}
+	c.told = map[*framework.Job]gangFigures{}
+	c.advices, c.foretold = map[*framework.Job]advice{}, map[*framework.Job]time.Time{}
 }
 
-func (b *book) jobOfGang(g *model.Gang) *framework.Job { return b.jobs[g] }
+func (c *gangCache) jobOfGang(g *model.Gang) *framework.Job { return c.jobs[g] }
 
-// updateGangs updates the book from the model and fills the session with the gangs to try.
-func (b *book) updateGangs(s *cycle.Cycle) {
-	look := func(g *model.Gang) { b.loadGang(s, g) }
-	for _, j := range b.dirty {
+// updateGangs updates the gangs from the model and fills the session with the gangs to try.
+func (c *gangCache) updateGangs(s *cycle.Cycle) {
+	look := func(g *model.Gang) { c.loadGang(s, g) }
+	for _, j := range c.dirty {
 		j.ForceReload()
 		look(j.Gang)
 	}
-	b.dirty = b.dirty[:0]
-	clear(b.eased)
-	if b.seen == 0 || !s.Cluster.GangsSince(b.seen, look) {
-		for g := range b.jobs {
+	c.dirty = c.dirty[:0]
+	clear(c.eased)
+	if c.seen == 0 || !s.Cluster.GangsSince(c.seen, look) {
+		for g := range c.jobs {
 			look(g)
 		}
 		for _, g := range s.Cluster.Gangs {
 			look(g)
 		}
 	}
-	b.seen = s.Cluster.Gen()
+	c.seen = s.Cluster.Gen()
 	s.HoldForRecovery()
-	s.AllWaiting = b.waiting
-	b.updateLapsed(s)
-	b.easeInVainQueues(s)
-	b.updateQueueVersions(s)
-	b.wakeParkedGangs(s)
+	s.AllWaiting = c.waiting
+	c.updateLapsed(s)
+	c.easeInVainQueues(s)
+	c.updateQueueVersions(s)
+	c.wakeParkedGangs(s)
 }
 
 // loadGang loads one gang that may have changed.
-func (b *book) loadGang(s *cycle.Cycle, g *model.Gang) {
-	j := b.jobs[g]
+func (c *gangCache) loadGang(s *cycle.Cycle, g *model.Gang) {
+	j := c.jobs[g]
 	if !g.Known {
 		if j != nil {
-			b.removeWaiting(j)
-			delete(b.jobs, g)
-			delete(b.due, j)
-			delete(b.advices, j)
-			delete(b.forecasts, j)
-			delete(b.foretold, j)
-			b.recordDeleted(j)
+			c.removeWaiting(j)
+			delete(c.jobs, g)
+			delete(c.due, j)
+			delete(c.advices, j)
+			delete(c.forecasts, j)
+			delete(c.foretold, j)
+			c.recordDeleted(j)
 		}
 		return
 	}
 	if j == nil {
-		b.ranks++
-		j = &framework.Job{Gang: g, Rank: b.ranks}
-		b.jobs[g] = j
+		c.ranks++
+		j = &framework.Job{Gang: g, Rank: c.ranks}
+		c.jobs[g] = j
 	}
 	if j.Touched && j.IsLoaded() {
 		return // already loaded in this update
 	}
 	s.LoadJob(j)
 	if len(j.Tasks) > j.TasksSeen {
-		b.arrived = s.Now
+		c.arrived = s.Now
 	}
 	j.TasksSeen = len(j.Tasks)
 	s.Touch(j)
 	j.Parked = false
 	if j.NeedsAnything() {
-		b.addWaiting(j)
+		c.addWaiting(j)
 	} else {
 		j.ClearVerdict()
-		b.removeWaiting(j)
+		c.removeWaiting(j)
 	}
 }
 
-func (b *book) addWaiting(j *framework.Job) {
-	if _, in := b.at[j]; !in {
-		b.at[j] = len(b.waiting)
-		b.waiting = append(b.waiting, j)
+func (c *gangCache) addWaiting(j *framework.Job) {
+	if _, in := c.at[j]; !in {
+		c.at[j] = len(c.waiting)
+		c.waiting = append(c.waiting, j)
 	}
 }
 
-func (b *book) removeWaiting(j *framework.Job) {
-	i, in := b.at[j]
+func (c *gangCache) removeWaiting(j *framework.Job) {
+	i, in := c.at[j]
 	if !in {
 		return
 	}
-	last := len(b.waiting) - 1
-	b.waiting[i] = b.waiting[last]
-	b.at[b.waiting[i]] = i
-	b.waiting[last] = nil
-	b.waiting = b.waiting[:last]
-	delete(b.at, j)
+	last := len(c.waiting) - 1
+	c.waiting[i] = c.waiting[last]
+	c.at[c.waiting[i]] = i
+	c.waiting[last] = nil
+	c.waiting = c.waiting[:last]
+	delete(c.at, j)
 }
 
 // updateQueueVersions increments the version of every queue that may have more free capacity than before.
-func (b *book) updateQueueVersions(s *cycle.Cycle) {
+func (c *gangCache) updateQueueVersions(s *cycle.Cycle) {
 	if len(s.View.Grown) > 0 {
-		b.reclaim++ // with more free resources, fewer victims may be enough
+		c.reclaim++ // with more free resources, fewer victims may be enough
 	}
-	if b.budgets != s.Cluster.BudgetGen { // more evictions may be allowed than before
-		b.budgets = s.Cluster.BudgetGen
-		b.reclaim++
+	if c.budgets != s.Cluster.BudgetGen { // more evictions may be allowed than before
+		c.budgets = s.Cluster.BudgetGen
+		c.reclaim++
 	}
-	gates := b.gates != s.Cluster.QueueGateGen // less may be reserved for pods that passed the gate
-	b.gates = s.Cluster.QueueGateGen
-	b.stirred = false
+	gates := c.gates != s.Cluster.QueueGateGen // less may be reserved for pods that passed the gate
+	c.gates = s.Cluster.QueueGateGen
+	c.stirred = false
 	raised := map[*queue.Queue]bool{}
 	for _, q := range s.Ledger.TopDown { // free capacity of an ancestor helps its descendants
-		old := b.stamps[q]
+		old := c.stamps[q]
 		if old.gen != q.Gen {
-			b.reclaim++
+			c.reclaim++
 			old.gen = q.Gen
 		}
 		if len(old.deserved) > 0 && (limitsDiffer(q.Deserved, old.deserved) || limitsDiffer(q.RealCapability, old.capacity)) {
 			old.shifted++
 		}
-		anyEased := gates || b.eased[q] // less is reserved, in all queues or in this one
+		anyEased := gates || c.eased[q] // less is reserved, in all queues or in this one
 		better := anyEased || raised[q.Parent] || old.isImproved(q)
-		b.stirred = b.stirred || better
+		c.stirred = c.stirred || better
 		if better {
 			raised[q] = raised[q.Parent] || old.refused
 			old.refused = false
@@ -249,17 +249,17 @@ func (b *book) updateQueueVersions(s *cycle.Cycle) {
 			old.eased = false
 		}
 		if better || isLessForAny(q.Deserved, old.deserved) {
-			b.reclaim++
+			c.reclaim++
 		}
-		b.stamps[q] = old
+		c.stamps[q] = old
 	}
-	s.ReclaimStamp = b.reclaim
+	s.ReclaimStamp = c.reclaim
 }
 
 // storeQueueStates stores the state of the queues after the cycle.
-func (b *book) storeQueueStates(s *cycle.Cycle) {
+func (c *gangCache) storeQueueStates(s *cycle.Cycle) {
 	for _, q := range s.Ledger.Queues {
-		old := b.stamps[q]
+		old := c.stamps[q]
 		old.eased = s.Eased[q]
 		old.known, old.open, old.fault, old.refused = q.Known, q.Open, q.Fault, old.refused || q.Refused
 		old.allocated = append(old.allocated[:0], q.Allocated...)
@@ -268,7 +268,7 @@ func (b *book) storeQueueStates(s *cycle.Cycle) {
 		old.deserved = append(old.deserved[:0], q.Deserved...)
 		old.capacity = append(old.capacity[:0], q.RealCapability...)
 		old.elastic = append(old.elastic[:0], q.Elastic...)
-		b.stamps[q] = old
+		c.stamps[q] = old
 	}
 }
 
@@ -287,9 +287,9 @@ func isLessForAny(a, b []float64) bool {
 
 // wakeParkedGangs adds the gangs to try to the session. It skips a parked gang unless a change could help it, such as
 // more free resources on a node that could run one of its tasks, or a change to its queue or to the node sizes.
-func (b *book) wakeParkedGangs(s *cycle.Cycle) {
-	w := b.newWaker(s)
-	for _, j := range b.waiting {
+func (c *gangCache) wakeParkedGangs(s *cycle.Cycle) {
+	w := c.newWaker(s)
+	for _, j := range c.waiting {
 		if j.Parked && w.wakeUpReason(j) != "" {
 			j.Parked = false
 		}
@@ -302,16 +302,16 @@ func (b *book) wakeParkedGangs(s *cycle.Cycle) {
 		}
 	}
 	if s.View.Touched || len(s.Ready) > 0 {
-		b.wakeSelected(s, func(j *framework.Job) bool { return j.Unsettled })
+		c.wakeSelected(s, func(j *framework.Job) bool { return j.Unsettled })
 	}
 	if s.MayFreeHeld() {
-		b.wakeSelected(s, func(j *framework.Job) bool { return len(j.ParkedShapes) > 0 })
+		c.wakeSelected(s, func(j *framework.Job) bool { return len(j.ParkedShapes) > 0 })
 	}
-	b.retryFrontGangs(s)
-	s.AllWaiting, b.seenQuotas = b.waiting, s.Cluster.QuotaGen
-	for j, at := range b.due {
+	c.retryFrontGangs(s)
+	s.AllWaiting, c.seenQuotas = c.waiting, s.Cluster.QuotaGen
+	for j, at := range c.due {
 		if !s.Now.Before(at) {
-			delete(b.due, j)
+			delete(c.due, j)
 			s.Touch(j)
 		}
 	}
@@ -321,23 +321,23 @@ func (b *book) wakeParkedGangs(s *cycle.Cycle) {
 // at most once per numbersEvery. The retry does not start these gangs but keeps their explanations correct: an
 // explanation contains how many of the gang's pods fit and which resources are free, and a decrease of these numbers
 // does not wake the gang.
-func (b *book) retryFrontGangs(s *cycle.Cycle) {
-	b.outdated = b.outdated || s.View.Touched
-	if !b.outdated || len(b.waiting) == 0 {
+func (c *gangCache) retryFrontGangs(s *cycle.Cycle) {
+	c.outdated = c.outdated || s.View.Touched
+	if !c.outdated || len(c.waiting) == 0 {
 		return
 	}
-	if at := b.refreshedAt.Add(numbersEvery); s.Now.Before(at) {
+	if at := c.refreshedAt.Add(numbersEvery); s.Now.Before(at) {
 		s.WakeAt(at)
 		return
 	}
-	b.refreshedAt, b.outdated = s.Now, false
+	c.refreshedAt, c.outdated = s.Now, false
 	inFront := frontGangs(s)
-	b.wakeSelected(s, func(j *framework.Job) bool { return inFront[j] && j.IsQueueBound() })
+	c.wakeSelected(s, func(j *framework.Job) bool { return inFront[j] && j.IsQueueBound() })
 }
 
 // wakeSelected makes every parked gang ready that satisfies the predicate which.
-func (b *book) wakeSelected(s *cycle.Cycle, which func(*framework.Job) bool) {
-	for _, j := range b.waiting {
+func (c *gangCache) wakeSelected(s *cycle.Cycle, which func(*framework.Job) bool) {
+	for _, j := range c.waiting {
 		if j.Parked && which(j) {
 			j.Parked = false
 			s.RefreshQueue(j)
@@ -347,24 +347,24 @@ func (b *book) wakeSelected(s *cycle.Cycle, which func(*framework.Job) bool) {
 }
 
 // parkUnplacedGangs parks the gangs that could not be placed.
-func (b *book) parkUnplacedGangs(s *cycle.Cycle) {
-	b.storeQueueStates(s)
+func (c *gangCache) parkUnplacedGangs(s *cycle.Cycle) {
+	c.storeQueueStates(s)
 	for _, j := range s.Touched {
 		if j.DiffersFromGang() {
-			b.dirty = append(b.dirty, j)
+			c.dirty = append(c.dirty, j)
 		}
 	}
 	for _, j := range s.Ready {
 		if !j.NeedsAnything() {
-			b.removeWaiting(j)
+			c.removeWaiting(j)
 			continue
 		}
 		if !j.DueAt.IsZero() {
 			s.Out.WakeAt = earlierTime(s.Out.WakeAt, j.DueAt)
 		}
-		j.Park(b.stamps[j.In].version)
+		j.Park(c.stamps[j.In].version)
 		j.AttachStamp = s.AttachStamp(j)
-		j.ShiftStamp = b.stamps[j.In].shifted
+		j.ShiftStamp = c.stamps[j.In].shifted
 	}
-	s.AllWaiting = b.waiting
+	s.AllWaiting = c.waiting
 }
