@@ -125,9 +125,23 @@ func TestJobFlowGoldens(t *testing.T) {
 	more("a format that is none, Volcano's way", "jobflow describe -N fresh --format xml", nil)
 	more("created from a pipe, only tried", "jobflow create -f - --dry-run=server", func(r *golden.Run) { r.Input = flowFile })
 	more("only tried here", "jobflow create -f testdata/flow.yaml --dry-run=client -o name", nil)
-	more("created twice", "jobflow create -f testdata/flow.yaml", func(r *golden.Run) {
-		r.Prepare = func(s *clitest.Server) { flow := newFlow("filed", flowv1alpha1.Running, time.Hour); s.SetObjects(flow) }
-		r.About = "some of it is there already"
+	const flowsPath, templatesPath = "/apis/flow.volcano.sh/v1alpha1/namespaces/nlp/jobflows", "/apis/flow.volcano.sh/v1alpha1/namespaces/nlp/jobtemplates"
+	existingTemplate := &flowv1alpha1.JobTemplate{ObjectMeta: metav1.ObjectMeta{Name: "one", Namespace: "nlp", CreationTimestamp: golden.TimeAgo(time.Hour)}}
+	more("the flow exists already: its template is not created", "jobflow create -f testdata/flow.yaml", func(r *golden.Run) {
+		r.Prepare = func(s *clitest.Server) { s.SetObjects(newFlow("filed", flowv1alpha1.Running, time.Hour)) }
+		r.Check = golden.CheckStored(templatesPath, 0)
+	})
+	more("the template exists already: the flow is not created", "jobflow create -f testdata/flow.yaml", func(r *golden.Run) {
+		r.Prepare = func(s *clitest.Server) { s.SetObjects(existingTemplate) }
+		r.Check = golden.CheckStored(flowsPath, 0)
+	})
+	more("both exist already: both are named", "jobflow create -f testdata/flow.yaml", func(r *golden.Run) {
+		r.Prepare = func(s *clitest.Server) {
+			s.SetObjects(newFlow("filed", flowv1alpha1.Running, time.Hour), existingTemplate)
+		}
+	})
+	more("the same flow twice", "jobflow create -f testdata/flow.yaml -f testdata/flow.yaml", func(r *golden.Run) {
+		r.Check = golden.CheckStored(templatesPath, 1) // only the one of flows
 	})
 	more("a file without a flow", "jobflow create -f testdata/other.yaml", nil)
 	more("no file", "jobflow create", nil)

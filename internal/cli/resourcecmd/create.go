@@ -35,7 +35,8 @@ func (k *Kind[T]) newCreate(f *cli.Factory, run func(context.Context, *createOpt
 		Long: cli.FormatHelp(k.replaceWords(`
 			Create KINDS from files, directories, URLs or standard input, in YAML or JSON.
 			Other objects in the files are also created. All objects are checked against the
-			server's rules before the first object is sent.`)) + newParagraph(k.CreateNote),
+			server's rules before the first object is sent. If one of them already exists,
+			nothing is created.`)) + newParagraph(k.CreateNote),
 		Example: f.FormatExamples(k.replaceWords(`
 			# From a file
 			vcctl NOUN create -f SAMPLE.yaml

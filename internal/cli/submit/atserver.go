@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// checkAtServer validates the objects with a dry run on the server before any of them is created, because quotas,
-// policies and other webhooks can reject objects that pass checkLocally. It ignores warnings, because they may be about
+// checkAtServer validates the objects with a dry run on the server before any of them is created, because objects with
+// their names may exist, and quotas, policies and other webhooks can reject objects that pass checkLocally. It ignores warnings, because they may be about
 // objects in the same files; the user sees the warnings when the objects are created.
 func checkAtServer(ctx context.Context, f *cli.Factory, objects []cli.FileObject, dryRun *cli.DryRun, fields *cli.FieldValidation) error {
 	if len(objects) < 2 || dryRun.IsDryRun() {
@@ -29,6 +29,10 @@ func checkAtServer(ctx context.Context, f *cli.Factory, objects []cli.FileObject
 	var problems []error
 	for _, object := range SortByDependency(objects) {
 		err := strict.Create(withoutWarnings, object.Object.DeepCopy(), client.DryRunAll)
+		if apierrors.IsAlreadyExists(err) {
+			problems = append(problems, cli.AddFileSource(explainExistingInFile(ctx, f, c, object.Object, err), object))
+			continue
+		}
 		isRejected := apierrors.IsInvalid(err) || apierrors.IsForbidden(err)
 		if isRejected && !mentionsOther(err, object, objects) {
 			problems = append(problems, cli.AddFileSource(err, object))

@@ -25,10 +25,27 @@ import (
 // defaults and rules of the server's admission to copies of them and returns the same errors as the server. If there
 // are no errors, the server validates all objects; see checkAtServer.
 func CheckObjects(ctx context.Context, f *cli.Factory, objects []cli.FileObject, dryRun *cli.DryRun, fields *cli.FieldValidation) error {
-	if err := checkLocally(ctx, f, objects, !dryRun.IsClient(), fields); err != nil {
+	if err := errors.Join(checkNames(objects), checkLocally(ctx, f, objects, !dryRun.IsClient(), fields)); err != nil {
 		return err
 	}
 	return checkAtServer(ctx, f, objects, dryRun, fields)
+}
+
+// checkNames rejects objects of the same kind and name, because only the first of them could be created.
+func checkNames(objects []cli.FileObject) error {
+	type name struct{ group, kind, namespace, name string }
+	seen := map[name]bool{}
+	var problems []error
+	for _, object := range objects {
+		o, kind := object.Object, object.Object.GroupVersionKind()
+		key := name{kind.Group, kind.Kind, o.GetNamespace(), o.GetName()}
+		if o.GetName() != "" && seen[key] {
+			err := usererror.Errorf("remove one of them, or change its name", "%s %q is in the files more than once", strings.ToLower(kind.Kind), o.GetName())
+			problems = append(problems, cli.AddFileSource(err, object))
+		}
+		seen[key] = true
+	}
+	return errors.Join(problems...)
 }
 
 // checkLocally validates the objects of vc's kinds locally. If ask is set, it reads from the server the objects to

@@ -6,7 +6,7 @@
 //
 // # Invariants
 //
-//   - No object is sent before all objects have been validated.
+//   - No object is sent before all objects have been validated, and none if one of several already exists.
 //   - Objects that others need are created first: namespaces, then queues, templates, jobs.
 package submit
 
@@ -139,18 +139,31 @@ func explainNotCreated(ctx context.Context, f *cli.Factory, c client.Client, obj
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	kind, name, namespace := object.GetKind(), object.GetName(), object.GetNamespace()
-	e := &usererror.Error{Err: err, What: fmt.Sprintf("%s %q already exists", strings.ToLower(kind), name), Hint: "delete the existing object, or use another name"}
-	if namespace != "" {
+	e := describeExisting(ctx, f, c, object, err)
+	remedies := "use another name"
+	if object.GetNamespace() != "" && nouns[object.GroupVersionKind()] != "" {
+		remedies = "use generateName or another name"
+	}
+	e.Hint = fmt.Sprintf("delete the existing object%s, or %s", deleteCommand(object), remedies)
+	return e
+}
+
+// explainExistingInFile returns the error for an object that already exists, if the files contain other objects too and
+// nothing has been created yet.
+func explainExistingInFile(ctx context.Context, f *cli.Factory, c client.Client, object *unstructured.Unstructured, err error) error {
+	e := describeExisting(ctx, f, c, object, err)
+	e.Hint = fmt.Sprintf("nothing was created; to keep the existing object, remove it from the file; otherwise delete the existing object%s, or use another name", deleteCommand(object))
+	return e
+}
+
+// describeExisting returns the error for an object that already exists. The caller sets the hint.
+func describeExisting(ctx context.Context, f *cli.Factory, c client.Client, object *unstructured.Unstructured, err error) *usererror.Error {
+	e := &usererror.Error{Err: err, What: fmt.Sprintf("%s %q already exists", strings.ToLower(object.GetKind()), object.GetName())}
+	if namespace := object.GetNamespace(); namespace != "" {
 		e.What += fmt.Sprintf(" in namespace %q", namespace)
 	}
-	noun, ours := nouns[object.GroupVersionKind()]
-	if !ours {
+	if _, ours := nouns[object.GroupVersionKind()]; !ours {
 		return e
-	}
-	e.Hint = fmt.Sprintf("delete the existing object (vcctl %s delete %s), or use another name", noun, name)
-	if namespace != "" {
-		e.Hint = fmt.Sprintf("delete the existing object (vcctl %s delete %s -n %s), or use generateName or another name", noun, name, namespace)
 	}
 	there := &unstructured.Unstructured{}
 	there.SetGroupVersionKind(object.GroupVersionKind())
@@ -158,6 +171,20 @@ func explainNotCreated(ctx context.Context, f *cli.Factory, c client.Client, obj
 		e.What += fmt.Sprintf(" (%s)", ageAndPhase(there, f.Now()))
 	}
 	return e
+}
+
+// deleteCommand returns the command that deletes an object, in parentheses after a space. It returns "" if vcctl has no
+// such command for the kind.
+func deleteCommand(object *unstructured.Unstructured) string {
+	noun, ours := nouns[object.GroupVersionKind()]
+	if !ours {
+		return ""
+	}
+	command := fmt.Sprintf("vcctl %s delete %s", noun, object.GetName())
+	if namespace := object.GetNamespace(); namespace != "" {
+		command += " -n " + namespace
+	}
+	return " (" + command + ")"
 }
 
 // ageAndPhase describes the age of an object and, if it has one, its phase.

@@ -47,7 +47,8 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 		Long: cli.FormatHelp(`
 			Submit a job described by flags, or objects read from files. Files can contain
 			any number of objects of any kind (queues, config maps, jobs, …), in YAML or JSON;
-			all are checked against the server's rules before the first one is sent.
+			all are checked against the server's rules before the first one is sent. If one of
+			them already exists, nothing is created.
 
 			The pods of a job start together: all of them, or at least --min. The tasks of
 			an array (--array) start independently, as resources become free; each has its
