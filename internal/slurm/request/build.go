@@ -177,7 +177,8 @@ func (r *Request) CheckSupport(ignore, effective []string) (warnings []string, e
 		}
 		text := fmt.Sprintf("%s has no effect here%s", s, s.From)
 		if r.Strict {
-			refusals = append(refusals, withDirectiveCode(usererror.Errorf("remove the option, or remove --strict", "%s", text), s.From))
+			refusal := &usererror.Error{What: text, Hint: "remove the option, or remove --strict", Err: s.From.cause()}
+			refusals = append(refusals, withDirectiveCode(refusal, s.From))
 			continue
 		}
 		if o.Class == Ignored {

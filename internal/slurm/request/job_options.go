@@ -93,7 +93,7 @@ func setNoKill(r *Request, text string, given bool) error {
 func setArray(r *Request, text string, _ bool) error {
 	a, err := optionvalue.ParseArray(text)
 	if err != nil {
-		return usererror.Errorf(valueHint(err), "Batch job submission failed: Invalid job array specification")
+		return usererror.Errorf(optionvalue.HintOf(err), "Batch job submission failed: Invalid job array specification")
 	}
 	r.Array = &a
 	return nil

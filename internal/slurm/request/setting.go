@@ -1,6 +1,7 @@
 package request
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
@@ -22,6 +23,17 @@ func (s Source) String() string {
 		return " (" + s.Variable + ")"
 	}
 	return ""
+}
+
+// ErrNamesLine is the cause of errors whose messages name the line of the script.
+var ErrNamesLine = errors.New("the message names the line")
+
+// cause returns the cause of an error whose message ends with the source.
+func (s Source) cause() error {
+	if s.Line > 0 {
+		return ErrNamesLine
+	}
+	return nil
 }
 
 // Setting is an option with its value and source.

@@ -1,8 +1,6 @@
 package request
 
 import (
-	"errors"
-
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/slurmerror"
@@ -38,7 +36,7 @@ func storeNumber(option string, field func(*Request) *int64) func(*Request, stri
 	return func(r *Request, text string, _ bool) error {
 		n, err := optionvalue.ParseNumber(text)
 		if err != nil {
-			return usererror.Errorf(valueHint(err), "Invalid numeric value \"%s\" for --%s.", text, option)
+			return usererror.Errorf(optionvalue.HintOf(err), "Invalid numeric value \"%s\" for --%s.", text, option)
 		}
 		*field(r) = n
 		return nil
@@ -72,7 +70,7 @@ func storeGres(option string, parse func(string) ([]optionvalue.Gres, error), fi
 func setNodes(r *Request, text string, _ bool) error {
 	c, err := optionvalue.ParseCount(text)
 	if err != nil {
-		return usererror.Errorf(valueHint(err), "Invalid node count specification: %s", text)
+		return usererror.Errorf(optionvalue.HintOf(err), "Invalid node count specification: %s", text)
 	}
 	r.Nodes = &c
 	return nil
@@ -103,13 +101,5 @@ func setTRES(r *Request, text string, _ bool) error {
 
 // invalidValueError returns Slurm's error for an invalid value. Its exit code is 255, as in Slurm.
 func invalidValueError(option string, err error) error {
-	return usererror.Errorf(valueHint(err), "Invalid --%s specification", option).WithCode(slurmerror.CodeDirective)
-}
-
-func valueHint(err error) string {
-	var bad *optionvalue.Bad
-	if errors.As(err, &bad) {
-		return bad.Hint
-	}
-	return err.Error()
+	return usererror.Errorf(optionvalue.HintOf(err), "Invalid --%s specification", option).WithCode(slurmerror.CodeDirective)
 }

@@ -112,7 +112,7 @@ func (r *Request) setSwitchesWait(environ []string) error {
 	}
 	wait, err := optionvalue.ParseTime(text)
 	if err != nil {
-		return invalidValueError("switches", &optionvalue.Bad{Hint: name + ": " + valueHint(err)})
+		return invalidValueError("switches", &optionvalue.Bad{Hint: name + ": " + optionvalue.HintOf(err)})
 	}
 	r.Switches.Wait = wait
 	return nil

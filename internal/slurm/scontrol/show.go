@@ -108,7 +108,7 @@ func JobText(r *listrow.Row, form Form) string {
 
 // eligibleTime returns the time from which the job was able to start, or the zero time while the job is held.
 func eligibleTime(r *listrow.Row) time.Time {
-	if strings.HasPrefix(r.State.Reason, "JobHeld") {
+	if r.State.IsHeld() {
 		return time.Time{}
 	}
 	return r.Times.Eligible

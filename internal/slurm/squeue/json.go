@@ -2,7 +2,6 @@ package squeue
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -112,7 +111,7 @@ func newJob(r *listrow.Row) Job {
 	j := Job{
 		Account: r.AccountName(), Cluster: r.Cluster, Command: r.Asked.Command, Comment: r.Asked.Comment, CPUs: setNumber(int64(r.TotalRequest().CPUs)),
 		CurrentDir: r.Asked.WorkDir, Dependency: r.OpenDependency(), EligibleTime: timeOrZero(r.Times.Eligible), EndTime: timeOrZero(end),
-		ExcludedNodes: r.Asked.Exclude, Features: r.Asked.Features, Hold: strings.HasPrefix(r.State.Reason, "JobHeld"), JobState: []string{r.State.Code.LongName()},
+		ExcludedNodes: r.Asked.Exclude, Features: r.Asked.Features, Hold: r.State.IsHeld(), JobState: []string{r.State.Code.LongName()},
 		Name: r.JobTitle(), Namespace: r.Job.Namespace, NodeCount: setNumber(int64(r.NodeCount())), Nodes: r.NodeList(), Partition: r.PartitionName(), Priority: setNumber(r.Priority),
 		QOS: r.QOSName(), Requeue: r.Asked.Requeue, RequiredNodes: r.Asked.Nodes, RestartCount: state.CountRestarts(r.Job), StandardError: textOrDefault(r.Asked.StdErr, r.Asked.StdOut),
 		StandardInput: r.Asked.StdIn, StandardOutput: r.Asked.StdOut, StartTime: timeOrZero(start), StateReason: r.State.Reason, SubmitTime: timeOrZero(r.Times.Submit),

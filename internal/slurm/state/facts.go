@@ -113,7 +113,8 @@ func finalCode(f Facts) Code {
 }
 
 // commanded begins the state message if a user requested the state with a Command. If the Command has a message of its
-// own, this text follows that message, in parentheses.
+// own, this text follows that message, in parentheses. The status of a Job, also of old ones, has no other record of
+// Commands, so this text is part of the interface to the job controller.
 const commanded = "command "
 
 // wasCancelled reports whether a user ended the job.

@@ -25,6 +25,11 @@ var (
 // slurmReason returns Slurm's word for a reason, or "" if the reason is not in the table.
 func slurmReason(code reason.Code) string { return reason.Get(code).Slurm }
 
+// IsHeld reports whether the job does not start because a user or an administrator holds it.
+func (s State) IsHeld() bool {
+	return s.Reason == slurmReason(reason.JobHeldUser) || s.Reason == slurmReason(reason.JobHeldAdmin)
+}
+
 // ended maps final states to the reasons of jobs that did not complete.
 var ended = map[Code]reason.Code{
 	Failed: reason.PodFailed, Timeout: reason.DeadlineExceeded, OutOfMemory: reason.OOMKilled, NodeFail: reason.NodeStopped,

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,9 +12,6 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/usererror"
 )
-
-// submissionFailed is the prefix of sbatch's error messages.
-const submissionFailed = "Batch job submission failed: "
 
 // ChangeFeatures replaces the features that the pods of a translated job require from their nodes. It keeps other
 // requirements on nodes.
@@ -38,11 +36,12 @@ func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated option
 		}
 		all = all[:rest]
 	}
-	terms := b.selectorTerms(all, updated)
-	if len(b.errs) > 0 {
-		unknown := usererror.FromError(b.errs[0])
-		return usererror.Errorf(unknown.Hint, "%s", strings.TrimPrefix(unknown.What, submissionFailed))
+	for _, feature := range slices.Concat(updated...) {
+		if _, known := p.Features[feature]; !known {
+			return unknownFeatureError("", p, feature)
+		}
 	}
+	terms := b.selectorTerms(all, updated)
 	nodes.RequiredDuringSchedulingIgnoredDuringExecution = nil
 	if len(terms[0].MatchExpressions) > 0 {
 		nodes.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: terms}
@@ -75,21 +74,21 @@ func (b *topic) labelRequirements(features []string) []corev1.NodeSelectorRequir
 	for _, feature := range features {
 		labels, known := b.p.Features[feature]
 		if !known {
-			var names []string
-			for name := range b.p.Features {
-				names = append(names, name)
-			}
-			slices.Sort(names)
-			hint := "the site's profile defines no features (node labels)"
-			if len(names) > 0 {
-				hint = "features: " + joinWords(names)
-			}
-			b.addError(usererror.Errorf(hint, "Batch job submission failed: Invalid feature specification: %s", feature))
+			b.addError(unknownFeatureError("Batch job submission failed: ", b.p, feature))
 			continue
 		}
 		all = append(all, toRequirements(labels)...)
 	}
 	return all
+}
+
+// unknownFeatureError returns the error for a feature that the profile does not define. Its message begins with about.
+func unknownFeatureError(about string, p *profile.Profile, feature string) error {
+	hint := "the site's profile defines no features (node labels)"
+	if len(p.Features) > 0 {
+		hint = "features: " + joinWords(slices.Sorted(maps.Keys(p.Features)))
+	}
+	return usererror.Errorf(hint, "%sInvalid feature specification: %s", about, feature)
 }
 
 // toRequirements converts labels to requirements. The value of a label may be a comma-separated list of alternatives.

@@ -130,7 +130,7 @@ func FindRunningAllocation(ctx context.Context, c *program.Call, id, what string
 		return nil, err
 	}
 	if len(v.Jobs) == 0 {
-		return nil, usererror.Errorf("squeue -t R lists running jobs", "Unable to confirm allocation for job %s: Invalid job id specified", id)
+		return nil, program.MissingJobError("squeue -t R lists running jobs", "Unable to confirm allocation for job %s: Invalid job id specified", id)
 	}
 	job := v.Jobs[0]
 	for _, pod := range v.Pods[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}] {

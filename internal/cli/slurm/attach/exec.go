@@ -15,6 +15,7 @@ import (
 )
 
 // podCommandError converts the error message that a command in a pod printed to an error, including the command's hint.
+// The format of these lines (slurmerror.FormatText) is the interface to the vc-step in the pod, which may be older.
 func podCommandError(pod, text string) error {
 	var what, hints []string
 	for line := range strings.SplitSeq(text, "\n") {

@@ -2,8 +2,9 @@ package attach
 
 import (
 	"context"
+	"errors"
 	"io"
-	"strings"
+	"syscall"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -77,7 +78,7 @@ func (a *Allocation) followScript(ctx context.Context) error {
 	}
 	defer log.Close()
 	_, err = io.Copy(a.Factory.Streams.Out, log)
-	if err != nil && ctx.Err() != nil && !strings.Contains(err.Error(), "broken pipe") {
+	if err != nil && ctx.Err() != nil && !errors.Is(err, syscall.EPIPE) {
 		return ExitStatus(program.Interrupted)
 	}
 	return err

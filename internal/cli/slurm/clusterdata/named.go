@@ -50,7 +50,7 @@ func ReadNamedJobs(ctx context.Context, c *program.Call, given []string, changin
 	for _, ref := range refs {
 		i := slices.IndexFunc(jobs, func(job *batchv1alpha1.Job) bool { _, ok := listrow.MatchReference(ref, job); return ok })
 		if i < 0 {
-			return nil, usererror.Errorf("squeue and sacct list jobs", "Invalid job id specified for job %s", ref)
+			return nil, program.MissingJobError("squeue and sacct list jobs", "Invalid job id specified for job %s", ref)
 		}
 		if elements, _ := listrow.MatchReference(ref, jobs[i]); elements != nil {
 			if !changing {

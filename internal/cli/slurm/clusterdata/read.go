@@ -37,7 +37,6 @@ import (
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
-	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // beside describes a kind of object that is read in addition to the jobs: its plural, where the objects are, and
@@ -186,9 +185,9 @@ func (v *View) CheckNames(refs []optionvalue.Job) error {
 // hints, because a job with the number may have existed and been deleted.
 func (v *View) MissingJobError(ref optionvalue.Job) error {
 	if ref.ID == 0 {
-		return usererror.Errorf("specify a job number, or the name of a job in namespace "+v.home+"; sacct lists ended jobs", "%s: "+program.InvalidJob, ref)
+		return program.MissingJobError("specify a job number, or the name of a job in namespace "+v.home+"; sacct lists ended jobs", "%s: Invalid job id specified", ref)
 	}
-	return usererror.Errorf(fmt.Sprintf("if the job has ended, sacct -j %s shows it until the job is deleted", ref), program.InvalidJob)
+	return program.MissingJobError(fmt.Sprintf("if the job has ended, sacct -j %s shows it until the job is deleted", ref), "Invalid job id specified")
 }
 
 func (v *View) listJobs(ctx context.Context, named []optionvalue.Job, options ...client.ListOption) error {

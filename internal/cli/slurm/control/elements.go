@@ -43,7 +43,7 @@ func (s *scancel) cancelElements(ctx context.Context, t target) error {
 				return err
 			}
 			if fresh.UID != job.UID {
-				return s.killError(t.ref, program.InvalidJob)
+				return program.MissingJobError("the job was deleted in the meantime; squeue and sacct list jobs", "Kill job error on job id %s: Invalid job id specified", t.ref)
 			}
 			job = fresh
 		}

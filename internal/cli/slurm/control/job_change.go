@@ -2,7 +2,6 @@ package control
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -87,7 +86,7 @@ func readJobChange(c *program.Call, list []scontrol.Word) (*jobChange, error) {
 			if word.Value != "" {
 				var err error
 				if features, err = optionvalue.ParseFeatures(word.Value); err != nil {
-					return nil, usererror.Errorf(strings.TrimPrefix(err.Error(), "invalid value: "), "Invalid Features: %s", word.Value)
+					return nil, usererror.Errorf(optionvalue.HintOf(err), "Invalid Features: %s", word.Value)
 				}
 			}
 			change.features = &features

@@ -242,7 +242,7 @@ func showJobs(ctx context.Context, c *program.Call, name string) error {
 	rows := slices.DeleteFunc(clusterdata.JobRows(c, v, false), func(r *listrow.Row) bool { return len(refs) > 0 && !matchesAny(r, refs) })
 	if len(rows) == 0 {
 		if len(refs) > 0 {
-			return usererror.Errorf("squeue and sacct list jobs", "Invalid job id specified")
+			return program.MissingJobError("squeue and sacct list jobs", "Invalid job id specified")
 		}
 		_, err := fmt.Fprintln(c.Factory.Streams.Out, "No jobs in the system")
 		return err
@@ -350,7 +350,7 @@ func writeScript(ctx context.Context, c *program.Call, words []string) error {
 		return err
 	}
 	if len(jobs) == 0 {
-		return usererror.Errorf("squeue and sacct list jobs", "Invalid job id specified")
+		return program.MissingJobError("squeue and sacct list jobs", "Invalid job id specified")
 	}
 	job := jobs[0]
 	cl, err := c.Factory.Client()

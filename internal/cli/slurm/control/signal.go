@@ -18,11 +18,11 @@ import (
 // sendSignal sends the signal to the job's processes through the launchers in the head pods.
 func (s *scancel) sendSignal(ctx context.Context, t target) error {
 	if t.row.State.Code.BaseCode() == state.Pending {
-		return s.killError(t.ref, errPending)
+		return pendingError(t.ref)
 	}
 	heads := s.headPods(t)
 	if len(heads) == 0 {
-		return s.killError(t.ref, errPending)
+		return pendingError(t.ref)
 	}
 	signal := s.signal
 	if signal == "" {

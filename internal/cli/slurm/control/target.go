@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"slices"
-	"strings"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
@@ -27,7 +26,7 @@ type target struct {
 
 // findTargets returns the targets that are specified on the command line and match the filters, in the order of the
 // command line. If none are specified, it returns all jobs that match the filters, ordered by number. problems contains
-// an error for each specified job that has ended or does not exist.
+// an error for each specified job that does not exist.
 func (s *scancel) findTargets() (targets []target, problems []error) {
 	rows := make([]*listrow.Row, len(s.view.Jobs))
 	for i, job := range s.view.Jobs {
@@ -57,13 +56,13 @@ func (s *scancel) findTargets() (targets []target, problems []error) {
 			found = true
 			t := target{row: row, elements: elements, step: ref.Step, ref: ref.String()}
 			if s.isOver(t) {
-				problems = append(problems, s.killError(t.ref, errOver))
+				s.reportOver(t.ref)
 			} else if t, meant := s.applyFilters(t); meant {
 				targets = addTarget(targets, t)
 			}
 		}
 		if !found {
-			problems = append(problems, usererror.Errorf("squeue and sacct list jobs", "Kill job error on job id %s: Invalid job id specified", ref))
+			problems = append(problems, program.MissingJobError("squeue and sacct list jobs", "Kill job error on job id %s: Invalid job id specified", ref))
 		}
 	}
 	return targets, problems
@@ -159,17 +158,9 @@ func (s *scancel) isOver(t target) bool {
 	return left.Count() == 0
 }
 
-// Reasons why a job cannot be cancelled or signalled.
-const (
-	errOver    = "Job/step already completing or completed"
-	errPending = "Job is pending execution"
-)
-
-// instead maps the reasons why a job cannot be cancelled to hints in which JOB stands for the job number.
-var instead = map[string]string{
-	errOver:            "sacct -j JOB shows how the job ended",
-	errPending:         "only running jobs have steps and can receive signals; to cancel the job, use scancel without a step or signal",
-	program.InvalidJob: "the job was deleted in the meantime; squeue and sacct list jobs",
+// pendingError returns Slurm's error for a job that cannot be signalled because it is not running.
+func pendingError(id string) error {
+	return usererror.Errorf("only running jobs have steps and can receive signals; to cancel the job, use scancel without a step or signal", "Kill job error on job id %s: Job is pending execution", id)
 }
 
 // scancel is one run of the scancel command in one cluster.
@@ -182,14 +173,10 @@ type scancel struct {
 	input  *bufio.Reader
 }
 
-// killError returns Slurm's error for a job that cannot be cancelled. For a job that has ended, it returns nil and
-// prints the message only with -v, because users call scancel to make sure that a job is not running.
-func (s *scancel) killError(id, why string) error {
-	if why == errOver {
-		if s.Parsed.Has("verbose") {
-			fmt.Fprintf(s.Factory.Streams.Err, "scancel: Kill job error on job id %s: %s\n", id, why)
-		}
-		return nil
+// reportOver prints, with -v, Slurm's message about a job that has ended. This is not an error, because users call
+// scancel to make sure that a job is not running.
+func (s *scancel) reportOver(id string) {
+	if s.Parsed.Has("verbose") {
+		fmt.Fprintf(s.Factory.Streams.Err, "scancel: Kill job error on job id %s: Job/step already completing or completed\n", id)
 	}
-	return usererror.Errorf(strings.ReplaceAll(instead[why], "JOB", id), "Kill job error on job id %s: %s", id, why)
 }

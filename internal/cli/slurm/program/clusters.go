@@ -3,6 +3,7 @@ package program
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -150,14 +151,18 @@ func (c *Call) joinClusterErrors(names []string, all bool, errs []error) error {
 	return errors.Join(problems...)
 }
 
-// InvalidJob is the end of all messages about jobs that do not exist.
-const InvalidJob = "Invalid job id specified"
+// errMissingJob is the cause of errors about jobs that do not exist.
+var errMissingJob = errors.New("the job does not exist")
+
+// MissingJobError returns the error for a job that does not exist.
+func MissingJobError(hint, format string, args ...any) error {
+	return &usererror.Error{What: fmt.Sprintf(format, args...), Hint: hint, Err: errMissingJob}
+}
 
 // isOnlyMissing reports whether an error only means that jobs do not exist.
 func isOnlyMissing(err error) bool {
 	for _, one := range usererror.Flatten(err) {
-		var f *usererror.Error
-		if !errors.As(one, &f) || !strings.HasSuffix(f.What, InvalidJob) {
+		if !errors.Is(one, errMissingJob) {
 			return false
 		}
 	}

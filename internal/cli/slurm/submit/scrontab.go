@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/scrontab"
 	"github.com/vc-batch/vc/internal/usererror"
 )
@@ -216,7 +216,7 @@ func addLineNumber(line int, err error) error {
 	var all []error
 	for _, one := range usererror.Flatten(err) {
 		f := *usererror.FromError(one)
-		if !strings.Contains(f.What, "(line ") {
+		if !errors.Is(one, request.ErrNamesLine) {
 			f.What = fmt.Sprintf("line %d: %s", line, f.What)
 		}
 		all = append(all, &f)

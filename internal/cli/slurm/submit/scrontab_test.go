@@ -50,7 +50,7 @@ func TestScrontab(t *testing.T) {
 		table("no table to remove", "", "-r"),
 		slurmtest.WithChecks(table("a new table", "#SCRON -t 10 -p research\n*/5 * * * * date\n@noon ls\n", "-v", "-"), scheduled("date */5 * * * * Forbid research", "ls-2 0 12 * * * Forbid default")),
 		slurmtest.WithChecks(table("mistakes of lines", "* * * * * date\n61 * * * * x\n@reboot y\n", "-"), scheduled()),
-		slurmtest.WithChecks(table("mistakes of options", "@daily a\n#SCRON --time=never\n@daily b\n#SCRON --begin=now\n@daily c\n#SCRON -p nosuch\n@daily d\n#SCRON --color=red\n@daily e\n", "-"), scheduled()),
+		slurmtest.WithChecks(table("mistakes of options", "@daily a\n#SCRON --time=never\n@daily b\n#SCRON --begin=now\n@daily c\n#SCRON -p nosuch\n@daily d\n#SCRON --color=red\n@daily e\n#SCRON --strict --hint=nomultithread\n@daily f\n", "-"), scheduled()),
 		table("two ways at once", "", "-l", "-r"),
 		table("a file that is not there", "", "/nosuch"),
 	})

@@ -11,7 +11,7 @@ package submit
 
 import (
 	"context"
-	"strings"
+	"errors"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -156,11 +156,25 @@ func deleteSubmitted(ctx context.Context, c *program.Call, cl client.Client, job
 // submissionError converts an error from the API server to Slurm's format.
 func submissionError(c *program.Call, err error) error {
 	human := cli.HumanizeError(err, c.Factory.DescribeConnection())
-	if at := "metadata.annotations[" + keys.Dependency + "]: "; strings.Contains(human.What, at) {
-		_, why, _ := strings.Cut(human.What, at)
-		human.What, human.Hint = "Job dependency problem", why
+	what, hint := human.What, program.AdaptHint(human.Hint)
+	if why := dependencyRejection(err); why != "" {
+		what, hint = "Job dependency problem", why
 	}
-	return usererror.Errorf(program.AdaptHint(human.Hint), "Batch job submission failed: %s", human.What)
+	return usererror.Errorf(hint, "Batch job submission failed: %s", what)
+}
+
+// dependencyRejection returns why the API server rejected the job's dependency, or "" if it did not.
+func dependencyRejection(err error) string {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return ""
+	}
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Field == "metadata.annotations["+keys.Dependency+"]" {
+			return cause.Message
+		}
+	}
+	return ""
 }
 
 // waitForNumber waits for the number of a created job. If the job gets no number in time, it returns the job unchanged.

@@ -87,7 +87,8 @@ func estimatedStart(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) (time.Ti
 	return time.Time{}, false
 }
 
-// unknownStartReason returns the reason why the start time is unknown.
+// unknownStartReason returns the reason why the start time is unknown. An explanation has no code for it, so the words
+// never and unknown, with which the scheduler begins Estimate, are the interface.
 func unknownStartReason(a *insightv1alpha1.Answer) string {
 	e := a.Explanation
 	switch {
