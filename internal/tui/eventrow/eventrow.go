@@ -88,11 +88,11 @@ func jobsByOwnedUID(jobs []*snapshot.Job) map[types.UID]*snapshot.Job {
 // FilterFields are the values by which events can be filtered.
 var FilterFields = filter.Fields[*snapshot.Event]{
 	Words: []filter.Word[*snapshot.Event]{
-		{Key: "type", Of: func(e *snapshot.Event) []string { return []string{e.Type} }},
-		{Key: "reason", Of: func(e *snapshot.Event) []string { return []string{e.Reason} }},
-		{Key: "kind", Of: func(e *snapshot.Event) []string { return []string{e.Kind} }},
-		{Key: "name", Also: []string{"object"}, Of: func(e *snapshot.Event) []string { return []string{e.Name} }},
-		{Key: "ns", Also: []string{"namespace"}, Of: func(e *snapshot.Event) []string { return []string{e.Namespace} }},
+		{Key: "type", Of: func(e *snapshot.Event, to []string) []string { return append(to, e.Type) }},
+		{Key: "reason", Of: func(e *snapshot.Event, to []string) []string { return append(to, e.Reason) }},
+		{Key: "kind", Of: func(e *snapshot.Event, to []string) []string { return append(to, e.Kind) }},
+		{Key: "name", Also: []string{"object"}, Of: func(e *snapshot.Event, to []string) []string { return append(to, e.Name) }},
+		{Key: "ns", Also: []string{"namespace"}, Of: func(e *snapshot.Event, to []string) []string { return append(to, e.Namespace) }},
 	},
 	Numbers: []filter.Number[*snapshot.Event]{
 		{Key: "count", Of: func(e *snapshot.Event) float64 { return float64(e.Count) }},

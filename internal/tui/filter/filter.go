@@ -25,8 +25,8 @@ type Word[R any] struct {
 	Also []string
 	// Whole requires that words match completely, for example two-letter states.
 	Whole bool
-	// Of returns the words of a row, any of which may match.
-	Of func(R) []string
+	// Of appends the words of a row, any of which may match.
+	Of func(row R, to []string) []string
 }
 
 // Number is a key with amounts as values.
@@ -142,19 +142,20 @@ func (w *Word[R]) parseWordTerm(operator, value string) (func(R) bool, error) {
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	if operator == "=" {
-		names := make(map[string]bool, len(wanted))
-		for _, one := range wanted {
-			names[one] = true
+	var matchers []func(lower string) bool
+	for _, one := range wanted {
+		if operator == "=" {
+			matchers = append(matchers, func(has string) bool { return has == one })
+		} else {
+			matchers = append(matchers, w.valueMatcher(one))
 		}
-		return func(row R) bool {
-			return slices.ContainsFunc(w.Of(row), func(has string) bool { return names[strings.ToLower(has)] })
-		}, nil
 	}
+	var values []string // reused for all rows
 	return func(row R) bool {
-		for _, has := range w.Of(row) {
+		values = w.Of(row, values[:0])
+		for _, has := range values {
 			has = strings.ToLower(has)
-			if slices.ContainsFunc(wanted, func(one string) bool { return w.matchesValue(has, one) }) {
+			if slices.ContainsFunc(matchers, func(matches func(string) bool) bool { return matches(has) }) {
 				return true
 			}
 		}
@@ -162,19 +163,20 @@ func (w *Word[R]) parseWordTerm(operator, value string) (func(R) bool, error) {
 	}, nil
 }
 
-func (w *Word[R]) matchesValue(has, wanted string) bool {
+// valueMatcher returns a function that reports whether a value matches the wanted one. Both are in lower case.
+func (w *Word[R]) valueMatcher(wanted string) func(has string) bool {
 	switch {
 	case strings.Contains(wanted, "*"):
-		return matchesPattern(has, wanted)
+		parts := strings.Split(wanted, "*")
+		return func(has string) bool { return matchesPattern(has, parts) }
 	case w.Whole:
-		return has == wanted
+		return func(has string) bool { return has == wanted }
 	}
-	return strings.HasPrefix(has, wanted)
+	return func(has string) bool { return strings.HasPrefix(has, wanted) }
 }
 
-// matchesPattern reports whether text matches a pattern in which "*" matches any text.
-func matchesPattern(text, pattern string) bool {
-	parts := strings.Split(pattern, "*")
+// matchesPattern reports whether a text consists of the parts in order, with any text between them.
+func matchesPattern(text string, parts []string) bool {
 	first, last := parts[0], parts[len(parts)-1]
 	if !strings.HasPrefix(text, first) {
 		return false

@@ -16,9 +16,9 @@ type row struct {
 
 var fields = Fields[row]{
 	Words: []Word[row]{
-		{Key: "queue", Also: []string{"q"}, Of: func(r row) []string { return r.queues }},
-		{Key: "st", Whole: true, Of: func(r row) []string { return []string{r.state} }},
-		{Key: "name", Of: func(r row) []string { return []string{r.name} }},
+		{Key: "queue", Also: []string{"q"}, Of: func(r row, to []string) []string { return append(to, r.queues...) }},
+		{Key: "st", Whole: true, Of: func(r row, to []string) []string { return append(to, r.state) }},
+		{Key: "name", Of: func(r row, to []string) []string { return append(to, r.name) }},
 	},
 	Numbers: []Number[row]{
 		{Key: "gpu", Of: func(r row) float64 { return r.gpus }},

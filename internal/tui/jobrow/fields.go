@@ -13,16 +13,20 @@ import (
 // FilterFields returns the filter keys of jobs at the time now. A filter by queue also matches jobs in the queue's
 // descendants.
 func FilterFields(snap *snapshot.Snapshot, now time.Time) *filter.Fields[Row] {
-	one := func(of func(Row) string) func(Row) []string { return func(r Row) []string { return []string{of(r)} } }
+	one := func(of func(Row) string) func(Row, []string) []string {
+		return func(r Row, to []string) []string { return append(to, of(r)) }
+	}
 	return &filter.Fields[Row]{
 		Words: []filter.Word[Row]{
-			{Key: "queue", Also: []string{"q"}, Of: func(r Row) []string { return queueAndAncestors(snap, r.Job.Queue) }},
+			{Key: "queue", Also: []string{"q"}, Of: func(r Row, to []string) []string { return appendQueueAndAncestors(to, snap, r.Job.Queue) }},
 			{Key: "user", Also: []string{"u"}, Of: one(func(r Row) string { return r.Job.User })},
-			{Key: "st", Also: []string{"state"}, Whole: true, Of: func(r Row) []string { return []string{r.SlurmStateCode(), r.StateText(screenapi.KubernetesWords)} }},
-			{Key: "node", Of: func(r Row) []string { return nodesOfJob(r.Job) }},
+			{Key: "st", Also: []string{"state"}, Whole: true, Of: func(r Row, to []string) []string {
+				return append(to, r.SlurmStateCode(), r.StateText(screenapi.KubernetesWords))
+			}},
+			{Key: "node", Of: func(r Row, to []string) []string { return appendNodesOfJob(to, r.Job) }},
 			{Key: "ns", Also: []string{"namespace"}, Of: one(func(r Row) string { return r.Job.Namespace })},
-			{Key: "name", Of: func(r Row) []string { return []string{r.Job.Name, r.Job.Title} }},
-			{Key: "why", Also: []string{"reason"}, Of: func(r Row) []string { return []string{r.Reason(), r.Job.Code} }},
+			{Key: "name", Of: func(r Row, to []string) []string { return append(to, r.Job.Name, r.Job.Title) }},
+			{Key: "why", Also: []string{"reason"}, Of: func(r Row, to []string) []string { return append(to, r.Reason(), r.Job.Code) }},
 		},
 		Numbers: []filter.Number[Row]{
 			{Key: "gpu", Also: []string{"gpus"}, Of: func(r Row) float64 { return float64(r.RequestedGPUs()) }},
@@ -60,25 +64,28 @@ func sinceEnd(job *snapshot.Job, now time.Time) time.Duration {
 	return now.Sub(job.Ended)
 }
 
-// queueAndAncestors returns the names of a queue and its ancestors. If the queue is unknown, it returns only its name.
-func queueAndAncestors(snap *snapshot.Snapshot, name string) []string {
-	names := []string{name}
-	for queue := snap.Queue(name); queue != nil && queue.Parent != "" && len(names) < 64; queue = snap.Queue(queue.Parent) {
-		names = append(names, queue.Parent)
+// appendQueueAndAncestors appends the names of a queue and its ancestors. If the queue is unknown, it appends only its
+// name.
+func appendQueueAndAncestors(to []string, snap *snapshot.Snapshot, name string) []string {
+	before := len(to)
+	to = append(to, name)
+	for queue := snap.Queue(name); queue != nil && queue.Parent != "" && len(to)-before < 64; queue = snap.Queue(queue.Parent) {
+		to = append(to, queue.Parent)
 	}
-	return names
+	return to
 }
 
-// nodesOfJob returns the nodes of a job's pods or, if it has no pods, the nodes in its row.
-func nodesOfJob(job *snapshot.Job) []string {
-	var names []string
+// appendNodesOfJob appends the nodes of a job's pods or, if it has no pods, the nodes in its row.
+func appendNodesOfJob(to []string, job *snapshot.Job) []string {
+	before := len(to)
 	for _, pod := range job.Pods {
 		if pod.Node != "" {
-			names = append(names, pod.Node)
+			to = append(to, pod.Node)
 		}
 	}
-	if len(names) == 0 && job.NodeList != "" {
-		names, _ = hostlist.ExpandList(job.NodeList)
+	if len(to) == before && job.NodeList != "" {
+		names, _ := hostlist.ExpandList(job.NodeList)
+		to = append(to, names...)
 	}
-	return names
+	return to
 }

@@ -13,13 +13,17 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
+	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
 // TestRowsThatAreKeptSortedAreThoseThatSortingMakes adds, changes and deletes jobs at random, and changes which jobs
-// the user sees.
+// the user sees, and their order.
 func TestRowsThatAreKeptSortedAreThoseThatSortingMakes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var kept Sorted
+		reversed := func(a, b Row) int { return CompareDefault(b, a) }
+		orders := []func(a, b Row) int{CompareDefault, reversed}
+		order := widget.Order[Row]{Compare: CompareDefault}
 		jobs := map[int]*snapshot.Job{}
 		ctx := &screenapi.Context{User: "ada"}
 		for range rapid.IntRange(1, 8).Draw(t, "snapshots") {
@@ -45,12 +49,16 @@ func TestRowsThatAreKeptSortedAreThoseThatSortingMakes(t *testing.T) {
 			slices.SortFunc(ctx.Snap.Jobs, func(a, b *snapshot.Job) int {
 				return slices.Compare([]string{a.Namespace, a.Name, string(a.UID)}, []string{b.Namespace, b.Name, string(b.UID)})
 			})
+			if rapid.Bool().Draw(t, "another order") {
+				order.Serial++
+				order.Compare = rapid.SampledFrom(orders).Draw(t, "order")
+			}
 			wanted := RowsOfJobs(JobsToShow(ctx, ctx.Snap.Jobs), ctx.Now, nil)
-			slices.SortFunc(wanted, CompareDefault)
-			if diff := cmp.Diff(ids(wanted), ids(kept.CurrentRows(ctx))); diff != "" {
+			slices.SortFunc(wanted, order.Compare)
+			if diff := cmp.Diff(ids(wanted), ids(kept.CurrentRows(ctx, order))); diff != "" {
 				t.Fatalf("the rows are others (-wanted +kept):\n%s", diff)
 			}
-			for i, row := range kept.CurrentRows(ctx) {
+			for i, row := range kept.CurrentRows(ctx, order) {
 				if row != wanted[i] {
 					t.Fatalf("row %d is of a job as it was", i)
 				}

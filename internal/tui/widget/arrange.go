@@ -25,6 +25,7 @@ func (t *Table[R]) Arrange(how screenapi.Arrangement, object func(R) any) error 
 		return err
 	}
 	t.Columns, t.order = columns, order
+	t.orderSerial++
 	if chosen != nil {
 		t.chosen = chosen
 	}

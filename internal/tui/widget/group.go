@@ -21,6 +21,7 @@ type grouping[R any] struct {
 // sorted by name. If of is nil, rows are not grouped.
 func (t *Table[R]) GroupRowsBy(of func(R) string, head func(name string, rows []R) string) {
 	t.grouping = grouping[R]{of: of, head: head}
+	t.orderSerial++
 	t.arrangeRows()
 }
 

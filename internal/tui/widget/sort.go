@@ -32,6 +32,7 @@ func (t *Table[R]) SortBy(key string) {
 		others := slices.DeleteFunc(t.order, func(k sortKey) bool { return k.column == key })
 		t.order = append([]sortKey{{key, column.Descending}}, others[:min(len(others), mostSortKeys-1)]...)
 	}
+	t.orderSerial++
 	t.arrangeRows()
 }
 
@@ -71,6 +72,41 @@ func (t *Table[R]) compareFunction() func(a, b R) int {
 		}
 		return t.Default(a, b)
 	}
+}
+
+// Order is an order of rows. Serial changes whenever the order of a table changes.
+type Order[R any] struct {
+	Serial  int
+	Compare func(a, b R) int
+}
+
+// CurrentOrder returns the order of the rows, by group and then within each group. Compare is nil if the rows keep
+// their order.
+func (t *Table[R]) CurrentOrder() Order[R] {
+	order := Order[R]{Serial: t.orderSerial, Compare: t.compareFunction()}
+	if of, inGroup := t.grouping.of, order.Compare; of != nil && inGroup != nil {
+		order.Compare = func(a, b R) int { return cmp.Or(cmp.Compare(of(a), of(b)), inGroup(a, b)) }
+	}
+	return order
+}
+
+// isArranged reports whether the rows are in order already.
+func (t *Table[R]) isArranged(compare func(a, b R) int) bool {
+	of, group := t.grouping.of, ""
+	for i, row := range t.rows {
+		before := group
+		if of != nil {
+			group = of(row)
+		}
+		switch {
+		case i == 0:
+		case group < before:
+			return false
+		case group == before && compare != nil && compare(t.rows[i-1], row) > 0:
+			return false
+		}
+	}
+	return true
 }
 
 // SortNote describes the sort order, for example "queue, -priority".

@@ -46,9 +46,10 @@ type Table[R any] struct {
 	moved   bool // the user chose the row under the cursor
 	loading bool // the rows come from incomplete lists
 
-	grouping  grouping[R]
-	lines     []int // row index by line; -1 is a group heading
-	drawnRows int
+	grouping    grouping[R]
+	orderSerial int   // number of changes of the order
+	lines       []int // row index by line; -1 is a group heading
+	drawnRows   int
 }
 
 // SetRows sets the rows to show. The cursor stays on its row, and the row stays at the same position on the screen.
@@ -128,10 +129,12 @@ func (t *Table[R]) dropExpired(now time.Time) {
 // arrangeRows sorts the rows and moves the cursor to its row.
 func (t *Table[R]) arrangeRows() {
 	t.grouping.heads, t.empty = nil, nil
-	if compare := t.compareFunction(); compare != nil && !slices.IsSortedFunc(t.rows, compare) {
-		sortStable(t.rows, compare)
+	if compare := t.compareFunction(); !t.isArranged(compare) {
+		if compare != nil {
+			sortStable(t.rows, compare)
+		}
+		t.sortByGroup()
 	}
-	t.sortByGroup()
 	t.followCursor()
 }
 

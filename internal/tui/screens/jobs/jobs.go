@@ -127,7 +127,7 @@ func (j *Jobs) filterAndFillRows(ctx *screenapi.Context, text string, lingering 
 // allJobRows returns all rows. The caller must not change them.
 func (j *Jobs) allJobRows(ctx *screenapi.Context) []jobrow.Row {
 	if len(j.unfolded) == 0 {
-		return j.sorted.CurrentRows(ctx)
+		return j.sorted.CurrentRows(ctx, j.table.CurrentOrder())
 	}
 	return jobrow.RowsOfJobs(jobrow.JobsToShow(ctx, ctx.Snap.Jobs), ctx.Now, func(job *snapshot.Job) bool { return j.unfolded[job.UID] })
 }

@@ -265,19 +265,18 @@ func (n *Nodes) Matches(*screenapi.Context) (shown, all int) { return len(n.show
 // fields defines the filter keys of nodes.
 var fields = filter.Fields[*node]{
 	Words: []filter.Word[*node]{
-		{Key: "node", Also: []string{"name"}, Of: func(r *node) []string { return []string{r.Name} }},
-		{Key: "st", Also: []string{"state"}, Of: func(r *node) []string { return stateNames(r) }},
-		{Key: "rack", Of: func(r *node) []string { return []string{r.Rack} }},
-		{Key: "pool", Of: func(r *node) []string { return []string{r.Pool} }},
-		{Key: "hypernode", Also: []string{"hn"}, Of: func(r *node) []string { return r.HyperNodes }},
-		{Key: "job", Of: jobsOnNode},
-		{Key: "taint", Of: func(r *node) []string { return r.Taints }},
-		{Key: "label", Of: func(r *node) []string {
-			var all []string
+		{Key: "node", Also: []string{"name"}, Of: func(r *node, to []string) []string { return append(to, r.Name) }},
+		{Key: "st", Also: []string{"state"}, Of: appendStateNames},
+		{Key: "rack", Of: func(r *node, to []string) []string { return append(to, r.Rack) }},
+		{Key: "pool", Of: func(r *node, to []string) []string { return append(to, r.Pool) }},
+		{Key: "hypernode", Also: []string{"hn"}, Of: func(r *node, to []string) []string { return append(to, r.HyperNodes...) }},
+		{Key: "job", Of: func(r *node, to []string) []string { return append(to, jobsOnNode(r)...) }},
+		{Key: "taint", Of: func(r *node, to []string) []string { return append(to, r.Taints...) }},
+		{Key: "label", Of: func(r *node, to []string) []string {
 			for name, value := range r.Labels {
-				all = append(all, name+"="+value)
+				to = append(to, name+"="+value)
 			}
-			return all
+			return to
 		}},
 	},
 	Numbers: []filter.Number[*node]{
@@ -287,13 +286,13 @@ var fields = filter.Fields[*node]{
 		{Key: "pods", Of: func(r *node) float64 { return float64(len(r.Pods)) }},
 	},
 	Text: func(r *node, to []string) []string {
-		return append(append(append(to, r.Name, r.Rack, r.Pool), stateNames(r)...), r.HyperNodes...)
+		return append(appendStateNames(r, append(to, r.Name, r.Rack, r.Pool)), r.HyperNodes...)
 	},
 }
 
-// stateNames returns the names of a node's state in all vocabularies.
-func stateNames(r *node) []string {
-	return []string{noderow.StateTextOf(r, screenapi.KubernetesWords), noderow.StateTextOf(r, screenapi.SlurmWords)}
+// appendStateNames appends the names of a node's state in all vocabularies.
+func appendStateNames(r *node, to []string) []string {
+	return append(to, noderow.StateTextOf(r, screenapi.KubernetesWords), noderow.StateTextOf(r, screenapi.SlurmWords))
 }
 
 // ifUsable returns the idle amount of a node, or 0 if jobs cannot use it, because the node is cordoned or down.

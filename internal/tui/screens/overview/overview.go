@@ -89,7 +89,7 @@ func (o *Overview) refreshRows(ctx *screenapi.Context, lingering bool) {
 		}
 	}
 	o.tally, o.all, o.matching = jobrow.Tally{}, 0, o.matching[:0]
-	for _, row := range o.sorted.CurrentRows(ctx) {
+	for _, row := range o.sorted.CurrentRows(ctx, o.jobs.CurrentOrder()) {
 		o.tally.Add(row)
 		if row.HasEnded() { // ended jobs are shown on the screen Jobs
 			continue

@@ -224,9 +224,9 @@ func (q *Queues) Matches(*screenapi.Context) (shown, all int) { return q.matches
 // fields defines the filter keys of queues.
 var fields = filter.Fields[*row]{
 	Words: []filter.Word[*row]{
-		{Key: "queue", Also: []string{"name", "q"}, Of: func(r *row) []string { return []string{r.Name} }},
-		{Key: "parent", Of: func(r *row) []string { return []string{r.Parent} }},
-		{Key: "st", Also: []string{"state"}, Of: func(r *row) []string { return []string{string(r.State)} }},
+		{Key: "queue", Also: []string{"name", "q"}, Of: func(r *row, to []string) []string { return append(to, r.Name) }},
+		{Key: "parent", Of: func(r *row, to []string) []string { return append(to, r.Parent) }},
+		{Key: "st", Also: []string{"state"}, Of: func(r *row, to []string) []string { return append(to, string(r.State)) }},
 	},
 	Numbers: []filter.Number[*row]{
 		{Key: "run", Also: []string{"r"}, Of: func(r *row) float64 { return float64(r.Running) }},
