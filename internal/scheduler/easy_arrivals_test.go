@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/make"
 	"github.com/vc-batch/vc/test/propertytest"
 )
@@ -54,7 +56,7 @@ func (r *run) submitMixed(i int, g mixed) {
 
 // promisedStart returns the forecast start, in minutes, of the first waiting gang; false if there is no forecast.
 func (r *run) promisedStart() (gang string, minute int, ok bool) {
-	for _, name := range sortedKeys(r.model.Gangs) {
+	for _, name := range slices.Sorted(maps.Keys(r.model.Gangs)) {
 		g := r.model.Gangs[name]
 		e := g.Status.Explanation
 		if _, started := r.started[g.Name]; started || e == nil || e.Queue == nil || e.Queue.Position != 1 || e.EstimatedStart == nil {
@@ -106,7 +108,7 @@ func TestWhoComesLaterDoesNotDelayTheHead(t *testing.T) {
 			r.step()
 		}
 		if started, ok := r.started[head]; !ok || started > by {
-			t.Fatalf("nodes %v: %s was to start by minute %d and started at %d (%v)\n%s", nodes, head, by, started, ok, telling(r.model))
+			t.Fatalf("nodes %v: %s was to start by minute %d and started at %d (%v)\n%s", nodes, head, by, started, ok, clustertest.Describe(r.model))
 		}
 		if len(r.started) > before+1 {
 			passed++

@@ -104,7 +104,7 @@ func (w *elastic) settle() {
 
 // end ends some of the running pods.
 func (w *elastic) end() {
-	for _, name := range sortedKeys(w.jobs) {
+	for _, name := range slices.Sorted(maps.Keys(w.jobs)) {
 		for _, p := range w.jobs[name].pods {
 			if p.Status.Phase == corev1.PodRunning && rapid.IntRange(0, 3).Draw(w.t, "ends") == 0 {
 				p.Status.Phase = rapid.SampledFrom([]corev1.PodPhase{corev1.PodSucceeded, corev1.PodSucceeded, corev1.PodFailed}).Draw(w.t, "as")
@@ -309,7 +309,7 @@ func TestPodsBeyondTheMinimumAreCountedAsTheyAre(t *testing.T) {
 		w := newElastic(t)
 		for range rapid.IntRange(1, 3).Draw(t, "rounds") {
 			w.settle()
-			for _, name := range sortedKeys(w.jobs) {
+			for _, name := range slices.Sorted(maps.Keys(w.jobs)) {
 				w.compare(name, seen)
 			}
 			w.end()
@@ -353,7 +353,7 @@ func (w *elastic) compare(name string, seen map[string]int) {
 
 func (w *elastic) String() string {
 	text := fmt.Sprintf("capabilities %v, free %v\n", w.caps, w.free())
-	for _, name := range sortedKeys(w.jobs) {
+	for _, name := range slices.Sorted(maps.Keys(w.jobs)) {
 		j := w.jobs[name]
 		text += fmt.Sprintf("%s in %s: min %d, each %d, running %d, succeeded %d, failed %d, pending %d\n", name, j.queue, j.min, j.each,
 			j.in(corev1.PodRunning), j.in(corev1.PodSucceeded), j.in(corev1.PodFailed), j.in(corev1.PodPending))

@@ -13,6 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/make"
 )
 
@@ -106,8 +107,8 @@ tiers:
 		"its queue's parent does not exist": {configurations["a tree of queues"], []model.Delta{
 			node, model.QueueFrom(make.Queue("root").Obj()), model.QueueFrom(make.Queue("orphan").Parent("nobody").Obj()), gang(make.Gang("g").Queue("orphan")), pod("g", "1"),
 		}, reason.QueueInvalid},
-		"no hyperNode is of its tier": {topologyConfig, []model.Delta{
-			node, hyperNode("rack", 2, topologyv1alpha1.MemberTypeNode, "a"), gang(near(make.Gang("g").Queue("default"), 1)), pod("g", "1"),
+		"no hyperNode is of its tier": {clustertest.TopologyConfig, []model.Delta{
+			node, clustertest.HyperNode("rack", 2, topologyv1alpha1.MemberTypeNode, "a"), gang(near(make.Gang("g").Queue("default"), 1)), pod("g", "1"),
 		}, reason.NoHyperNode},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/make"
 	"github.com/vc-batch/vc/test/propertytest"
 )
@@ -255,5 +256,5 @@ func (p *promises) String() string {
 	for _, q := range p.queues {
 		out += fmt.Sprintf("%s below %q: weight %d, deserves %d, guaranteed %d (late %v), asks %v, holds %d\n", q.name, q.parent, q.weight, q.deserved, q.guarantee, q.late, q.asks, p.held(q.name))
 	}
-	return out + telling(p.model)
+	return out + clustertest.Describe(p.model)
 }

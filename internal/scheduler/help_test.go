@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/make"
 	"github.com/vc-batch/vc/test/propertytest"
 )
@@ -33,7 +35,7 @@ func (r *random) anew() (*Engine, *model.Cluster) {
 		r.t.Fatal(err)
 	}
 	m := model.New()
-	for _, name := range sortedKeys(r.classes) {
+	for _, name := range slices.Sorted(maps.Keys(r.classes)) {
 		class := &schedulingk8s.PriorityClass{Value: r.classes[name]}
 		class.Name = name
 		m.Apply(model.PriorityClassFrom(class))
@@ -41,17 +43,17 @@ func (r *random) anew() (*Engine, *model.Cluster) {
 	for _, q := range r.queues {
 		m.Apply(model.QueueFrom(q))
 	}
-	for _, name := range sortedKeys(r.nodes) {
+	for _, name := range slices.Sorted(maps.Keys(r.nodes)) {
 		m.Apply(model.NodeFrom(r.nodes[name]))
 	}
 	m.Apply(r.hyper...)
 	for _, name := range r.names() {
 		m.Apply(model.TaskFrom(r.pods[name], true))
 	}
-	for _, name := range sortedKeys(r.foreign) {
+	for _, name := range slices.Sorted(maps.Keys(r.foreign)) {
 		m.Apply(model.TaskFrom(r.foreign[name], false))
 	}
-	for _, name := range sortedKeys(r.gangs) {
+	for _, name := range slices.Sorted(maps.Keys(r.gangs)) {
 		g := r.gangs[name].DeepCopy()
 		g.Status = *r.model.Gangs["default/"+name].Status.DeepCopy()
 		g.Status.Explanation = nil
@@ -182,8 +184,8 @@ func seconds(t *rapid.T, h schedulingv1beta1.Help) *int64 {
 func (r *random) enrich() {
 	r.rich = true
 	r.hyper = []model.Delta{
-		hyperNode("left", 1, topologyv1alpha1.MemberTypeNode, "n0", "n1", "n2"), hyperNode("right", 1, topologyv1alpha1.MemberTypeNode, "n3", "n4", "n5"),
-		hyperNode("both", 2, topologyv1alpha1.MemberTypeHyperNode, "left", "right"),
+		clustertest.HyperNode("left", 1, topologyv1alpha1.MemberTypeNode, "n0", "n1", "n2"), clustertest.HyperNode("right", 1, topologyv1alpha1.MemberTypeNode, "n3", "n4", "n5"),
+		clustertest.HyperNode("both", 2, topologyv1alpha1.MemberTypeHyperNode, "left", "right"),
 	}
 	r.model.Apply(r.hyper...)
 	for _, q := range r.queues {
@@ -217,7 +219,7 @@ func TestExplanationsAreTrue(t *testing.T) {
 			return
 		}
 		now := r.now
-		for _, name := range sortedKeys(r.gangs) {
+		for _, name := range slices.Sorted(maps.Keys(r.gangs)) {
 			explanation := m.Gangs["default/"+name].Status.Explanation
 			if explanation == nil {
 				continue
@@ -226,7 +228,7 @@ func TestExplanationsAreTrue(t *testing.T) {
 				if h.Kind == schedulingv1beta1.HelpWait {
 					waits++
 					if !r.waits(name, now, h) {
-						t.Fatalf("%s waits: %s\nhelp %+v; it has not started then\n%s", name, explanation.Message, h, telling(m))
+						t.Fatalf("%s waits: %s\nhelp %+v; it has not started then\n%s", name, explanation.Message, h, clustertest.Describe(m))
 					}
 					continue
 				}
@@ -238,7 +240,7 @@ func TestExplanationsAreTrue(t *testing.T) {
 					letIn++
 				}
 				if !helps(name, now) {
-					t.Fatalf("%s waits: %s\nhelp %+v does not help\n%s", name, explanation.Message, h, telling(m)+"after:\n"+r.after(now))
+					t.Fatalf("%s waits: %s\nhelp %+v does not help\n%s", name, explanation.Message, h, clustertest.Describe(m)+"after:\n"+r.after(now))
 				}
 				undo()
 			}
@@ -286,34 +288,6 @@ func (r *random) startAll() (*model.Cluster, bool) {
 	return nil, false
 }
 
-// telling returns the explanations of the gangs for a failure message.
-func telling(m *model.Cluster) string {
-	var b strings.Builder
-	for _, name := range sortedKeys(m.Gangs) {
-		g := m.Gangs[name]
-		queue := "no queue" // pods may name a PodGroup that does not exist
-		if g.Queue != nil {
-			queue = g.Queue.Name
-		}
-		fmt.Fprintf(&b, "%s in %s, minimum %d: %s", name, queue, g.MinMember, g.Status.Phase)
-		for _, t := range g.Tasks {
-			fmt.Fprintf(&b, "; %s %s %v %v", t.Name, t.Status, t.Shape.Requests, t.Shape.NodeSelector)
-		}
-		if e := g.Status.Explanation; e != nil {
-			b.WriteString(": " + e.Message)
-		}
-		b.WriteString("\n")
-	}
-	for id, name := range m.Nodes.Name {
-		fmt.Fprintf(&b, "%s: has %v used %v\n", name, m.Nodes.Row(m.Nodes.Alloc, model.NodeID(id)), m.Nodes.Row(m.Nodes.Used, model.NodeID(id)))
-	}
-	for _, name := range sortedKeys(m.Queues) {
-		q := m.Queues[name]
-		fmt.Fprintf(&b, "%s: weight %d capability %v gives %v\n", name, q.Weight, q.Capability, q.Reclaimable)
-	}
-	return b.String()
-}
-
 func (r *random) uid(pod string) types.UID {
 	if p := r.pods[pod]; p != nil {
 		return p.UID
@@ -331,7 +305,7 @@ func (r *random) waits(name string, now time.Time, h schedulingv1beta1.Help) boo
 	until = until.Add(5 * time.Second)
 	e, m := r.anew()
 	ends := map[types.UID]time.Time{}
-	pods := slices.Concat(r.names(), sortedKeys(r.foreign))
+	pods := slices.Concat(r.names(), slices.Sorted(maps.Keys(r.foreign)))
 	expect := func() {
 		for _, pod := range pods {
 			if t := m.Task(r.uid(pod)); t != nil && t.Node != model.NoNode {
@@ -414,7 +388,7 @@ func (r *random) after(now time.Time) string {
 	e, m := r.anew()
 	d := e.Cycle(now, m)
 	decision.Assume(m, &d)
-	out := telling(m)
+	out := clustertest.Describe(m)
 	for _, q := range e.ledger.Queues {
 		out += fmt.Sprintf("%s open=%v alloc=%v deserved=%v realcap=%v req=%v\n", q.Name, q.Open, q.Allocated, q.Deserved, q.RealCapability, q.Request)
 	}

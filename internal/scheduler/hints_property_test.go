@@ -2,7 +2,9 @@ package scheduler
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
@@ -219,7 +222,7 @@ func TestHintsAreTrue(t *testing.T) {
 				r.decide()
 			}
 		}
-		for _, name := range sortedKeys(r.gangs) {
+		for _, name := range slices.Sorted(maps.Keys(r.gangs)) {
 			r.promise(name)
 		}
 		r.now = r.now.Add(time.Hour)
@@ -227,7 +230,7 @@ func TestHintsAreTrue(t *testing.T) {
 		if !settled {
 			return
 		}
-		for _, name := range sortedKeys(r.gangs) {
+		for _, name := range slices.Sorted(maps.Keys(r.gangs)) {
 			told := m.Gangs["default/"+name].Status.Explanation
 			if told == nil {
 				continue
@@ -237,11 +240,11 @@ func TestHintsAreTrue(t *testing.T) {
 				checkFewer(t, told, fewer[1], fewer[2])
 			}
 			changes := r.hintedChanges(name, told)
-			for _, change := range sortedKeys(changes) {
+			for _, change := range slices.Sorted(maps.Keys(changes)) {
 				tried[change+": "+told.Reason]++
 				undo := changes[change]()
 				if after := r.explained(name); after != nil && waitsForTheSame(told, after) {
-					t.Fatalf("%s waits: %s\nhint: %s\nwith the change %q it waits: %s\n%s", name, told.Message, told.Hint, change, after.Message, telling(m))
+					t.Fatalf("%s waits: %s\nhint: %s\nwith the change %q it waits: %s\n%s", name, told.Message, told.Hint, change, after.Message, clustertest.Describe(m))
 				}
 				undo()
 			}

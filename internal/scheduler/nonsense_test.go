@@ -3,10 +3,12 @@ package scheduler
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,7 +96,7 @@ func keyed(t testing.TB) []string {
 		found["vc-batch.dev/"+constant] = true // written as a sum in the source
 	}
 	delete(found, "scheduling.k8s.io/group-name") // determines the gang of a pod
-	return sortedKeys(found)
+	return slices.Sorted(maps.Keys(found))
 }
 
 // oddities are values that users and programs have been seen to write, and worse ones.

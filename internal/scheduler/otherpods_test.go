@@ -15,6 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/make"
 )
 
@@ -67,7 +68,7 @@ func TestOtherPodsOfAGangDo(t *testing.T) {
 		"where the first are too large for the nodes that are near each other": {[]model.Delta{
 			model.NodeFrom(make.Node("a").CPU("1").Obj()), model.NodeFrom(make.Node("b").CPU("1").Obj()), model.NodeFrom(make.Node("c").CPU("1").Obj()),
 			model.NodeFrom(make.Node("d").CPU("8").Resource("pods", "2").Obj()),
-			hyperNode("large", 1, topologyv1alpha1.MemberTypeNode, "d"), hyperNode("wide", 1, topologyv1alpha1.MemberTypeNode, "a", "b", "c"),
+			clustertest.HyperNode("large", 1, topologyv1alpha1.MemberTypeNode, "d"), clustertest.HyperNode("wide", 1, topologyv1alpha1.MemberTypeNode, "a", "b", "c"),
 			model.GangFrom(queuedGang("default", 3).Topology(&schedulingv1beta1.NetworkTopologySpec{Mode: schedulingv1beta1.HardNetworkTopologyMode, HighestTierAllowed: &tier}).Obj()),
 			model.TaskFrom(pod(0, "2").Obj(), true), model.TaskFrom(pod(1, "2").Obj(), true),
 			model.TaskFrom(pod(2, "1").Obj(), true), model.TaskFrom(pod(3, "1").Obj(), true), model.TaskFrom(pod(4, "1").Obj(), true),
@@ -77,7 +78,7 @@ func TestOtherPodsOfAGangDo(t *testing.T) {
 			m := model.New()
 			bound := afterCycles(t, config.DefaultText, m, append(c.world, model.QueueFrom(make.Queue("default").Obj()))...)
 			if got := strings.Join(bound, " "); got != c.want {
-				t.Errorf("bound %q, want %q\n%s", got, c.want, telling(m))
+				t.Errorf("bound %q, want %q\n%s", got, c.want, clustertest.Describe(m))
 			}
 		})
 	}

@@ -2,6 +2,8 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -183,7 +185,7 @@ func TestInvariants(t *testing.T) {
 // state describes the engine's state of its gangs for a failure message.
 func (r *random) state() string {
 	out := ""
-	for _, name := range sortedKeys(r.gangs) {
+	for _, name := range slices.Sorted(maps.Keys(r.gangs)) {
 		j := r.engine.gangs.jobs[r.model.Gangs["default/"+name]]
 		out += fmt.Sprintf("%s parked=%v phase=%s pending=%d need=%d shapes=%d queue=%s: %s %v %+v\n", name, j.Parked, j.Phase, len(j.Pending), j.Need(), len(j.ParkedShapes), j.In.Name, j.Verdict.Code, j.Verdict.Blocker, j.Verdict.Limit)
 		if e := j.Status.Explanation; e != nil {

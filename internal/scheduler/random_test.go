@@ -17,6 +17,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/make"
 )
 
@@ -183,10 +184,10 @@ func (r *random) addGang() {
 		case 0:
 			b.MinTask("a", rapid.IntRange(0, 2).Draw(t, "min a")).MinTask("b", rapid.IntRange(0, 2).Draw(t, "min b"))
 		case 1:
-			b.Topology(nearness(t))
+			b.Topology(clustertest.DrawTopology(t))
 		case 2:
 			size, least := int32(rapid.IntRange(1, 2).Draw(t, "size")), int32(rapid.IntRange(0, 2).Draw(t, "least"))
-			b.SubGroups(schedulingv1beta1.SubGroupPolicySpec{Name: "part", SubGroupSize: &size, MinSubGroups: &least, MatchLabelKeys: []string{"part"}, NetworkTopology: nearness(t)})
+			b.SubGroups(schedulingv1beta1.SubGroupPolicySpec{Name: "part", SubGroupSize: &size, MinSubGroups: &least, MatchLabelKeys: []string{"part"}, NetworkTopology: clustertest.DrawTopology(t)})
 		}
 	}
 	if promised := rapid.IntRange(0, 8).Draw(t, "minResources"); promised > 0 {
@@ -243,14 +244,14 @@ const asksNothing = 6
 
 // land makes another scheduler place a pod somewhere, whether or not there is room, or ends one.
 func (r *random) land() {
-	if names := sortedKeys(r.foreign); len(names) > 0 && rapid.Bool().Draw(r.t, "leaves again") {
+	if names := slices.Sorted(maps.Keys(r.foreign)); len(names) > 0 && rapid.Bool().Draw(r.t, "leaves again") {
 		name := rapid.SampledFrom(names).Draw(r.t, "foreign")
 		delete(r.foreign, name)
 		r.model.Apply(model.TaskGone{Namespace: "default", Name: name})
 		return
 	}
 	r.made++
-	b := make.Pod(fmt.Sprintf("f%d", r.made)).On(rapid.SampledFrom(sortedKeys(r.nodes)).Draw(r.t, "on")).Phase(corev1.PodRunning)
+	b := make.Pod(fmt.Sprintf("f%d", r.made)).On(rapid.SampledFrom(slices.Sorted(maps.Keys(r.nodes))).Draw(r.t, "on")).Phase(corev1.PodRunning)
 	if cpu := rapid.IntRange(0, 4).Draw(r.t, "cpu"); cpu > 0 {
 		b.CPU(fmt.Sprint(cpu))
 	}
@@ -278,7 +279,7 @@ func (r *random) happen() {
 		r.addNode()
 	case 1:
 		if len(r.nodes) > 1 {
-			name := rapid.SampledFrom(sortedKeys(r.nodes)).Draw(r.t, "node")
+			name := rapid.SampledFrom(slices.Sorted(maps.Keys(r.nodes))).Draw(r.t, "node")
 			delete(r.nodes, name)
 			r.model.Apply(model.NodeGone{Name: name})
 		}
@@ -335,7 +336,7 @@ func (r *random) deleteGang() {
 	if len(r.gangs) == 0 {
 		return
 	}
-	name := rapid.SampledFrom(sortedKeys(r.gangs)).Draw(r.t, "deleted")
+	name := rapid.SampledFrom(slices.Sorted(maps.Keys(r.gangs))).Draw(r.t, "deleted")
 	delete(r.gangs, name)
 	for _, pod := range r.names() {
 		if keys.PodGroupOf(r.pods[pod].Annotations) == name {
@@ -350,13 +351,4 @@ func (r *random) drop(name string) {
 	delete(r.pods, name)
 	delete(r.coming, p.UID)
 	r.model.Apply(model.TaskGone{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
-}
-
-func sortedKeys[T any](m map[string]T) []string {
-	var out []string
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }

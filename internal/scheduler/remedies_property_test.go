@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
@@ -32,13 +34,13 @@ func (r *random) remedies(name string) []schedulingv1beta1.Help {
 		add(schedulingv1beta1.HelpFewerMembers, "", "", strconv.Itoa(n))
 	}
 	asked, labels := r.waitingPods(name)
-	for _, kind := range sortedKeys(asked) {
+	for _, kind := range slices.Sorted(maps.Keys(asked)) {
 		from := asked[kind]
 		if least := resource.MustParse(leastOf[kind]); least.Cmp(from) < 0 {
 			add(schedulingv1beta1.HelpSmallerPods, kind, from.String(), leastOf[kind])
 		}
 	}
-	for _, label := range sortedKeys(labels) {
+	for _, label := range slices.Sorted(maps.Keys(labels)) {
 		add(schedulingv1beta1.HelpDropSelector, label, "", "")
 	}
 	add(schedulingv1beta1.HelpAddToleration, "dedicated:NoSchedule", "", "")
@@ -158,7 +160,7 @@ func TestNoRemedyIsMissing(t *testing.T) {
 			}
 			kinds[h.Kind]++
 			if !slices.ContainsFunc(told.Helps, func(o schedulingv1beta1.Help) bool { return o.Kind == h.Kind }) {
-				t.Fatalf("%s waits: %s\n%+v helps; advised is %+v\n%s", name, told.Message, h, told.Helps, telling(m))
+				t.Fatalf("%s waits: %s\n%+v helps; advised is %+v\n%s", name, told.Message, h, told.Helps, clustertest.Describe(m))
 			}
 		}
 	})

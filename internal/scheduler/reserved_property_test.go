@@ -14,6 +14,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/make"
 	"github.com/vc-batch/vc/test/propertytest"
 )
@@ -59,7 +60,7 @@ func TestWhatHelpsBehindAHeadHelps(t *testing.T) {
 				return
 			}
 		}
-		t.Fatalf("nodes %v: %+v did as told, %+v, and does not start\n%s", nodes, gangs[name], h, telling(r.model))
+		t.Fatalf("nodes %v: %+v did as told, %+v, and does not start\n%s", nodes, gangs[name], h, clustertest.Describe(r.model))
 	})
 	t.Logf("tried: %v", kinds)
 	if whole && len(kinds) < 2 {

@@ -2,6 +2,8 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,7 +45,7 @@ func (w *modelWatch) Open(s *session.Session) {
 // describeModel returns the values of a model that simulations are about.
 func describeModel(c *model.Cluster) string {
 	var b strings.Builder
-	for _, name := range sortedKeys(c.Gangs) {
+	for _, name := range slices.Sorted(maps.Keys(c.Gangs)) {
 		g := c.Gangs[name]
 		fmt.Fprintln(&b, name, g.MinMember, g.MinTaskMember, g.MinResources, g.TaskRequests, g.Priority, g.Estimate, g.Status.Phase, g.Queue == nil || c.Queues[g.Queue.Name] == g.Queue)
 		if g.Queue != nil {
@@ -53,7 +55,7 @@ func describeModel(c *model.Cluster) string {
 			fmt.Fprintln(&b, " ", t.Name, t.Status, t.Node, t.Priority, t.Expected, t.Shape.Key)
 		}
 	}
-	for _, name := range sortedKeys(c.Queues) {
+	for _, name := range slices.Sorted(maps.Keys(c.Queues)) {
 		q := c.Queues[name]
 		fmt.Fprintln(&b, name, q.Known, q.Open, q.Fifo, q.Gangs, q.Parent, q.Capability, q.Guarantee, q.Deserved, q.Sums)
 	}

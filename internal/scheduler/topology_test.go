@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"testing"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
@@ -19,36 +19,14 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/make"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
-// hyperNode returns a HyperNode of nodes or of other HyperNodes.
-func hyperNode(name string, tier int, kind topologyv1alpha1.MemberType, members ...string) model.Delta {
-	h := &topologyv1alpha1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	h.Spec.Tier = tier
-	for _, m := range members {
-		h.Spec.Members = append(h.Spec.Members, topologyv1alpha1.MemberSpec{
-			Type: kind, Selector: topologyv1alpha1.MemberSelector{ExactMatch: &topologyv1alpha1.ExactMatch{Name: m}},
-		})
-	}
-	return model.HyperNodeFrom(h)
+func topologyEngine(t interface{ Fatal(...any) }) *Engine {
+	return engineOf(t, clustertest.TopologyConfig)
 }
-
-const topologyConfig = `
-actions: "enqueue, allocate, backfill, reclaim"
-tiers:
-- plugins:
-  - name: priority
-  - name: gang
-- plugins:
-  - name: predicates
-  - name: proportion
-  - name: nodeorder
-  - name: network-topology-aware
-`
-
-func topologyEngine(t interface{ Fatal(...any) }) *Engine { return engineOf(t, topologyConfig) }
 
 func engineOf(t interface{ Fatal(...any) }, text string) *Engine {
 	cfg, _, err := config.Parse([]byte(text))
@@ -90,13 +68,13 @@ func newRacks(t *rapid.T, text string) *racks {
 			nodes = append(nodes, name)
 			r.model.Apply(model.NodeFrom(make.Node(name).CPU(fmt.Sprint(rapid.IntRange(1, 6).Draw(t, "cpu"))).Obj()))
 		}
-		r.model.Apply(hyperNode(rack, 1, topologyv1alpha1.MemberTypeNode, nodes...))
+		r.model.Apply(clustertest.HyperNode(rack, 1, topologyv1alpha1.MemberTypeNode, nodes...))
 		row := rapid.IntRange(0, 2).Draw(t, "row")
 		rows[row] = append(rows[row], rack)
 	}
 	for row, members := range rows {
 		if row > 0 {
-			r.model.Apply(hyperNode(fmt.Sprintf("row%d", row), 2, topologyv1alpha1.MemberTypeHyperNode, members...))
+			r.model.Apply(clustertest.HyperNode(fmt.Sprintf("row%d", row), 2, topologyv1alpha1.MemberTypeHyperNode, members...))
 		}
 	}
 	if rapid.Bool().Draw(t, "loose") {
@@ -105,26 +83,15 @@ func newRacks(t *rapid.T, text string) *racks {
 	return r
 }
 
-func nearness(t *rapid.T) *schedulingv1beta1.NetworkTopologySpec {
-	tier := rapid.IntRange(1, 2).Draw(t, "tier")
-	switch rapid.IntRange(0, 3).Draw(t, "topology") {
-	case 0:
-		return nil
-	case 1:
-		return &schedulingv1beta1.NetworkTopologySpec{Mode: schedulingv1beta1.SoftNetworkTopologyMode}
-	}
-	return &schedulingv1beta1.NetworkTopologySpec{Mode: schedulingv1beta1.HardNetworkTopologyMode, HighestTierAllowed: &tier}
-}
-
 func (r *racks) addGang() {
 	r.made++
 	name := fmt.Sprintf("g%d", r.made)
 	tasks := rapid.IntRange(1, 8).Draw(r.t, "tasks")
-	b := make.Gang(name).Min(rapid.IntRange(1, tasks).Draw(r.t, "min")).Age(time.Duration(r.made) * time.Second).Topology(nearness(r.t))
+	b := make.Gang(name).Min(rapid.IntRange(1, tasks).Draw(r.t, "min")).Age(time.Duration(r.made) * time.Second).Topology(clustertest.DrawTopology(r.t))
 	size := rapid.IntRange(1, 3).Draw(r.t, "size")
 	if rapid.Bool().Draw(r.t, "grouped") {
 		n, least := int32(size), int32(rapid.IntRange(0, tasks/size).Draw(r.t, "least"))
-		b.SubGroups(schedulingv1beta1.SubGroupPolicySpec{Name: "part", SubGroupSize: &n, MinSubGroups: &least, MatchLabelKeys: []string{"part"}, NetworkTopology: nearness(r.t)})
+		b.SubGroups(schedulingv1beta1.SubGroupPolicySpec{Name: "part", SubGroupSize: &n, MinSubGroups: &least, MatchLabelKeys: []string{"part"}, NetworkTopology: clustertest.DrawTopology(r.t)})
 	}
 	if r.rivals > 0 {
 		b.Queue(fmt.Sprintf("q%d", rapid.IntRange(0, r.rivals-1).Draw(r.t, "queue"))).PriorityClass(rapid.SampledFrom([]string{"low", "mid", "high"}).Draw(r.t, "class"))
@@ -152,7 +119,7 @@ func (r *racks) addPod(gang string, i, size, cpu int) {
 	r.model.Apply(model.TaskFrom(b.Obj(), true))
 }
 
-func (r *racks) names() []string { return sortedKeys(r.pods) }
+func (r *racks) names() []string { return slices.Sorted(maps.Keys(r.pods)) }
 
 // decide runs a cycle and checks it.
 func (r *racks) decide() {
@@ -179,7 +146,7 @@ func (r *racks) decide() {
 		p.Spec.NodeName, p.Status.Phase = b.Node, corev1.PodRunning
 		r.model.Apply(model.TaskFrom(p, true))
 	}
-	for _, name := range sortedKeys(r.gangs) {
+	for _, name := range slices.Sorted(maps.Keys(r.gangs)) {
 		if bound[name] {
 			r.check(name, before)
 		} else if r.rivals == 0 {
@@ -213,7 +180,7 @@ func (r *racks) checkLosers(d *decision.Decisions) {
 		}
 		lost[e.Gang.Name][e.Pod.Name] = true
 	}
-	for _, name := range sortedKeys(lost) {
+	for _, name := range slices.Sorted(maps.Keys(lost)) {
 		g, rest, parts := r.gangs[name], 0, map[string]int{}
 		for _, pod := range r.names() {
 			p := r.pods[pod]
@@ -285,7 +252,7 @@ func (r *racks) muddle() {
 		return
 	}
 	members := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"rack0", "rack1", "rack2", "row1", "row2"}), 1, 3, rapid.ID[string]).Draw(r.t, "members")
-	r.model.Apply(hyperNode(name, 2, topologyv1alpha1.MemberTypeHyperNode, members...))
+	r.model.Apply(clustertest.HyperNode(name, 2, topologyv1alpha1.MemberTypeHyperNode, members...))
 }
 
 // check checks a gang of which pods were bound.
@@ -314,7 +281,7 @@ func (r *racks) check(name string, before map[string]bool) {
 	}
 	policy := g.Spec.SubGroupPolicy[0]
 	whole := 0
-	for _, part := range sortedKeys(groups) {
+	for _, part := range slices.Sorted(maps.Keys(groups)) {
 		var around *model.Domain
 		for _, pod := range groups[part] {
 			around = t.CommonDomain(around, r.at(r.pods[pod]))
@@ -349,7 +316,7 @@ func (r *racks) within(spec *schedulingv1beta1.NetworkTopologySpec, domain *mode
 // equal pods waits although there is room for it, and a new engine makes the same decisions (I11).
 func TestNearEachOther(t *testing.T) {
 	propertytest.Check(t, 10000, func(t *rapid.T) {
-		r := newRacks(t, topologyConfig)
+		r := newRacks(t, clustertest.TopologyConfig)
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			switch names := r.names(); rapid.IntRange(0, 4).Draw(t, "what") {
 			case 1:

@@ -11,6 +11,7 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/make"
 )
 
@@ -34,13 +35,13 @@ func tiers(full bool) *model.Cluster {
 				}
 			}
 			racks = append(racks, fmt.Sprintf("rack%02d-%d", row, rack))
-			deltas = append(deltas, hyperNode(racks[rack], 1, topologyv1alpha1.MemberTypeNode, nodes...))
+			deltas = append(deltas, clustertest.HyperNode(racks[rack], 1, topologyv1alpha1.MemberTypeNode, nodes...))
 		}
 		rows = append(rows, fmt.Sprintf("row%02d", row))
-		deltas = append(deltas, hyperNode(rows[row], 2, topologyv1alpha1.MemberTypeHyperNode, racks...))
+		deltas = append(deltas, clustertest.HyperNode(rows[row], 2, topologyv1alpha1.MemberTypeHyperNode, racks...))
 	}
 	for hall := range 5 {
-		deltas = append(deltas, hyperNode(fmt.Sprintf("hall%d", hall), 3, topologyv1alpha1.MemberTypeHyperNode, rows[hall*5:hall*5+5]...))
+		deltas = append(deltas, clustertest.HyperNode(fmt.Sprintf("hall%d", hall), 3, topologyv1alpha1.MemberTypeHyperNode, rows[hall*5:hall*5+5]...))
 	}
 	c.Apply(deltas...)
 	return c

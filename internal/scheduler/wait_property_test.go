@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
@@ -40,11 +43,11 @@ func TestWaitingHelps(t *testing.T) {
 			return
 		}
 		unforeseen := false
-		for _, name := range sortedKeys(r.gangs) {
+		for _, name := range slices.Sorted(maps.Keys(r.gangs)) {
 			e := m.Gangs["default/"+name].Status.Explanation
 			unforeseen = unforeseen || e != nil && e.EstimatedStart == nil && !e.Never
 		}
-		for _, name := range sortedKeys(r.gangs) {
+		for _, name := range slices.Sorted(maps.Keys(r.gangs)) {
 			explanation := m.Gangs["default/"+name].Status.Explanation
 			if explanation == nil {
 				continue
@@ -60,7 +63,7 @@ func TestWaitingHelps(t *testing.T) {
 					beside++
 				}
 				if !r.waits(name, r.now, h) {
-					t.Fatalf("%s waits: %s\nhelp %+v; it has not started then\n%s", name, explanation.Message, h, telling(m))
+					t.Fatalf("%s waits: %s\nhelp %+v; it has not started then\n%s", name, explanation.Message, h, clustertest.Describe(m))
 				}
 			}
 		}

@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
@@ -22,7 +25,7 @@ func (r *random) think() (gang string, h Hypothesis) {
 	r.model = model.New() // receives the objects instead
 	r.addGang()
 	r.model = told
-	for _, name := range sortedKeys(r.gangs) {
+	for _, name := range slices.Sorted(maps.Keys(r.gangs)) {
 		if told.Gangs["default/"+name] != nil && told.Gangs["default/"+name].Known {
 			continue
 		}
@@ -62,9 +65,9 @@ func TestWhatWouldHappenIsWhatHappens(t *testing.T) {
 			if len(r.engine.Cycle(r.now, r.model).Binds) > 0 {
 				return // the world is still changing, so the result is not predictable
 			}
-			before := telling(r.model)
+			before := clustertest.Describe(r.model)
 			thought := thinker.WhatIf(r.now, r.model, h)
-			if diff := cmp.Diff(before, telling(r.model)); diff != "" {
+			if diff := cmp.Diff(before, clustertest.Describe(r.model)); diff != "" {
 				t.Fatalf("a thought left traces (-before +after):\n%s", diff)
 			}
 			if d := r.engine.Cycle(r.now, r.model); len(d.Binds)+len(d.Evicts) > 0 {

@@ -1,4 +1,4 @@
-package scheduler
+package evict_test
 
 import (
 	"fmt"
@@ -183,7 +183,7 @@ func TestSparedPodsAreCountedOnce(t *testing.T) {
 			if d := w.decide(); len(d.Binds)+len(d.Evicts) > 0 {
 				continue
 			}
-			for _, name := range sortedKeys(w.gangs) {
+			for _, name := range slices.Sorted(maps.Keys(w.gangs)) {
 				e := w.model.Gangs["default/"+name].Status.Explanation
 				if e == nil || len(e.Spared) == 0 {
 					continue

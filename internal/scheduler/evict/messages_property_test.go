@@ -1,4 +1,4 @@
-package scheduler
+package evict_test
 
 import (
 	"fmt"

@@ -1,7 +1,8 @@
-package scheduler
+package evict_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +16,9 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/make"
 	"github.com/vc-batch/vc/test/propertytest"
 )
@@ -57,7 +60,7 @@ func (w *crowd) cluster(left map[string]bool) *model.Cluster {
 	for i, n := range w.nodes {
 		c.Apply(model.NodeFrom(n))
 		if w.racks {
-			c.Apply(hyperNode("rack-"+n.Name, 1, topologyv1alpha1.MemberTypeNode, w.nodes[i-i%2].Name, n.Name))
+			c.Apply(clustertest.HyperNode("rack-"+n.Name, 1, topologyv1alpha1.MemberTypeNode, w.nodes[i-i%2].Name, n.Name))
 			if i%2 == 1 {
 				c.Apply(model.HyperNodeGone{Name: "rack-" + w.nodes[i-1].Name})
 			}
@@ -175,7 +178,7 @@ tiers:
 - plugins: [{name: predicates}, {name: nodeorder}]
 `}
 
-func (w *crowd) engine(t *rapid.T, actions ...string) *Engine {
+func (w *crowd) engine(t *rapid.T, actions ...string) *scheduler.Engine {
 	cfg := config.Default()
 	if w.text != "" {
 		var err error
@@ -186,7 +189,7 @@ func (w *crowd) engine(t *rapid.T, actions ...string) *Engine {
 	if len(actions) > 0 {
 		cfg.Actions = actions
 	}
-	e, err := New(cfg)
+	e, err := scheduler.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +296,7 @@ func (g *crowdGang) unitsOf(t *rapid.T, victims []string, left map[string]bool) 
 		}
 		units = append(units, []string{name})
 	}
-	for _, label := range sortedKeys(together) {
+	for _, label := range slices.Sorted(maps.Keys(together)) {
 		units = append(units, together[label])
 	}
 	if g.parts == nil {

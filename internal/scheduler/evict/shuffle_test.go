@@ -1,4 +1,4 @@
-package scheduler
+package evict_test
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
@@ -31,7 +32,7 @@ metrics: {type: prometheus, address: "http://prometheus:9090"}
 	}
 	for _, busy := range []string{"one", "two"} {
 		t.Run("the busy node has that of namespace "+busy, func(t *testing.T) {
-			e, err := New(cfg)
+			e, err := scheduler.New(cfg)
 			if err != nil {
 				t.Fatal(err)
 			}

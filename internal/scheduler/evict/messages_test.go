@@ -1,4 +1,4 @@
-package scheduler
+package evict_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/test/make"
 )
@@ -16,7 +17,7 @@ import (
 // TestAPreemptorIsToldOnceAGangThatMakesRoom evicts a gang of four pods and a gang of one pod: each evicted pod has
 // the reason, and the preemptor gets two events.
 func TestAPreemptorIsToldOnceAGangThatMakesRoom(t *testing.T) {
-	e, err := New(config.Default())
+	e, err := scheduler.New(config.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package scheduler
+package evict_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
@@ -19,7 +20,7 @@ import (
 // TestEvictionsEnd re-creates every evicted pod, for 40 cycles without any other change: evictions must end (I8).
 func TestEvictionsEnd(t *testing.T) {
 	propertytest.Check(t, 10000, func(t *rapid.T) {
-		e, err := New(config.Default())
+		e, err := scheduler.New(config.Default())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,31 +78,5 @@ func submit(t *rapid.T, c *model.Cluster, pods map[string]*corev1.Pod, made, que
 		p := make.Pod(fmt.Sprintf("%s-%d", name, i)).Gang(name).CPU(cpu).Obj()
 		pods[p.Name] = p
 		c.Apply(model.TaskFrom(p, true))
-	}
-}
-
-// BenchmarkIdle measures the cost of one changed pod in a cluster of 5,000 nodes where 1,000 gangs wait in vain.
-func BenchmarkIdle(b *testing.B) {
-	m := mix{nodes: 5000, shapes: 50, gang: 10, queues: 20, pods: 10_000}
-	e, c := m.load(b)
-	for i := range 5000 { // the nodes are full
-		c.Apply(model.TaskFrom(make.Pod(fmt.Sprintf("full-%d", i)).CPU("64").On(fmt.Sprintf("node-%04d", i)).Phase(corev1.PodRunning).Obj(), false))
-	}
-	now := make.Epoch
-	for range 3 {
-		now = now.Add(2 * time.Second)
-		d := e.Cycle(now, c)
-		decision.Assume(c, &d)
-	}
-	b.ResetTimer()
-	for i := range b.N {
-		p := make.Pod("other").CPU("1m").Obj()
-		if i%2 == 0 {
-			p.Spec.NodeName, p.Status.Phase = "node-0007", corev1.PodRunning
-		}
-		c.Apply(model.TaskFrom(p, i%2 != 0))
-		now = now.Add(time.Millisecond)
-		d := e.Cycle(now, c)
-		decision.Assume(c, &d)
 	}
 }

@@ -1,4 +1,4 @@
-package scheduler
+package evict_test
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
@@ -38,7 +39,7 @@ tiers:
 // fight is a cluster in which gangs evict each other. Owners re-create evicted pods; nothing else changes.
 type fight struct {
 	t      *rapid.T
-	engine *Engine
+	engine *scheduler.Engine
 	model  *model.Cluster
 	now    time.Time
 	pods   map[string]*corev1.Pod
@@ -59,7 +60,7 @@ func drawFight(t *rapid.T, text, actions string) *fight {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := New(cfg)
+	e, err := scheduler.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
