@@ -93,18 +93,18 @@ tiers:
 			node, gang(make.Gang("first").Queue("default").MinResource("cpu", "4").Phase(schedulingv1beta1.PodGroupInqueue)), pod("first", "4"),
 			gang(make.Gang("g").Queue("default").MinResource("cpu", "4")), pod("g", "4"),
 		}, reason.Overcommitted},
-		"its queue, a leaf, may not hold as much": {configurations["capacity"], []model.Delta{
+		"its queue, a leaf, may not hold as much": {clustertest.Configurations["capacity"], []model.Delta{
 			node, model.QueueFrom(make.Queue("small").Capability("cpu", "1").Obj()), gang(make.Gang("g").Queue("small").MinResource("cpu", "2")), pod("g", "2"),
 		}, reason.OverCapability},
-		"a queue above its own may not hold as much": {configurations["a tree of queues"], []model.Delta{
+		"a queue above its own may not hold as much": {clustertest.Configurations["a tree of queues"], []model.Delta{
 			node, model.QueueFrom(make.Queue("root").Obj()), model.QueueFrom(make.Queue("above").Parent("root").Capability("cpu", "1").Obj()),
 			model.QueueFrom(make.Queue("leaf").Parent("above").Obj()), gang(make.Gang("g").Queue("leaf").MinResource("cpu", "2")), pod("g", "2"),
 		}, reason.OverCapability},
-		"its queue has queues below it": {configurations["a tree of queues"], []model.Delta{
+		"its queue has queues below it": {clustertest.Configurations["a tree of queues"], []model.Delta{
 			node, model.QueueFrom(make.Queue("root").Obj()), model.QueueFrom(make.Queue("above").Parent("root").Obj()),
 			model.QueueFrom(make.Queue("leaf").Parent("above").Obj()), gang(make.Gang("g").Queue("above")), pod("g", "1"),
 		}, reason.QueueNotLeaf},
-		"its queue's parent does not exist": {configurations["a tree of queues"], []model.Delta{
+		"its queue's parent does not exist": {clustertest.Configurations["a tree of queues"], []model.Delta{
 			node, model.QueueFrom(make.Queue("root").Obj()), model.QueueFrom(make.Queue("orphan").Parent("nobody").Obj()), gang(make.Gang("g").Queue("orphan")), pod("g", "1"),
 		}, reason.QueueInvalid},
 		"no hyperNode is of its tier": {clustertest.TopologyConfig, []model.Delta{

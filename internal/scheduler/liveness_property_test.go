@@ -20,6 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/kube"
+	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/make"
 	"github.com/vc-batch/vc/test/propertytest"
 )
@@ -67,8 +68,8 @@ type livingWorld struct {
 }
 
 func newLivingWorld(t *rapid.T) *livingWorld {
-	name := rapid.SampledFrom(slices.Sorted(maps.Keys(configurations))).Draw(t, "configuration")
-	cfg, _, err := config.Parse([]byte(configurations[name]))
+	name := rapid.SampledFrom(slices.Sorted(maps.Keys(clustertest.Configurations))).Draw(t, "configuration")
+	cfg, _, err := config.Parse([]byte(clustertest.Configurations[name]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,44 +52,9 @@ type random struct {
 	hyper []model.Delta
 }
 
-// configurations are the configurations for which the invariants are checked.
-var configurations = map[string]string{
-	"default": config.DefaultText,
-	"Volcano's": `
-actions: "enqueue, allocate, preempt, backfill"
-tiers:
-- plugins: [{name: priority}, {name: gang, enablePreemptable: false}, {name: conformance}]
-- plugins: [{name: overcommit}, {name: drf, enablePreemptable: false}, {name: predicates}, {name: proportion}, {name: nodeorder}, {name: binpack}]
-`,
-	"capacity": `
-actions: "enqueue, allocate, backfill, reclaim, preempt"
-tiers:
-- plugins: [{name: priority}, {name: gang}, {name: conformance}, {name: pdb}]
-- plugins: [{name: predicates}, {name: capacity}, {name: nodeorder}]
-`,
-	"a tree of queues": `
-actions: "enqueue, allocate, backfill, gangreclaim, gangpreempt"
-tiers:
-- plugins: [{name: priority}, {name: gang}, {name: sla, arguments: {sla-waiting-time: 20s}}]
-- plugins: [{name: predicates}, {name: capacity, enableHierarchy: true}, {name: binpack}]
-`,
-	"dominant shares": `
-actions: "allocate, preempt, backfill"
-tiers:
-- plugins: [{name: gang}]
-- plugins: [{name: drf}, {name: predicates}, {name: nodeorder}]
-`,
-	"fair shares": `
-actions: "enqueue, allocate, backfill, reclaim"
-tiers:
-- plugins: [{name: fairshare, arguments: {fairshare.halfLife: 10s, fairshare.queues: true}}, {name: gang}]
-- plugins: [{name: predicates}, {name: proportion}]
-`,
-}
-
 func newRandom(t *rapid.T) *random {
-	name := rapid.SampledFrom(slices.Sorted(maps.Keys(configurations))).Draw(t, "configuration")
-	cfg, warnings, err := config.Parse([]byte(configurations[name]))
+	name := rapid.SampledFrom(slices.Sorted(maps.Keys(clustertest.Configurations))).Draw(t, "configuration")
+	cfg, warnings, err := config.Parse([]byte(clustertest.Configurations[name]))
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(name, err, warnings)
 	}

@@ -10,6 +10,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/make"
@@ -91,11 +92,18 @@ func TestTopologyFloor(t *testing.T) {
 		{"hard in a row, 125 sub-groups of 8 each hard in a rack", true, tier(2), 8, tier(1), true},
 		{"40 sub-groups of 25 each hard in a rack", true, nil, 25, tier(1), true},
 	}
+	cfg, _, err := config.Parse([]byte(clustertest.TopologyConfig))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range cases {
 		best := time.Hour
 		for range 3 {
 			m := tiers(c.full)
-			e := topologyEngine(t)
+			e, err := New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
 			now := make.Epoch.Add(time.Hour)
 			d := e.Cycle(now, m)
 			decision.Assume(m, &d)

@@ -1,5 +1,6 @@
-// Package clustertest makes HyperNodes and network topologies for tests of the scheduler, and describes clusters in
-// failure messages. Package make has the builders of all other objects.
+// Package clustertest has the configurations, HyperNodes and network topologies of the scheduler's tests, and describes
+// clusters in failure messages. It does not use the engine, so that the tests of package scheduler can use it. Package
+// make has the builders of all other objects.
 package clustertest
 
 import (
@@ -15,20 +16,6 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
 )
-
-// TopologyConfig is a configuration of the scheduler for gangs with network topologies.
-const TopologyConfig = `
-actions: "enqueue, allocate, backfill, reclaim"
-tiers:
-- plugins:
-  - name: priority
-  - name: gang
-- plugins:
-  - name: predicates
-  - name: proportion
-  - name: nodeorder
-  - name: network-topology-aware
-`
 
 // HyperNode returns a HyperNode of nodes or of other HyperNodes.
 func HyperNode(name string, tier int, kind topologyv1alpha1.MemberType, members ...string) model.Delta {

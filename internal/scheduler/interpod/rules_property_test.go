@@ -1,4 +1,4 @@
-package scheduler
+package interpod_test
 
 import (
 	"cmp"
@@ -15,6 +15,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
@@ -337,7 +338,7 @@ func TestRulesAboutOtherPodsAreCountedAsTheyAre(t *testing.T) {
 	whole := propertytest.Check(t, 5000, func(t *rapid.T) {
 		w := drawRuled(t)
 		want, starts := w.outcomes()
-		e, err := New(cfg)
+		e, err := scheduler.New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package scheduler
+package session_test
 
 import (
 	"encoding/json"
@@ -15,6 +15,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
@@ -81,7 +82,7 @@ func (w *sized) explanation(t *rapid.T) *schedulingv1beta1.Explanation {
 		t.Fatal(err)
 	}
 	c.Apply(model.GangFrom(gang.Annotation(keys.TaskRequests, string(text)).Obj()))
-	e, err := New(config.Default())
+	e, err := scheduler.New(config.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

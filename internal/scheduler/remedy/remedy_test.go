@@ -1,4 +1,4 @@
-package scheduler
+package remedy_test
 
 import (
 	"slices"
@@ -13,7 +13,9 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/make"
+	"github.com/vc-batch/vc/test/schedulertest"
 )
 
 // advised are the helps of a kind that are advised to a gang.
@@ -38,12 +40,12 @@ func TestNothingIsAdvisedThatDoesNotHelp(t *testing.T) {
 		kind  string
 	}{
 		"a queue for a job whose pods are larger than every node": {[]model.Delta{
-			node(make.Node("a").CPU("2")), node(make.Node("b").CPU("2")), model.GangFrom(queuedGang("nowhere", 1).MinTask("t", 2).MinResource("cpu", "3").Obj()),
+			node(make.Node("a").CPU("2")), node(make.Node("b").CPU("2")), model.GangFrom(make.Gang("g").Queue("nowhere").Min(1).MinTask("t", 2).MinResource("cpu", "3").Obj()),
 		}, schedulingv1beta1.HelpCreateQueue},
 		"another queue for the head of a strict queue, whose place the next one takes": {[]model.Delta{
 			node(make.Node("a").CPU("9").Resource("pods", "2")), model.QueueFrom(make.Queue("first").Fifo().Capability("cpu", "2").Obj()), model.QueueFrom(make.Queue("second").Obj()),
 			model.GangFrom(make.Gang("runs").Queue("first").Obj()), pod(make.Pod("runs-0").Gang("runs").CPU("1").On("a").Phase(corev1.PodRunning)),
-			model.GangFrom(queuedGang("first", 1).Age(time.Second).Obj()), pod(make.Pod("g-0").Gang("g").CPU("2")),
+			model.GangFrom(make.Gang("g").Queue("first").Min(1).Age(time.Second).Obj()), pod(make.Pod("g-0").Gang("g").CPU("2")),
 			model.GangFrom(make.Gang("next").Queue("first").Age(2 * time.Second).Obj()), pod(make.Pod("next-0").Gang("next").CPU("1")),
 		}, schedulingv1beta1.HelpOtherQueue},
 		"a capability that a pod of the gang before it, at the queue's gate, takes": {[]model.Delta{
@@ -51,18 +53,18 @@ func TestNothingIsAdvisedThatDoesNotHelp(t *testing.T) {
 			model.PriorityClassFrom(high), model.GangFrom(make.Gang("runs").Queue("q").PriorityClass("high").Obj()),
 			pod(make.Pod("runs-0").Gang("runs").CPU("1").On("a").Phase(corev1.PodRunning)),
 			pod(make.Pod("runs-1").Gang("runs").CPU("2").Annotation(keys.QueueAllocationGate, "true").Gate(keys.QueueAllocationGate)),
-			model.GangFrom(queuedGang("q", 1).Age(time.Second).Obj()), pod(make.Pod("g-0").Gang("g").CPU("3")),
+			model.GangFrom(make.Gang("g").Queue("q").Min(1).Age(time.Second).Obj()), pod(make.Pod("g-0").Gang("g").CPU("3")),
 		}, schedulingv1beta1.HelpRaiseCapability},
 		"a toleration for a pod with a spread, which may take the other's node then": {[]model.Delta{
 			node(make.Node("a").CPU("4").Resource("pods", "1").Label("zone", "x").Taint("dedicated", "", corev1.TaintEffectNoSchedule)),
 			node(make.Node("b").CPU("2").Resource("pods", "1").Label("zone", "y")),
-			model.QueueFrom(make.Queue("default").Obj()), model.GangFrom(queuedGang("default", 2).Obj()),
+			model.QueueFrom(make.Queue("default").Obj()), model.GangFrom(make.Gang("g").Queue("default").Min(2).Obj()),
 			pod(make.Pod("g-0").Gang("g").CPU("1").Label("app", "a").Spread("zone", 1)), pod(make.Pod("g-1").Gang("g").CPU("1").Select("zone", "x")),
 		}, schedulingv1beta1.HelpAddToleration},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := model.New()
-			afterCycles(t, config.DefaultText, m, c.world...)
+			schedulertest.BindInCycles(t, config.DefaultText, m, c.world...)
 			if m.Gangs["default/g"].Status.Explanation == nil {
 				t.Fatal("it does not wait")
 			}
@@ -84,12 +86,12 @@ func TestFewerMembersOutsideAQueueNeedFewerMinResources(t *testing.T) {
 		"of a job":      {true, "with minAvailable 1 instead of 2, the job would start now"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			gang := queuedGang("default", 2).MinResource("cpu", "2").Obj()
+			gang := make.Gang("g").Queue("default").Min(2).MinResource("cpu", "2").Obj()
 			if c.ofAJob {
 				gang.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch.volcano.sh/v1alpha1", Kind: "Job", Name: "g"}}
 			}
 			m := model.New()
-			afterCycles(t, configurations["Volcano's"], m, model.NodeFrom(make.Node("a").CPU("1").Obj()), model.QueueFrom(make.Queue("default").Obj()), model.GangFrom(gang),
+			schedulertest.BindInCycles(t, clustertest.Configurations["Volcano's"], m, model.NodeFrom(make.Node("a").CPU("1").Obj()), model.QueueFrom(make.Queue("default").Obj()), model.GangFrom(gang),
 				model.TaskFrom(make.Pod("g-0").Gang("g").CPU("1").Obj(), true), model.TaskFrom(make.Pod("g-1").Gang("g").CPU("1").Obj(), true))
 			if got := advised(m, "g", schedulingv1beta1.HelpFewerMembers); !slices.Contains(got, c.want) {
 				t.Errorf("advised %q, want %q", got, c.want)

@@ -1,4 +1,4 @@
-package scheduler
+package fit_test
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
@@ -86,7 +87,7 @@ func TestNodesAreCountedAsTheyAre(t *testing.T) {
 	}
 	waited := 0
 	propertytest.Check(t, 10000, func(t *rapid.T) {
-		e, err := New(cfg)
+		e, err := scheduler.New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}

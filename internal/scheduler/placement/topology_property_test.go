@@ -1,4 +1,4 @@
-package scheduler
+package placement_test
 
 import (
 	"fmt"
@@ -17,33 +17,18 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/model/resource"
-	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/make"
 	"github.com/vc-batch/vc/test/propertytest"
+	"github.com/vc-batch/vc/test/schedulertest"
 )
-
-func topologyEngine(t interface{ Fatal(...any) }) *Engine {
-	return engineOf(t, clustertest.TopologyConfig)
-}
-
-func engineOf(t interface{ Fatal(...any) }, text string) *Engine {
-	cfg, _, err := config.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
 
 // racks is a random cluster of racks in rows, with gangs that have network topologies.
 type racks struct {
 	t      *rapid.T
-	engine *Engine
+	engine *scheduler.Engine
 	model  *model.Cluster
 	now    time.Time
 	gangs  map[string]*schedulingv1beta1.PodGroup
@@ -57,7 +42,7 @@ type racks struct {
 }
 
 func newRacks(t *rapid.T, text string) *racks {
-	r := &racks{t: t, text: text, engine: engineOf(t, text), model: model.New(), now: make.Epoch, gangs: map[string]*schedulingv1beta1.PodGroup{}, pods: map[string]*corev1.Pod{}}
+	r := &racks{t: t, text: text, engine: schedulertest.NewEngine(t, text), model: model.New(), now: make.Epoch, gangs: map[string]*schedulingv1beta1.PodGroup{}, pods: map[string]*corev1.Pod{}}
 	r.model.Apply(model.QueueFrom(make.Queue("default").Obj()))
 	rows := map[int][]string{}
 	for i := range rapid.IntRange(1, 5).Draw(t, "racks") {
@@ -124,7 +109,7 @@ func (r *racks) names() []string { return slices.Sorted(maps.Keys(r.pods)) }
 // decide runs a cycle and checks it.
 func (r *racks) decide() {
 	r.now = r.now.Add(2 * time.Second)
-	fresh := engineOf(r.t, r.text)
+	fresh := schedulertest.NewEngine(r.t, r.text)
 	again := fresh.Cycle(r.now, r.model)
 	before := map[string]bool{}
 	for name, p := range r.pods {

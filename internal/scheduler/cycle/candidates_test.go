@@ -1,4 +1,4 @@
-package scheduler
+package cycle_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
@@ -19,7 +20,7 @@ import (
 // gangs of pods with 100m cpu that run for ten minutes. selects gives the pods a node selector that matches no
 // node.
 type deepQueue struct {
-	engine  *Engine
+	engine  *scheduler.Engine
 	cluster *model.Cluster
 	now     time.Time
 	created int
@@ -30,7 +31,7 @@ const deepPods = 20
 
 func newDeepQueue(t *testing.T, gangs int, selects bool) *deepQueue {
 	t.Helper()
-	e, err := New(config.Default())
+	e, err := scheduler.New(config.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

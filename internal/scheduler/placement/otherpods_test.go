@@ -1,8 +1,7 @@
-package scheduler
+package placement_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,41 +13,10 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
-	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/make"
+	"github.com/vc-batch/vc/test/schedulertest"
 )
-
-// afterCycles applies a world and runs three cycles of an engine with a configuration. It returns the names of the bound
-// pods, sorted.
-func afterCycles(t *testing.T, text string, c *model.Cluster, world ...model.Delta) (bound []string) {
-	t.Helper()
-	cfg, warnings, err := config.Parse([]byte(text))
-	if err != nil || len(warnings) > 0 {
-		t.Fatal(err, warnings)
-	}
-	e, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Apply(world...)
-	now := make.Epoch
-	for range 3 {
-		now = now.Add(2 * time.Second)
-		d := e.Cycle(now, c)
-		decision.Assume(c, &d)
-		for _, b := range d.Binds {
-			bound = append(bound, b.Pod.Name)
-		}
-	}
-	slices.Sort(bound)
-	return bound
-}
-
-// queuedGang is the gang g of a queue with a minimum.
-func queuedGang(queue string, minimum int) *make.GangBuilder {
-	return make.Gang("g").Queue(queue).Min(minimum)
-}
 
 // TestOtherPodsOfAGangDo checks that a gang starts with the pods that fit on nodes now.
 func TestOtherPodsOfAGangDo(t *testing.T) {
@@ -62,21 +30,21 @@ func TestOtherPodsOfAGangDo(t *testing.T) {
 	}{
 		"where the first would wait for a pod that ends": {[]model.Delta{
 			model.NodeFrom(make.Node("a").CPU("1").Obj()), model.NodeFrom(make.Node("b").CPU("1").Taint("dedicated", "", corev1.TaintEffectNoSchedule).Obj()),
-			model.GangFrom(make.Gang("gone").Obj()), model.TaskFrom(leaving, true), model.GangFrom(queuedGang("default", 1).Obj()),
+			model.GangFrom(make.Gang("gone").Obj()), model.TaskFrom(leaving, true), model.GangFrom(make.Gang("g").Queue("default").Min(1).Obj()),
 			model.TaskFrom(pod(0, "1").Obj(), true), model.TaskFrom(pod(1, "1").Tolerate("dedicated").Obj(), true),
 		}, "g-1"},
 		"where the first are too large for the nodes that are near each other": {[]model.Delta{
 			model.NodeFrom(make.Node("a").CPU("1").Obj()), model.NodeFrom(make.Node("b").CPU("1").Obj()), model.NodeFrom(make.Node("c").CPU("1").Obj()),
 			model.NodeFrom(make.Node("d").CPU("8").Resource("pods", "2").Obj()),
 			clustertest.HyperNode("large", 1, topologyv1alpha1.MemberTypeNode, "d"), clustertest.HyperNode("wide", 1, topologyv1alpha1.MemberTypeNode, "a", "b", "c"),
-			model.GangFrom(queuedGang("default", 3).Topology(&schedulingv1beta1.NetworkTopologySpec{Mode: schedulingv1beta1.HardNetworkTopologyMode, HighestTierAllowed: &tier}).Obj()),
+			model.GangFrom(make.Gang("g").Queue("default").Min(3).Topology(&schedulingv1beta1.NetworkTopologySpec{Mode: schedulingv1beta1.HardNetworkTopologyMode, HighestTierAllowed: &tier}).Obj()),
 			model.TaskFrom(pod(0, "2").Obj(), true), model.TaskFrom(pod(1, "2").Obj(), true),
 			model.TaskFrom(pod(2, "1").Obj(), true), model.TaskFrom(pod(3, "1").Obj(), true), model.TaskFrom(pod(4, "1").Obj(), true),
 		}, "g-2 g-3 g-4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := model.New()
-			bound := afterCycles(t, config.DefaultText, m, append(c.world, model.QueueFrom(make.Queue("default").Obj()))...)
+			bound := schedulertest.BindInCycles(t, config.DefaultText, m, append(c.world, model.QueueFrom(make.Queue("default").Obj()))...)
 			if got := strings.Join(bound, " "); got != c.want {
 				t.Errorf("bound %q, want %q\n%s", got, c.want, clustertest.Describe(m))
 			}
