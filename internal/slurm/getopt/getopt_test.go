@@ -128,6 +128,15 @@ func TestHelpFollowsFromTheTable(t *testing.T) {
 	}
 }
 
+func TestMissingOptionsGetTheLettersThatAreFree(t *testing.T) {
+	t.Parallel()
+	small := Table{Options: []Option{{Long: "noheader", Short: 'h'}, {Long: "version"}}}
+	want := []Option{{Long: "noheader", Short: 'h'}, {Long: "version"}, {Long: "help"}, {Long: "verbose", Short: 'v'}}
+	if diff := cmp.Diff(want, small.WithMissing(Option{Long: "help", Short: 'h'}, Option{Long: "version", Short: 'V'}, Option{Long: "verbose", Short: 'v'}).Options); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Parsing a command line that is written out in full returns the same options.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"--nodes=2 -HvN2", "--part gpu run.sh -x", "-k off --exclusive=user", "-- a", "--n=1"} {

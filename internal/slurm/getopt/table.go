@@ -66,6 +66,29 @@ func (t *Table) WithOptions(more ...Option) *Table {
 	return &larger
 }
 
+// WithMissing returns a copy of the table with those of the options that it lacks. Such an option has no letter if the
+// table uses its letter for another option.
+func (t *Table) WithMissing(more ...Option) *Table {
+	larger := t.WithOptions()
+	for _, o := range more {
+		if larger.HasOption(o.Long) {
+			continue
+		}
+		if larger.findShort(o.Short) != nil {
+			o.Short = 0
+		}
+		larger.Options = append(larger.Options, o)
+	}
+	return larger
+}
+
+// Information lists the options that print information about a command. Every command has them.
+var Information = []Option{
+	{Long: "help", Short: 'h', Help: "Print this help", Group: "Help"},
+	{Long: "usage", Help: "Print a brief list of all options", Group: "Help"},
+	{Long: "version", Short: 'V', Help: "Print the version", Group: "Help"},
+}
+
 // HasOption reports whether the table has an option with this full name.
 func (t *Table) HasOption(long string) bool { return t.findExact(long) != nil }
 

@@ -6,6 +6,7 @@
 package scontrol
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,13 +23,6 @@ import (
 
 // noValue is printed for a missing text, as Slurm does.
 const noValue = "(null)"
-
-func textOrDefault(text, other string) string {
-	if text != "" {
-		return text
-	}
-	return other
-}
 
 // joinLines joins the lines about an object with indented line breaks or, for output on one line, with blanks. It
 // replaces line breaks within lines, because users can put them into names and comments, and the rest of the text would
@@ -66,20 +60,20 @@ func JobText(r *listrow.Row, form Form) string {
 	lines := []string{
 		jobLine(r),
 		fmt.Sprintf("UserId=%s(%s) GroupId=%s MCS_label=N/A Namespace=%s", r.UserName(), r.UserID(), groupText(r), r.Job.Namespace),
-		fmt.Sprintf("Priority=%d Nice=0 Account=%s QOS=%s WCKey=%s", r.Priority, r.AccountName(), r.QOSName(), textOrDefault(r.Asked.WCKey, "*")),
-		fmt.Sprintf("JobState=%s Reason=%s Dependency=%s", r.State.Code.LongName(), r.State.Reason, textOrDefault(r.OpenDependency(), noValue)),
+		fmt.Sprintf("Priority=%d Nice=0 Account=%s QOS=%s WCKey=%s", r.Priority, r.AccountName(), r.QOSName(), cmp.Or(r.Asked.WCKey, "*")),
+		fmt.Sprintf("JobState=%s Reason=%s Dependency=%s", r.State.Code.LongName(), r.State.Reason, cmp.Or(r.OpenDependency(), noValue)),
 		fmt.Sprintf("Requeue=%d Restarts=%d BatchFlag=1 Reboot=0 ExitCode=%s", boolDigit(r.Asked.Requeue), state.CountRestarts(r.Job), exitOfJob(r)),
 		fmt.Sprintf("RunTime=%s TimeLimit=%s TimeMin=N/A", state.LongClock(r.UsedTime()), limitText(r)),
 		fmt.Sprintf("SubmitTime=%s EligibleTime=%s", when(r.Times.Submit), when(eligibleTime(r))),
 		fmt.Sprintf("AccrueTime=%s", when(eligibleTime(r))),
 		fmt.Sprintf("StartTime=%s EndTime=%s Deadline=N/A", when(start), when(end)),
 		fmt.Sprintf("SuspendTime=%s SecsPreSuspend=0 LastSchedEval=N/A", suspendTime(r, style)),
-		fmt.Sprintf("Partition=%s AllocNode:Sid=%s:N/A", r.PartitionName(), textOrDefault(r.Asked.SubmitHost, "N/A")),
-		fmt.Sprintf("ReqNodeList=%s ExcNodeList=%s", textOrDefault(r.Asked.Nodes, noValue), textOrDefault(r.Asked.Exclude, noValue)),
-		fmt.Sprintf("NodeList=%s", textOrDefault(r.NodeList(), noValue)),
+		fmt.Sprintf("Partition=%s AllocNode:Sid=%s:N/A", r.PartitionName(), cmp.Or(r.Asked.SubmitHost, "N/A")),
+		fmt.Sprintf("ReqNodeList=%s ExcNodeList=%s", cmp.Or(r.Asked.Nodes, noValue), cmp.Or(r.Asked.Exclude, noValue)),
+		fmt.Sprintf("NodeList=%s", cmp.Or(r.NodeList(), noValue)),
 	}
 	if nodes := r.NodeNames(); len(nodes) > 0 {
-		lines = append(lines, "BatchHost="+textOrDefault(r.BatchHost(), "N/A"))
+		lines = append(lines, "BatchHost="+cmp.Or(r.BatchHost(), "N/A"))
 	}
 	if nodes := r.NominatedNodes(); nodes != "" {
 		lines = append(lines, "SchedNodeList="+nodes)
@@ -93,13 +87,13 @@ func JobText(r *listrow.Row, form Form) string {
 	}
 	lines = append(lines,
 		memoryText(r, per),
-		fmt.Sprintf("Features=%s DelayBoot=00:00:00", textOrDefault(r.Asked.Features, noValue)),
+		fmt.Sprintf("Features=%s DelayBoot=00:00:00", cmp.Or(r.Asked.Features, noValue)),
 		fmt.Sprintf("OverSubscribe=%s Contiguous=0 Licenses=(null) Network=(null)", overSubscribeText(r)),
-		"Command="+textOrDefault(r.Asked.Command, noValue), "WorkDir="+textOrDefault(r.Asked.WorkDir, noValue))
+		"Command="+cmp.Or(r.Asked.Command, noValue), "WorkDir="+cmp.Or(r.Asked.WorkDir, noValue))
 	if r.Asked.Comment != "" {
 		lines = append(lines, "Comment="+r.Asked.Comment)
 	}
-	lines = append(lines, "StdErr="+textOrDefault(r.ExpandFile(textOrDefault(r.Asked.StdErr, r.Asked.StdOut)), noValue), "StdIn="+textOrDefault(r.ExpandFile(r.Asked.StdIn), "/dev/null"), "StdOut="+textOrDefault(r.ExpandFile(r.Asked.StdOut), noValue))
+	lines = append(lines, "StdErr="+cmp.Or(r.ExpandFile(cmp.Or(r.Asked.StdErr, r.Asked.StdOut)), noValue), "StdIn="+cmp.Or(r.ExpandFile(r.Asked.StdIn), "/dev/null"), "StdOut="+cmp.Or(r.ExpandFile(r.Asked.StdOut), noValue))
 	if gres := r.GresText(); gres != "N/A" {
 		lines = append(lines, "TresPerNode="+gres)
 	}
@@ -197,11 +191,11 @@ func NodeText(n *sinfo.Node, partitions []string, now time.Time, style timeforma
 	info := n.Node.Status.NodeInfo
 	mega := func(bytes int64) int64 { return bytes >> 20 }
 	lines := []string{
-		fmt.Sprintf("NodeName=%s Arch=%s CoresPerSocket=%d", n.Name, textOrDefault(info.Architecture, "N/A"), all),
+		fmt.Sprintf("NodeName=%s Arch=%s CoresPerSocket=%d", n.Name, cmp.Or(info.Architecture, "N/A"), all),
 		fmt.Sprintf("CPUAlloc=%d CPUEfctv=%d CPUTot=%d CPULoad=N/A", used, all, all),
-		fmt.Sprintf("Gres=%s", textOrDefault(n.GresText(), noValue)),
-		fmt.Sprintf("NodeAddr=%s NodeHostName=%s Version=%s", internalAddress(n), n.Name, textOrDefault(info.KubeletVersion, "N/A")),
-		fmt.Sprintf("OS=%s", textOrDefault(strings.TrimSpace(info.OSImage+" "+info.KernelVersion), "N/A")),
+		fmt.Sprintf("Gres=%s", cmp.Or(n.GresText(), noValue)),
+		fmt.Sprintf("NodeAddr=%s NodeHostName=%s Version=%s", internalAddress(n), n.Name, cmp.Or(info.KubeletVersion, "N/A")),
+		fmt.Sprintf("OS=%s", cmp.Or(strings.TrimSpace(info.OSImage+" "+info.KernelVersion), "N/A")),
 		fmt.Sprintf("RealMemory=%d AllocMem=%d FreeMem=%d Sockets=1 Boards=1", mega(n.Has.MemoryBytes), mega(n.Used.MemoryBytes), mega(n.Has.MemoryBytes-n.Used.MemoryBytes)),
 		fmt.Sprintf("State=%s ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A", nodeStates[n.State]),
 		fmt.Sprintf("Partitions=%s", strings.Join(partitions, ",")),
@@ -252,12 +246,12 @@ func PartitionText(p *sinfo.Partition, nodes string, oneLine bool) string {
 		fmt.Sprintf("AllocNodes=ALL Default=%s QoS=N/A", standard),
 		fmt.Sprintf("DefaultTime=%s DisableRootJobs=NO ExclusiveUser=NO GraceTime=0 Hidden=NO", shortest),
 		fmt.Sprintf("MaxNodes=%s MaxTime=%s MinNodes=0 LLN=NO MaxCPUsPerNode=UNLIMITED", p.MaximumNodes("UNLIMITED"), longest),
-		"Nodes=" + textOrDefault(nodes, noValue),
+		"Nodes=" + cmp.Or(nodes, noValue),
 		fmt.Sprintf("PriorityJobFactor=%d PriorityTier=%d RootOnly=NO ReqResv=NO OverSubscribe=NO", p.Queue.Spec.Weight, p.Queue.Spec.Priority),
 		"OverTimeLimit=NONE PreemptMode=REQUEUE",
 		fmt.Sprintf("State=%s TotalCPUs=%d TotalNodes=%d SelectTypeParameters=NONE", partitionStates[p.Avail], cpus, len(p.Nodes)),
 		"JobDefaults=(null)",
 		"DefMemPerNode=UNLIMITED MaxMemPerNode=UNLIMITED",
-		"TRES=" + textOrDefault(sinfo.TRESText(has), noValue),
+		"TRES=" + cmp.Or(sinfo.TRESText(has), noValue),
 	}, oneLine)
 }

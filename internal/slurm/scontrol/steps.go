@@ -1,6 +1,7 @@
 package scontrol
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -47,13 +48,13 @@ func gresText(devices map[string]int64, numbered bool) string {
 	if numbered {
 		return text
 	}
-	return textOrDefault(text, noValue)
+	return cmp.Or(text, noValue)
 }
 
 // BatchStepText returns the description of the batch step of a running row.
 func BatchStepText(r *listrow.Row, form Form) string {
 	per := r.LargestRequest()
-	host := textOrDefault(r.BatchHost(), "N/A")
+	host := cmp.Or(r.BatchHost(), "N/A")
 	tres := "cpu=" + strconv.Itoa(per.CPUs)
 	if per.Memory > 0 {
 		tres += ",mem=" + listrow.FormatMemory(per.Memory)

@@ -1,6 +1,7 @@
 package sinfo
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -68,14 +69,14 @@ func ColumnFields() []field {
 		column('e', "FreeMem", "FREE_MEM", func(r *Row) string {
 			return r.smallestText(func(n *Node) int64 { return (n.Has.MemoryBytes - n.Used.MemoryBytes) / memoryUnit })
 		}),
-		column('E', "Reason", "REASON", first(func(n *Node) string { return textOrDefault(n.Reason, "none") })),
+		column('E', "Reason", "REASON", first(func(n *Node) string { return cmp.Or(n.Reason, "none") })),
 		column('f', "Features", "AVAIL_FEATURES", first(nodeFeatures)),
 		column('F', "NodeAIOT", "NODES(A/I/O/T)", func(r *Row) string {
 			c := r.countByState()
 			return fmt.Sprintf("%d/%d/%d/%d", c[0], c[1], c[2], len(r.Nodes))
 		}),
 		column('g', "Groups", "GROUPS", text("all")),
-		column('G', "Gres", "GRES", first(func(n *Node) string { return textOrDefault(n.GresText(), noValue) })),
+		column('G', "Gres", "GRES", first(func(n *Node) string { return cmp.Or(n.GresText(), noValue) })),
 		column('h', "OverSubscribe", "OVERSUBS", text("NO")),
 		column('H', "TimeStamp", "TIMESTAMP", first(func(n *Node) string { return n.At })),
 		column('i', "Reservation", "RESERVATION", text("")),
@@ -114,16 +115,9 @@ func ColumnFields() []field {
 		column(0, "AllocMem", "ALLOCMEM", func(r *Row) string {
 			return r.smallestText(func(n *Node) int64 { return n.Used.MemoryBytes / memoryUnit })
 		}),
-		column(0, "GresUsed", "GRES_USED", first(func(n *Node) string { return textOrDefault(usedDevices(n), noValue) })),
+		column(0, "GresUsed", "GRES_USED", first(func(n *Node) string { return cmp.Or(usedDevices(n), noValue) })),
 		column(0, "Comment|Extra|Port|StateComplete", "", text("")),
 	}
-}
-
-func textOrDefault(text, other string) string {
-	if text != "" {
-		return text
-	}
-	return other
 }
 
 func usedDevices(n *Node) string {
@@ -152,7 +146,7 @@ func nodeFeatures(n *Node) string {
 			all = append(all, value)
 		}
 	}
-	return textOrDefault(strings.Join(all, ","), noValue)
+	return cmp.Or(strings.Join(all, ","), noValue)
 }
 
 func (p *Partition) displayName() string {

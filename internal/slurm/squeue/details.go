@@ -1,6 +1,7 @@
 package squeue
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/vc-batch/vc/internal/slurm/listrow"
@@ -51,7 +52,7 @@ type Allocation struct {
 func newDetails(r *listrow.Row) Details {
 	per := r.LargestRequest()
 	d := Details{
-		BatchFlag: true, BatchHost: textOrDefault(r.BatchHost(), none), CPUsPerTask: optionalNumber(int64(r.Asked.CPUsPerTask)), GroupID: parseID(textOrDefault(r.Asked.GID, noID)), GroupName: r.Asked.Group,
+		BatchFlag: true, BatchHost: cmp.Or(r.BatchHost(), none), CPUsPerTask: optionalNumber(int64(r.Asked.CPUsPerTask)), GroupID: parseID(cmp.Or(r.Asked.GID, noID)), GroupName: r.Asked.Group,
 		MemoryPerCPU: optionalNumber(r.Asked.MemPerCPU), MinCPUs: setNumber(int64(r.MinimumCPUs())), TasksPerNode: optionalNumber(int64(r.Asked.TasksPerNode)), UserID: parseID(r.UserID()),
 		Resources: Resources{Nodes: ResourceNodes{Allocation: []Allocation{}}},
 	}

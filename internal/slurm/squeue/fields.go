@@ -6,6 +6,7 @@
 package squeue
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -45,13 +46,6 @@ const none = "N/A"
 // noValue is printed for a missing text, as Slurm does.
 const noValue = "(null)"
 
-func textOrDefault(text, other string) string {
-	if text != "" {
-		return text
-	}
-	return other
-}
-
 func constantText(value string) func(*listrow.Row) string {
 	return func(*listrow.Row) string { return value }
 }
@@ -69,24 +63,24 @@ func (s Style) ColumnFields() []field {
 		newColumn('a', "Account", "ACCOUNT", func(r row) string { return r.AccountName() }),
 		newColumn('A', "JobID", "JOBID", func(r row) string { return r.RawID() }),
 		newColumn('b', "tres-per-node|gres", "TRES_PER_NODE", func(r row) string { return r.GresText() }),
-		newColumn('B', "BatchHost", "EXEC_HOST", func(r row) string { return textOrDefault(r.BatchHost(), none) }),
+		newColumn('B', "BatchHost", "EXEC_HOST", func(r row) string { return cmp.Or(r.BatchHost(), none) }),
 		newColumn('c', "MinCpus", "MIN_CPUS", func(r row) string { return strconv.Itoa(r.MinimumCPUs()) }),
 		newColumn('C', "NumCPUs", "CPUS", func(r row) string { return strconv.Itoa(r.TotalRequest().CPUs) }),
 		newColumn('d', "MinTmpDisk", "MIN_TMP_DISK", constantText("0")),
 		newColumn('D', "NumNodes", "NODES", func(r row) string { return strconv.Itoa(r.NodeCount()) }),
 		newColumn('e', "EndTime", "END_TIME", func(r row) string { _, end := r.StartAndEnd(); return at(end, r) }),
-		newColumn('E', "Dependency", "DEPENDENCY", func(r row) string { return textOrDefault(r.OpenDependency(), noValue) }),
-		newColumn('f', "Feature", "FEATURES", func(r row) string { return textOrDefault(r.Asked.Features, noValue) }),
+		newColumn('E', "Dependency", "DEPENDENCY", func(r row) string { return cmp.Or(r.OpenDependency(), noValue) }),
+		newColumn('f', "Feature", "FEATURES", func(r row) string { return cmp.Or(r.Asked.Features, noValue) }),
 		newColumn('F', "ArrayJobID", "ARRAY_JOB_ID", func(r row) string { return r.NumberOrName() }),
-		newColumn('g', "GroupName", "GROUP", func(r row) string { return textOrDefault(r.Asked.Group, none) }),
-		newColumn('G', "GroupID", "GROUP", func(r row) string { return textOrDefault(r.Asked.GID, none) }),
+		newColumn('g', "GroupName", "GROUP", func(r row) string { return cmp.Or(r.Asked.Group, none) }),
+		newColumn('G', "GroupID", "GROUP", func(r row) string { return cmp.Or(r.Asked.GID, none) }),
 		newColumn('h', "OverSubscribe|Shared", "OVER_SUBSCRIBE", func(r row) string { return overSubscribeText(r) }),
 		newColumn('H', "", "SOCKETS_PER_NODE", constantText("*")),
 		newColumn('i', "JobArrayID", "JOBID", func(r row) string { return r.DisplayID(s.Bits) }),
 		newColumn('I', "", "CORES_PER_SOCKET", constantText("*")),
 		newColumn('j', "Name", "NAME", func(r row) string { return r.JobTitle() }),
 		newColumn('J', "Threads", "THREADS_PER_CORE", constantText("*")),
-		newColumn('k', "Comment", "COMMENT", func(r row) string { return textOrDefault(r.Asked.Comment, noValue) }),
+		newColumn('k', "Comment", "COMMENT", func(r row) string { return cmp.Or(r.Asked.Comment, noValue) }),
 		newColumn('K', "ArrayTaskID", "ARRAY_TASK_ID", func(r row) string { return strings.Trim(r.ElementText(s.Bits), "[]") }),
 		newColumn('l', "TimeLimit", "TIME_LIMIT", func(r row) string { return state.LimitClock(r.TimeLimit()) }),
 		newColumn('L', "TimeLeft", "TIME_LEFT", func(r row) string { return state.LeftClock(r.TimeLimit(), r.UsedTime()) }),
@@ -94,7 +88,7 @@ func (s Style) ColumnFields() []field {
 		newColumn('M', "TimeUsed", "TIME", func(r row) string { return state.ShortClock(r.UsedTime()) }),
 		newColumn('n', "ReqNodes", "REQ_NODES", func(r row) string { return r.Asked.Nodes }),
 		newColumn('N', "NodeList", "NODELIST", func(r row) string { return r.NodeList() }),
-		newColumn('o', "Command", "COMMAND", func(r row) string { return textOrDefault(r.Asked.Command, noValue) }),
+		newColumn('o', "Command", "COMMAND", func(r row) string { return cmp.Or(r.Asked.Command, noValue) }),
 		newColumn('O', "Contiguous", "CONTIGUOUS", constantText("0")),
 		newColumn('p', "Priority", "PRIORITY", func(r row) string { return strconv.FormatFloat(float64(r.Priority)/(1<<32), 'f', 14, 64) }),
 		newColumn('P', "Partition", "PARTITION", func(r row) string { return r.PartitionName() }),
@@ -110,15 +104,15 @@ func (s Style) ColumnFields() []field {
 		newColumn('U', "UserID", "UID", func(r row) string { return r.UserID() }),
 		newColumn('v', "Reservation", "RESERVATION", constantText(noValue)),
 		newColumn('V', "SubmitTime", "SUBMIT_TIME", func(r row) string { return at(r.Times.Submit, r) }),
-		newColumn('w', "WCKey", "WCKEY", func(r row) string { return textOrDefault(r.Asked.WCKey, noValue) }),
+		newColumn('w', "WCKey", "WCKEY", func(r row) string { return cmp.Or(r.Asked.WCKey, noValue) }),
 		newColumn('W', "Licenses", "LICENSES", constantText(noValue)),
 		newColumn('x', "ExcNodes", "EXC_NODES", func(r row) string { return r.Asked.Exclude }),
 		newColumn('X', "CoreSpec", "CORE_SPEC", constantText(none)),
 		newColumn('y', "Nice", "NICE", constantText("0")),
-		newColumn('Y', "SchedNodes", "SCHEDNODES", func(r row) string { return textOrDefault(r.NominatedNodes(), noValue) }),
+		newColumn('Y', "SchedNodes", "SCHEDNODES", func(r row) string { return cmp.Or(r.NominatedNodes(), noValue) }),
 		newColumn('z', "SCT", "S:C:T", constantText("*:*:*")),
-		newColumn('Z', "WorkDir", "WORK_DIR", func(r row) string { return textOrDefault(r.Asked.WorkDir, noValue) }),
-		newColumn(0, "Cluster", "CLUSTER", func(r row) string { return textOrDefault(r.Cluster, none) }),
+		newColumn('Z', "WorkDir", "WORK_DIR", func(r row) string { return cmp.Or(r.Asked.WorkDir, noValue) }),
+		newColumn(0, "Cluster", "CLUSTER", func(r row) string { return cmp.Or(r.Cluster, none) }),
 		newColumn(0, "cpus-per-task", "CPUS_PER_TASK", func(r row) string { return strconv.Itoa(max(r.Asked.CPUsPerTask, 1)) }),
 		newColumn(0, "EligibleTime", "ELIGIBLE_TIME", func(r row) string { return at(r.Times.Eligible, r) }),
 		newColumn(0, "exit_code|ExitCode", "EXIT_CODE", func(r row) string { return r.Exit.String() }),
@@ -128,8 +122,8 @@ func (s Style) ColumnFields() []field {
 		newColumn(0, "PendingTime", "PENDING_TIME", func(r row) string { return pendingTimeText(r) }),
 		newColumn(0, "Requeue", "REQUEUE", func(r row) string { return strconv.Itoa(boolDigit(r.Asked.Requeue)) }),
 		newColumn(0, "RestartCnt", "RESTART_COUNT", func(r row) string { return strconv.Itoa(state.CountRestarts(r.Job)) }),
-		newColumn(0, "STDERR", "STDERR", func(r row) string { return r.ExpandFile(textOrDefault(r.Asked.StdErr, r.Asked.StdOut)) }),
-		newColumn(0, "STDIN", "STDIN", func(r row) string { return textOrDefault(r.ExpandFile(r.Asked.StdIn), "/dev/null") }),
+		newColumn(0, "STDERR", "STDERR", func(r row) string { return r.ExpandFile(cmp.Or(r.Asked.StdErr, r.Asked.StdOut)) }),
+		newColumn(0, "STDIN", "STDIN", func(r row) string { return cmp.Or(r.ExpandFile(r.Asked.StdIn), "/dev/null") }),
 		newColumn(0, "STDOUT", "STDOUT", func(r row) string { return r.ExpandFile(r.Asked.StdOut) }),
 		newColumn(0, "tres-alloc", "TRES_ALLOC", func(r row) string { return r.TRESText() }),
 		newColumn(0, "AccrueTime", "ACCRUE_TIME", func(r row) string { return at(r.Times.Eligible, r) }),

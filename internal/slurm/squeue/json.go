@@ -1,6 +1,7 @@
 package squeue
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -113,7 +114,7 @@ func newJob(r *listrow.Row) Job {
 		CurrentDir: r.Asked.WorkDir, Dependency: r.OpenDependency(), EligibleTime: timeOrZero(r.Times.Eligible), EndTime: timeOrZero(end),
 		ExcludedNodes: r.Asked.Exclude, Features: r.Asked.Features, Hold: r.State.IsHeld(), JobState: []string{r.State.Code.LongName()},
 		Name: r.JobTitle(), Namespace: r.Job.Namespace, NodeCount: setNumber(int64(r.NodeCount())), Nodes: r.NodeList(), Partition: r.PartitionName(), Priority: setNumber(r.Priority),
-		QOS: r.QOSName(), Requeue: r.Asked.Requeue, RequiredNodes: r.Asked.Nodes, RestartCount: state.CountRestarts(r.Job), StandardError: textOrDefault(r.Asked.StdErr, r.Asked.StdOut),
+		QOS: r.QOSName(), Requeue: r.Asked.Requeue, RequiredNodes: r.Asked.Nodes, RestartCount: state.CountRestarts(r.Job), StandardError: cmp.Or(r.Asked.StdErr, r.Asked.StdOut),
 		StandardInput: r.Asked.StdIn, StandardOutput: r.Asked.StdOut, StartTime: timeOrZero(start), StateReason: r.State.Reason, SubmitTime: timeOrZero(r.Times.Submit),
 		Tasks: setNumber(int64(r.TaskCount())), TimeLimit: Number{Infinite: true}, TRES: r.TRESText(), UserName: r.UserName(), WCKey: r.Asked.WCKey,
 	}

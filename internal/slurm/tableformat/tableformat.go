@@ -208,6 +208,18 @@ func (c Columns[T]) RowLine(row T) string {
 	return c.joinColumns(func(one *Column[T]) string { return one.cellText(row) })
 }
 
+// FormatLines formats rows as lines, with the titles first if heading is true.
+func (c Columns[T]) FormatLines(rows []T, heading bool) string {
+	var b strings.Builder
+	if heading {
+		b.WriteString(c.HeadingLine() + "\n")
+	}
+	for _, row := range rows {
+		b.WriteString(c.RowLine(row) + "\n")
+	}
+	return b.String()
+}
+
 func (c Columns[T]) joinColumns(text func(*Column[T]) string) string {
 	var b strings.Builder
 	for i := range c {

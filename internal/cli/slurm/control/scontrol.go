@@ -24,6 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
+	"github.com/vc-batch/vc/internal/slurm/step/podcommands"
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
 	"github.com/vc-batch/vc/internal/slurm/translate"
 	"github.com/vc-batch/vc/internal/usererror"
@@ -110,7 +111,7 @@ func runScontrol(ctx context.Context, c *program.Call) error {
 		return usererror.Errorf("scontrol --help lists the commands; there is no interactive mode", "no command")
 	}
 	for _, v := range verbs {
-		if len(words[0]) >= v.least && strings.HasPrefix(v.name, strings.ToLower(words[0])) {
+		if getopt.IsAbbreviation(words[0], v.name, v.least) {
 			return c.InClusters(func(one *program.Call, _ bool) error { return v.run(ctx, one, words[1:]) })
 		}
 	}
@@ -133,20 +134,18 @@ func showEntity(ctx context.Context, c *program.Call, words []string) error {
 	} else if len(words) > 1 {
 		name = words[1]
 	}
-	begins := func(whole string, least int) bool { return len(what) >= least && strings.HasPrefix(whole, what) }
+	begins := func(whole string, least int) bool { return getopt.IsAbbreviation(what, whole, least) }
 	isJob := begins("jobs", 3) || what == "jobid"
 	for _, kind := range program.MachineFormats {
 		if c.Parsed.Has(kind) && !isJob {
 			return usererror.Errorf("use --"+kind+" with show job; for nodes and partitions use sinfo --"+kind, "--%s is not supported with show %s", kind, words[0])
 		}
 	}
+	if text, isHosts, err := podcommands.FormatHosts(what, name, c.Factory.Streams.Env); isHosts {
+		fmt.Fprint(c.Factory.Streams.Out, text)
+		return err
+	}
 	switch {
-	case begins("hostnames", 5):
-		return printHostnames(c, name)
-	case begins("hostlistsorted", 9):
-		return printHostlist(c, name, true)
-	case begins("hostlist", 5):
-		return printHostlist(c, name, false)
 	case isJob:
 		return showJobs(ctx, c, name)
 	case begins("steps", 4):
@@ -187,46 +186,6 @@ SchedulerType           = sched/vc
 SLURM_VERSION           = %s
 SlurmctldHost[0]        = %s
 `, c.Factory.Now().Format(timeformat.Standard), c.ClusterName(), optionvalue.MaxArraySize, int(program.MinJobAge/time.Second), program.SlurmVersion, host)
-	return err
-}
-
-// printHostnames prints the hosts in a list, one per line. If the list is empty, it uses the node list of the job in
-// which the command is running.
-func printHostnames(c *program.Call, list string) error {
-	if list == "" {
-		list = c.Factory.Streams.Env("SLURM_JOB_NODELIST")
-	}
-	if list == "" {
-		return usererror.Errorf("SLURM_JOB_NODELIST is set only inside jobs; outside a job, specify a host list", "host list is empty: SLURM_JOB_NODELIST is not set")
-	}
-	names, err := hostlist.ExpandList(list)
-	if err != nil {
-		return usererror.Errorf("separate names with commas, for example n1,n[3-5]", "Invalid hostlist: %s", list)
-	}
-	_, err = io.WriteString(c.Factory.Streams.Out, strings.Join(names, "\n")+"\n")
-	return err
-}
-
-// printHostlist prints names, or the lines of a file, as a compressed host list.
-func printHostlist(c *program.Call, list string, sorted bool) error {
-	if list == "" {
-		return usererror.Errorf("use scontrol show hostlist n1,n2,n3, or specify the path of a file", "host list is empty")
-	}
-	if strings.HasPrefix(list, "/") {
-		text, err := os.ReadFile(list)
-		if err != nil {
-			return err
-		}
-		list = strings.Join(strings.Fields(string(text)), ",")
-	}
-	names, err := hostlist.ExpandList(list)
-	if err != nil {
-		return usererror.Errorf("separate names with commas, for example n1,n[3-5]", "Invalid hostlist: %s", list)
-	}
-	if sorted {
-		hostlist.SortNames(names)
-	}
-	_, err = fmt.Fprintln(c.Factory.Streams.Out, hostlist.CompressNames(names))
 	return err
 }
 
@@ -342,7 +301,7 @@ func printVersion(_ context.Context, c *program.Call, _ []string) error {
 
 // writeScript writes the batch script of a job to a file.
 func writeScript(ctx context.Context, c *program.Call, words []string) error {
-	if len(words) < 2 || !strings.HasPrefix("batch_script", strings.ToLower(words[0])) {
+	if len(words) < 2 || !getopt.IsAbbreviation(words[0], "batch_script", 0) {
 		return usererror.Errorf("use scontrol write batch_script JOB [FILE]", "too few arguments for keyword:write")
 	}
 	jobs, err := clusterdata.ReadNamedJobs(ctx, c, words[1:2], false)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
 	"github.com/vc-batch/vc/internal/printable"
@@ -44,19 +43,7 @@ func printTable[T any](c *program.Call, columns tableformat.Columns[T], rows []T
 	if dated && heading {
 		fmt.Fprintln(c.Factory.Streams.Out, c.Factory.Now().Format("Mon Jan 02 15:04:05 2006"))
 	}
-	return printLines(c.Factory.Streams.Out, columns, rows, heading)
-}
-
-// printLines prints rows, with a heading if requested.
-func printLines[T any](out io.Writer, columns tableformat.Columns[T], rows []T, heading bool) error {
-	var b strings.Builder
-	if heading {
-		b.WriteString(columns.HeadingLine() + "\n")
-	}
-	for _, row := range rows {
-		b.WriteString(columns.RowLine(row) + "\n")
-	}
-	_, err := io.WriteString(out, b.String())
+	_, err := io.WriteString(c.Factory.Streams.Out, columns.FormatLines(rows, heading))
 	return err
 }
 

@@ -109,7 +109,8 @@ func runSprio(ctx context.Context, c *program.Call) error {
 		}
 		rows := slices.DeleteFunc(clusterdata.JobRows(one, v, false), func(r *listrow.Row) bool { return !filter.SelectsRow(r) })
 		slices.SortStableFunc(rows, order)
-		return printLines(one.Factory.Streams.Out, columns, rows, !c.Parsed.Has("noheader"))
+		_, err = io.WriteString(one.Factory.Streams.Out, columns.FormatLines(rows, !c.Parsed.Has("noheader")))
+		return err
 	})
 }
 

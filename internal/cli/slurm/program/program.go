@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +27,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/slurmerror"
+	"github.com/vc-batch/vc/internal/slurm/step/cmdutil"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
@@ -53,36 +53,21 @@ type Call struct {
 	quiet bool
 }
 
-// SlurmVersion is the version of the Slurm manual that these commands follow. Programs expect it after the word
-// "slurm".
-const SlurmVersion = "26.11.0"
+// SlurmVersion is the version of the Slurm manual that these commands follow.
+const SlurmVersion = cmdutil.SlurmVersion
 
-// commonOptions returns the options that all programs have in common, including those that select the cluster. It omits
-// short forms that the program uses for other options.
-func commonOptions(t *getopt.Table) []getopt.Option {
-	var all []getopt.Option
-	add := func(o getopt.Option) {
-		taken := slices.ContainsFunc(t.Options, func(other getopt.Option) bool { return other.Short == o.Short })
-		if taken {
-			o.Short = 0
-		}
-		if !t.HasOption(o.Long) {
-			all = append(all, o)
-		}
-	}
-	const help, where = "Help", "Cluster (not Slurm options)"
-	add(getopt.Option{Long: "help", Short: 'h', Help: "Print this help", Group: help})
-	add(getopt.Option{Long: "usage", Help: "Print a brief list of all options", Group: help})
-	add(getopt.Option{Long: "version", Short: 'V', Help: "Print the version", Group: help})
-	add(getopt.Option{Long: "kubeconfig", Arg: getopt.Required, Value: "FILE", Exact: true, Help: "Kubeconfig to use", Group: where})
-	add(getopt.Option{Long: "context", Arg: getopt.Required, Value: "NAME", Exact: true, Help: "Kubeconfig context to use", Group: where})
-	add(getopt.Option{Long: "namespace", Arg: getopt.Required, Value: "NAME", Exact: true, Help: "Namespace to use", Group: where})
-	return all
+// connectionOptions lists the options of all programs that select the cluster.
+var connectionOptions = []getopt.Option{
+	{Long: "kubeconfig", Arg: getopt.Required, Value: "FILE", Exact: true, Help: "Kubeconfig to use", Group: connectionGroup},
+	{Long: "context", Arg: getopt.Required, Value: "NAME", Exact: true, Help: "Kubeconfig context to use", Group: connectionGroup},
+	{Long: "namespace", Arg: getopt.Required, Value: "NAME", Exact: true, Help: "Namespace to use", Group: connectionGroup},
 }
+
+const connectionGroup = "Cluster (not Slurm options)"
 
 // NewCommand creates the cobra command of a program.
 func NewCommand(f *cli.Factory, p Program) *cobra.Command {
-	table := p.Table.WithOptions(commonOptions(p.Table)...)
+	table := p.Table.WithMissing(getopt.Information...).WithMissing(connectionOptions...)
 	cmd := &cobra.Command{
 		Use:                strings.TrimSpace(cmp.Or(p.Name, table.Program) + " [OPTIONS] " + table.Operands),
 		Short:              p.Short,

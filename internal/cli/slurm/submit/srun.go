@@ -36,21 +36,7 @@ func stepOnlyNames(t *getopt.Table) []string {
 }
 
 // srunTable contains the options of allocations and of steps.
-var srunTable = withStepOptions(request.OptionTable(request.Srun, "COMMAND [ARGS...]"))
-
-func withStepOptions(t *getopt.Table) *getopt.Table {
-	for _, o := range srunoptions.Table.Options {
-		isCommon := slices.Contains([]string{"help", "usage", "version"}, o.Long)
-		if isCommon || t.HasOption(o.Long) {
-			continue
-		}
-		if slices.ContainsFunc(t.Options, func(other getopt.Option) bool { return other.Short == o.Short }) {
-			o.Short = 0
-		}
-		t = t.WithOptions(o)
-	}
-	return t
-}
+var srunTable = request.OptionTable(request.Srun, "COMMAND [ARGS...]").WithMissing(srunoptions.Table.Options...)
 
 // Srun runs a command in all tasks of an allocation.
 var Srun = program.Program{Table: srunTable, Run: runSrun,

@@ -10,9 +10,9 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// slurmVersion is the version of Slurm whose behavior this program follows. It is printed because other programs check
-// it.
-const slurmVersion = "26.11.0"
+// SlurmVersion is the version of Slurm whose behavior the commands follow. They print it after the word "slurm", because
+// other programs check it.
+const SlurmVersion = "26.11.0"
 
 // ReportError prints an error as Slurm does, and returns the exit code. The exit code is 1 if err is not nil, and 0
 // otherwise.
@@ -30,7 +30,7 @@ func ReportError(program string, err error) int {
 func PrintInformation(table *getopt.Table, p getopt.Parsed) bool {
 	switch {
 	case p.Has("version"):
-		fmt.Fprintln(os.Stdout, "slurm "+slurmVersion)
+		fmt.Fprintln(os.Stdout, "slurm "+SlurmVersion)
 	case p.Has("usage"):
 		fmt.Fprint(os.Stdout, table.UsageText())
 	case p.Has("help"):

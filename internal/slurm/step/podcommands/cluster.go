@@ -70,8 +70,8 @@ type command struct {
 // execute runs the command and returns its exit code. If the job has access to the cluster and the arguments refer to
 // more than this job, it replaces this process with vcctl.
 func (c *command) execute(ctx context.Context, args []string) int {
-	name := c.table.Program
-	p, err := c.table.ParseArguments(args)
+	name, table := c.table.Program, c.table.WithMissing(getopt.Information...)
+	p, err := table.ParseArguments(args)
 	client, noJob := jobclient.New()
 	if noJob == nil && client.Spec.ServiceAccount != "" && !c.concernsOwnJob(client, p, err) {
 		return cmdutil.ReportError(name, becomeClusterCommand(client, name, args))
@@ -82,7 +82,7 @@ func (c *command) execute(ctx context.Context, args []string) int {
 		return 1
 	case err != nil:
 		return cmdutil.ReportError(name, slurmerror.NewUsageError(name, err))
-	case cmdutil.PrintInformation(c.table, p):
+	case cmdutil.PrintInformation(table, p):
 		return 0
 	}
 	code, err := c.run(ctx, p)

@@ -28,9 +28,6 @@ var SattachTable = getopt.Table{Program: "sattach", Operands: "JOB.STEP", Option
 	{Long: "pty", Help: "Not supported: use srun --jobid=JOB --overlap --pty bash"},
 	{Long: "quiet", Short: 'Q', Help: "Print only errors"},
 	{Long: "verbose", Short: 'v', NoEffect: true, Help: "No effect: no further details are available"},
-	{Long: "version", Short: 'V', Help: "Print the version"},
-	{Long: "help", Short: 'h', Help: "Print this help"},
-	{Long: "usage", Help: "Print a brief list of all options"},
 }}
 
 // RunSattach prints the output of a running step of the job and returns the exit code of the step.

@@ -29,9 +29,6 @@ var copyOptions = []getopt.Option{
 	{Long: "size", Short: 's', Arg: getopt.Required, Value: "BYTES", NoEffect: true, Help: "No effect: the block size is always 32 KiB"},
 	{Long: "timeout", Short: 't', Arg: getopt.Required, Value: "SECONDS", NoEffect: true, Help: "No effect: the command waits for a node as long as its pod runs"},
 	{Long: "verbose", Short: 'v', Help: "Report each copy"},
-	{Long: "version", Short: 'V', Help: "Print the version"},
-	{Long: "help", Short: 'h', Help: "Print this help"},
-	{Long: "usage", Help: "Print a brief list of all options"},
 }
 
 // Options with which sbcast outside a job passes a file to sbcast in the head.

@@ -22,9 +22,6 @@ var scancelTable = getopt.Table{Program: "scancel", Operands: "[job_id[.step_id]
 	{Long: "full", Short: 'f', Help: "send the signal to the script and the steps"},
 	{Long: "quiet", Short: 'Q', Help: "no effect: the current job cannot have ended yet"},
 	{Long: "verbose", Short: 'v', Help: "report each action"},
-	{Long: "version", Short: 'V', Help: "print the version"},
-	{Long: "help", Short: 'h', Help: "print this help"},
-	{Long: "usage", Help: "print a brief list of all options"},
 }}
 
 // RunScancel ends this job, or ends or signals one of its steps.

@@ -25,9 +25,6 @@ var scontrolTable = getopt.Table{Program: "scontrol", Operands: "command", Stop:
 	{Long: "oneliner", Short: 'o', Help: "print each object on one line"},
 	{Long: "quiet", Short: 'Q', Help: "no effect: only errors are printed"},
 	{Long: "details", Short: 'd', Help: "no effect: no further details are available"},
-	{Long: "version", Short: 'V', Help: "print the version"},
-	{Long: "help", Short: 'h', Help: "print this help"},
-	{Long: "usage", Help: "print a brief list of all options"},
 }}
 
 // RunScontrol runs the subset of scontrol that scripts need: host lists, the script's own job, requeue and ping.
@@ -39,55 +36,58 @@ func runScontrol(ctx context.Context, p getopt.Parsed) (int, error) {
 	}
 	verb, rest := p.Operands[0], p.Operands[1:]
 	switch {
-	case isAbbreviation(verb, "show", 2) && len(rest) > 0:
+	case getopt.IsAbbreviation(verb, "show", 2) && len(rest) > 0:
 		return 0, runShow(ctx, os.Stdout, rest, p.Has("oneliner"))
-	case isAbbreviation(verb, "requeue", 3):
+	case getopt.IsAbbreviation(verb, "requeue", 3):
 		return 0, requeueJob(ctx, rest)
-	case isAbbreviation(verb, "ping", 2):
+	case getopt.IsAbbreviation(verb, "ping", 2):
 		fmt.Fprintln(os.Stdout, "Slurmctld(primary) is UP")
 		return 0, nil
 	}
 	return 0, fmt.Errorf("%q is not supported inside a job; run scontrol on the host where the job was submitted", strings.Join(p.Operands, " "))
 }
 
-// isAbbreviation reports whether text is an abbreviation of word that has at least the given number of letters.
-func isAbbreviation(text, word string, least int) bool {
-	return len(text) >= least && strings.HasPrefix(word, strings.ToLower(text))
-}
-
 func runShow(ctx context.Context, out io.Writer, words []string, oneLine bool) error {
-	what, arguments := strings.ToLower(words[0]), words[1:]
-	list := os.Getenv("SLURM_JOB_NODELIST")
-	if len(arguments) > 0 {
-		list = strings.Join(arguments, ",")
-	}
-	switch {
-	case isAbbreviation(what, "hostnames", 5):
-		if list == "" {
-			return usererror.Errorf("specify a list, for example scontrol show hostnames n[1-3]", "SLURM_JOB_NODELIST is not set, and no list of hosts was specified")
-		}
-		hosts, err := hostlist.ExpandList(list)
-		if err != nil {
-			return err
-		}
-		for _, host := range hosts {
-			fmt.Fprintln(out, host)
-		}
-		return nil
-	case what == "hostlist", what == "hostlistsorted":
-		hosts, err := hostlist.ExpandList(list)
-		if err != nil {
-			return err
-		}
-		if what == "hostlistsorted" {
-			hostlist.SortNames(hosts)
-		}
-		fmt.Fprintln(out, hostlist.CompressNames(hosts))
-		return nil
-	case isAbbreviation(what, "jobs", 1):
+	what, arguments := words[0], words[1:]
+	if getopt.IsAbbreviation(what, "jobs", 1) {
 		return showJob(ctx, out, arguments, oneLine)
 	}
-	return fmt.Errorf("show %s is not supported inside a job; run scontrol on the host where the job was submitted", words[0])
+	text, isHosts, err := FormatHosts(what, strings.Join(arguments, ","), os.Getenv)
+	if !isHosts {
+		return fmt.Errorf("show %s is not supported inside a job; run scontrol on the host where the job was submitted", what)
+	}
+	fmt.Fprint(out, text)
+	return err
+}
+
+// FormatHosts returns the output of scontrol show with the words hostnames, hostlist and hostlistsorted. isHosts is
+// false for other words. list is a list of hosts or the path of a file with names. If it is empty, the list is that of
+// the job in which the command runs.
+func FormatHosts(word, list string, env func(string) string) (text string, isHosts bool, err error) {
+	each, sorted := getopt.IsAbbreviation(word, "hostnames", 5), getopt.IsAbbreviation(word, "hostlistsorted", 9)
+	if !each && !sorted && !getopt.IsAbbreviation(word, "hostlist", 5) {
+		return "", false, nil
+	}
+	if list = cmp.Or(list, env("SLURM_JOB_NODELIST")); list == "" {
+		return "", true, usererror.Errorf("SLURM_JOB_NODELIST is set only inside jobs; outside a job, specify a host list or the path of a file", "host list is empty: SLURM_JOB_NODELIST is not set")
+	}
+	if strings.HasPrefix(list, "/") {
+		file, err := os.ReadFile(list)
+		if err != nil {
+			return "", true, err
+		}
+		list = strings.Join(strings.Fields(string(file)), ",")
+	}
+	names, err := hostlist.ExpandList(list)
+	switch {
+	case err != nil:
+		return "", true, usererror.Errorf("separate names with commas, for example n1,n[3-5]", "Invalid hostlist: %s", list)
+	case each:
+		return strings.Join(names, "\n") + "\n", true, nil
+	case sorted:
+		hostlist.SortNames(names)
+	}
+	return hostlist.CompressNames(names) + "\n", true, nil
 }
 
 // showJob prints this job as key=value pairs.
@@ -196,14 +196,14 @@ func requeueJob(ctx context.Context, ids []string) error {
 func isOwnScontrol(client *jobclient.Client, p getopt.Parsed) bool {
 	words := p.Operands
 	switch {
-	case len(words) == 0, isAbbreviation(words[0], "ping", 2):
+	case len(words) == 0, getopt.IsAbbreviation(words[0], "ping", 2):
 		return true
-	case isAbbreviation(words[0], "requeue", 3):
+	case getopt.IsAbbreviation(words[0], "requeue", 3):
 		return client.AreOwnIDs(words[1:])
-	case !isAbbreviation(words[0], "show", 2) || len(words) < 2:
+	case !getopt.IsAbbreviation(words[0], "show", 2) || len(words) < 2:
 		return false
 	case strings.HasPrefix(strings.ToLower(words[1]), "host"):
 		return true
 	}
-	return isAbbreviation(words[1], "jobs", 1) && client.AreOwnIDs(words[2:])
+	return getopt.IsAbbreviation(words[1], "jobs", 1) && client.AreOwnIDs(words[2:])
 }

@@ -2,7 +2,7 @@ package podcommands
 
 import (
 	"context"
-	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -25,9 +25,6 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 	{Long: "states", Short: 't', Arg: getopt.Required, Value: "states", Help: "show only jobs in these states"},
 	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "users", Help: "show only jobs of these users"},
 	{Long: "me", Help: "show only your jobs"},
-	{Long: "version", Short: 'V', Help: "print the version"},
-	{Long: "help", Help: "print this help"},
-	{Long: "usage", Help: "print a brief list of all options"},
 }}
 
 // RunSqueue lists this job.
@@ -57,14 +54,10 @@ func showQueue(ctx context.Context, p getopt.Parsed) (int, error) {
 	if matchesFilters(job, p) {
 		rows = append(rows, job)
 	}
-	columns.WidenToFit(rows, !p.Has("noheader"))
-	if !p.Has("noheader") {
-		fmt.Fprintln(os.Stdout, columns.HeadingLine())
-	}
-	for _, row := range rows {
-		fmt.Fprintln(os.Stdout, columns.RowLine(row))
-	}
-	return 0, nil
+	heading := !p.Has("noheader")
+	columns.WidenToFit(rows, heading)
+	_, err = io.WriteString(os.Stdout, columns.FormatLines(rows, heading))
+	return 0, err
 }
 
 // matchesFilters reports whether this job, which is running, matches the filters of squeue.

@@ -39,12 +39,13 @@ import (
 
 // Run runs a command in the tasks of a step. It returns the exit code of the step.
 func Run(ctx context.Context, args []string) int {
-	parsed, err := srunoptions.Table.ParseArguments(args)
+	table := srunoptions.Table.WithMissing(getopt.Information...)
+	parsed, err := table.ParseArguments(args)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "srun: %v\nTry \"srun --help\" for more information\n", err)
 		return 1
 	}
-	if done := cmdutil.PrintInformation(&srunoptions.Table, parsed); done {
+	if done := cmdutil.PrintInformation(table, parsed); done {
 		return 0
 	}
 	if mpi, _ := parsed.LastValue("mpi"); mpi == "list" {
