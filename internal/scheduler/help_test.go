@@ -139,7 +139,7 @@ func (r *random) apply(gang string, h schedulingv1beta1.Help) (undo func()) {
 	case schedulingv1beta1.HelpShorterRun:
 		for _, p := range pods {
 			if p.Spec.ActiveDeadlineSeconds != nil {
-				p.Spec.ActiveDeadlineSeconds = seconds(r.t, h)
+				p.Spec.ActiveDeadlineSeconds = clustertest.RunTimeSeconds(r.t, h)
 				continue
 			}
 			metav1.SetMetaDataAnnotation(&p.ObjectMeta, keys.RunningEstimate, h.To)
@@ -164,19 +164,6 @@ func scaleMinResources(g *schedulingv1beta1.PodGroup, members int64) {
 	for name, amount := range *g.Spec.MinResources {
 		(*g.Spec.MinResources)[name] = *resource.NewMilliQuantity(amount.MilliValue()*members/int64(g.Spec.MinMember), amount.Format)
 	}
-}
-
-// seconds parses a time limit in the form that a pod has.
-func seconds(t *rapid.T, h schedulingv1beta1.Help) *int64 {
-	length, err := time.ParseDuration(h.To)
-	if h.Subject == schedulingv1beta1.RunTimeLimit {
-		length, err = time.ParseDuration(h.To + "s")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := int64(length / time.Second)
-	return &n
 }
 
 // enrich adds objects that matter only to explanations: strict queues, queues that are closed or missing, and run

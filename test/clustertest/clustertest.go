@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
@@ -39,6 +40,19 @@ func DrawTopology(t *rapid.T) *schedulingv1beta1.NetworkTopologySpec {
 		return &schedulingv1beta1.NetworkTopologySpec{Mode: schedulingv1beta1.SoftNetworkTopologyMode}
 	}
 	return &schedulingv1beta1.NetworkTopologySpec{Mode: schedulingv1beta1.HardNetworkTopologyMode, HighestTierAllowed: &tier}
+}
+
+// RunTimeSeconds returns the run time that a help advises, in the form of a pod's activeDeadlineSeconds.
+func RunTimeSeconds(t *rapid.T, h schedulingv1beta1.Help) *int64 {
+	length, err := time.ParseDuration(h.To)
+	if h.Subject == schedulingv1beta1.RunTimeLimit {
+		length, err = time.ParseDuration(h.To + "s")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := int64(length / time.Second)
+	return &n
 }
 
 // Describe returns the gangs with their explanations, the nodes and the queues of a cluster, for a failure message.

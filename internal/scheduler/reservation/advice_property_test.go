@@ -1,4 +1,4 @@
-package scheduler
+package reservation_test
 
 import (
 	"fmt"
@@ -86,7 +86,7 @@ func (r *run) heed(t *rapid.T, g mixed, h schedulingv1beta1.Help) {
 			continue
 		}
 		if h.Subject == schedulingv1beta1.RunTimeLimit {
-			pod.Spec.ActiveDeadlineSeconds = seconds(t, h)
+			pod.Spec.ActiveDeadlineSeconds = clustertest.RunTimeSeconds(t, h)
 		} else {
 			metav1.SetMetaDataAnnotation(&pod.ObjectMeta, keys.RunningEstimate, h.To)
 		}

@@ -1,4 +1,4 @@
-package scheduler
+package reservation_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
@@ -26,7 +27,7 @@ type timed struct {
 
 // run simulates gangs to their end, minute by minute.
 type run struct {
-	engine  *Engine
+	engine  *scheduler.Engine
 	model   *model.Cluster
 	now     time.Time
 	pods    map[types.UID]*corev1.Pod
@@ -38,7 +39,7 @@ type run struct {
 }
 
 func newRun(t failer, nodes []int) *run {
-	e, err := New(config.Default())
+	e, err := scheduler.New(config.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

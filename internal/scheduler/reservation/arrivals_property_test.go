@@ -1,4 +1,4 @@
-package scheduler
+package reservation_test
 
 import (
 	"fmt"
