@@ -70,3 +70,24 @@ func TestATaskWithTooFewPodsHasNumbers(t *testing.T) {
 		t.Errorf("sentence %q, want %q", got, want)
 	}
 }
+
+// An explanation is kept if only the usage of its limit differs, but not if the gang has more pods.
+func TestTheSameLimitForOtherPodsIsAnotherExplanation(t *testing.T) {
+	t.Parallel()
+	verdict := func(exist, held int, used float64) *Verdict {
+		return &Verdict{Code: reason.OverCapability, Members: Members{Min: 4, Exist: exist, Held: held}, Limit: &Limit{Queue: "q", Resource: "cpu", Asked: 4000, Held: used, Limit: 8000}}
+	}
+	cases := map[string]struct {
+		b    *Verdict
+		want bool
+	}{
+		"the usage differs":             {verdict(5, 0, 7000), true},
+		"more pods exist":               {verdict(8, 0, 6000), false},
+		"more pods have a node already": {verdict(5, 1, 6000), false},
+	}
+	for name, tc := range cases {
+		if got := HaveSameLimit(verdict(5, 0, 6000), tc.b); got != tc.want {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+}

@@ -1,12 +1,15 @@
 package explain
 
-// HaveSameLimit reports whether the only reason in both verdicts is the same limit. Their explanations then have the
-// same meaning, even if the usage differs.
+// HaveSameLimit reports whether the only reason in both verdicts is the same limit, for the same numbers of pods. Their
+// explanations then have the same meaning, even if the usage differs.
 func HaveSameLimit(a, b *Verdict) bool {
 	if !isOnlyLimit(a) || !isOnlyLimit(b) {
 		return false
 	}
 	if a.Code != b.Code || limitNameOf(a.Limit) != limitNameOf(b.Limit) {
+		return false
+	}
+	if a.Members.Exist != b.Members.Exist || a.Members.Held != b.Members.Held {
 		return false
 	}
 	return a.Members.Min == b.Members.Min && a.EvictedBy == b.EvictedBy

@@ -51,3 +51,12 @@ func HasGainedEstimate(fresh, old *schedulingv1beta1.Explanation) bool {
 	hasGainedHelps := len(fresh.Helps) > 0 && len(old.Helps) == 0
 	return hasGainedStart || hasGainedHelps
 }
+
+// HaveSamePods reports whether two explanations state the same numbers of existing pods and of pods with a node. Unlike
+// other numbers, they change only with the gang's own pods.
+func HaveSamePods(a, b *schedulingv1beta1.Explanation) bool {
+	if a.Members == nil || b.Members == nil {
+		return a.Members == b.Members
+	}
+	return a.Members.Exist == b.Members.Exist && a.Members.Running == b.Members.Running
+}

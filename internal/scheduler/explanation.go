@@ -53,6 +53,10 @@ func (e *Engine) explanationOf(s *cycle.Cycle, j *framework.Job, v explain.Verdi
 	switch old := j.Status.Explanation; {
 	case equality.Semantic.DeepEqual(fresh, old):
 		return old, again
+	case !explain.HaveSamePods(fresh, old):
+		if s.Now.Sub(j.StatusAt) < countsEvery {
+			return old, earlierTime(again, j.StatusAt.Add(countsEvery))
+		}
 	case s.Now.Sub(j.StatusAt) < numbersEvery && !explain.HasGainedEstimate(fresh, old):
 		if position > 0 && position <= front {
 			again = earlierTime(again, j.StatusAt.Add(numbersEvery))

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// countsEvery is the minimum time between two writes of a status if only its counts changed. numbersEvery is the
-	// minimum time if only the numbers in its explanation changed.
+	// countsEvery is the minimum time between two writes of a status if only its counts, or the numbers of pods in its
+	// explanation, changed. numbersEvery is the minimum time if only other numbers in its explanation changed.
 	countsEvery  = time.Second
 	numbersEvery = time.Minute
 	// patience is how long a gang may wait for its pods to be created, and a pod for its node, before this is

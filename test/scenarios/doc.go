@@ -24,6 +24,7 @@
 //	bindfail POD…      the API rejected the binding
 //	show GANG…         phase, condition, explanation
 //	explain GANG…      hints, estimated start, state of the queue
+//	members GANG…      the numbers of their pods in their explanations
 //	conditions GANG…   the conditions of its waiting pods
 //	events             the events since the last events command
 //	shares             the allocated and deserved resources of queues

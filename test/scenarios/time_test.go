@@ -73,6 +73,21 @@ func (w *world) explain(names []string) []string {
 	return out
 }
 
+// members describes the numbers of the gangs' pods in their explanations.
+func (w *world) members(names []string) []string {
+	var out []string
+	for _, name := range names {
+		e := w.gangs[name].Status.Explanation
+		if e == nil || e.Members == nil {
+			out = append(out, name+" does not wait")
+			continue
+		}
+		m := e.Members
+		out = append(out, fmt.Sprintf("%s: %s: %d must start together; %d exist, %d have a node, %d fit now", name, e.Reason, m.Min, m.Exist, m.Running, m.Fit))
+	}
+	return out
+}
+
 func queueLines(q *schedulingv1beta1.ExplainedQueue) []string {
 	if q == nil {
 		return nil

@@ -130,6 +130,8 @@ func (w *world) do(line string, body []string) []string {
 		return w.pass(args)
 	case "explain":
 		return w.explain(args)
+	case "members":
+		return w.members(args)
 	case "conditions":
 		return w.conditions(args)
 	case "notes":
