@@ -9,6 +9,7 @@ import (
 	"k8s.io/kubectl/pkg/describe"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
@@ -17,10 +18,12 @@ var describable = map[string]schema.GroupVersionResource{
 	"Job":      batchv1alpha1.GroupVersion.WithResource("jobs"),
 	"Queue":    schedulingv1beta1.GroupVersion.WithResource("queues"),
 	"PodGroup": schedulingv1beta1.GroupVersion.WithResource("podgroups"),
+	"CronJob":  batchv1alpha1.GroupVersion.WithResource("cronjobs"),
+	"JobFlow":  flowv1alpha1.GroupVersion.WithResource("jobflows"),
 }
 
 // Describe returns a description of an object and its events, as `kubectl describe` prints it. The kind is Job, Queue,
-// Node, Pod or PodGroup.
+// Node, Pod, PodGroup, CronJob or JobFlow.
 func (c *Cluster) Describe(_ context.Context, kind, namespace, name string) (string, error) {
 	describer, ok := describe.DescriberFor(schema.GroupKind{Kind: kind}, c.Config)
 	if resource, isOurs := describable[kind]; isOurs {

@@ -14,12 +14,14 @@ import (
 	"sigs.k8s.io/yaml"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
-// ReadManifest returns an object as YAML, without its managed fields. The kind is Job, Queue, Node, Pod or PodGroup.
+// ReadManifest returns an object as YAML, without its managed fields. The kind is Job, Queue, Node,
+// Pod, PodGroup, CronJob or JobFlow.
 func (c *Cluster) ReadManifest(ctx context.Context, kind, namespace, name string) (string, error) {
 	var object client.Object
 	group := corev1.SchemeGroupVersion
@@ -30,6 +32,10 @@ func (c *Cluster) ReadManifest(ctx context.Context, kind, namespace, name string
 		object, group = &schedulingv1beta1.Queue{}, schedulingv1beta1.GroupVersion
 	case "PodGroup":
 		object, group = &schedulingv1beta1.PodGroup{}, schedulingv1beta1.GroupVersion
+	case "CronJob":
+		object, group = &batchv1alpha1.CronJob{}, batchv1alpha1.GroupVersion
+	case "JobFlow":
+		object, group = &flowv1alpha1.JobFlow{}, flowv1alpha1.GroupVersion
 	case "Node":
 		object = &corev1.Node{}
 	case "Pod":

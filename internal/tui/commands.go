@@ -29,7 +29,14 @@ func (a *App) paletteCommands() []command {
 	if a.ctx.Snap.Usage != nil && a.ctx.Snap.Usage.HasGPU {
 		idle := fmt.Sprintf("gpu%%<%d", snapshot.BusyPercent)
 		all = append(all, command{name: "idle gpus", help: "show the jobs that do not use their GPUs (filter " + idle + ")",
-			do: a.applyLater(screenapi.Open{Screen: screenapi.Jobs}, screenapi.SetFilter{Text: idle})})
+			do: a.applyLater(screenapi.Open{Screen: screenapi.Jobs, Filter: idle})})
+	}
+	for _, state := range []string{"pending", "running", "failed", "completed"} {
+		filter := "st:" + state
+		all = append(all, command{name: state, also: []string{state + " jobs"}, help: "show the " + state + " jobs (filter " + filter + ")", do: a.applyLater(screenapi.Open{Screen: screenapi.Jobs, Filter: filter})})
+	}
+	if job := a.selectedJob(); job != nil {
+		all = append(all, command{name: "tree", also: []string{"xray"}, help: "show the job, its PodGroup, tasks and pods as a tree", do: a.applyLater(screenapi.Open{Screen: screenapi.Tree, Target: string(job.UID)})})
 	}
 	for _, c := range []command{
 		{name: "job", takes: "ID or name", help: "open a job"},
@@ -58,6 +65,24 @@ func (a *App) paletteCommands() []command {
 	return all
 }
 
+// selectedJob returns the job that is selected on the visible screen, or nil.
+func (a *App) selectedJob() *snapshot.Job {
+	selector, ok := a.VisibleScreen().(screenapi.Selector)
+	if !ok {
+		return nil
+	}
+	selected, ok := selector.Selection()
+	if !ok || selected.Kind != "job" {
+		return nil
+	}
+	for _, job := range a.ctx.Snap.Jobs {
+		if job.Namespace == selected.Namespace && job.Name == selected.Name {
+			return job
+		}
+	}
+	return nil
+}
+
 // otherNames lists the names under which users of other programs look for an action.
 var otherNames = map[string][]string{"quit": {"q", "q!", "exit"}, "yaml": {"manifest"}, "copy": {"yank"}}
 
@@ -80,7 +105,7 @@ func (a *App) withArgument(name, argument string) []command {
 		return a.jobsNumberedOrNamed(argument)
 	case "queue":
 		for _, q := range a.ctx.Snap.Queues {
-			add(q.Name, "its jobs", screenapi.Open{Screen: screenapi.Jobs}, screenapi.SetFilter{Text: "queue=" + q.Name})
+			add(q.Name, "its jobs", screenapi.Open{Screen: screenapi.Jobs, Filter: "queue=" + q.Name})
 		}
 	case "node":
 		for _, n := range a.ctx.Snap.Nodes {
@@ -128,7 +153,7 @@ func (a *App) objectCommands(text string) []command {
 	}
 	for _, q := range a.ctx.Snap.Queues {
 		if len(queues) < mostObjects && containsFolded(q.Name, text) {
-			queues = append(queues, offer("queue", q.Name, "its jobs", screenapi.Open{Screen: screenapi.Jobs}, screenapi.SetFilter{Text: "queue=" + q.Name}))
+			queues = append(queues, offer("queue", q.Name, "its jobs", screenapi.Open{Screen: screenapi.Jobs, Filter: "queue=" + q.Name}))
 		}
 	}
 	for _, namespace := range a.knownNamespaces() {

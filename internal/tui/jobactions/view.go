@@ -47,6 +47,22 @@ func ViewBindings(name string, selected func(screenapi.Screen) *snapshot.Job) []
 	})...)
 }
 
+// TreeBinding returns the key of a list that shows the job under the cursor as a tree. selected returns this job, or nil.
+func TreeBinding(name string, selected func(screenapi.Screen) *snapshot.Job) screenapi.Binding {
+	return screenapi.Binding{
+		Screen: name, Key: "t", Name: "tree", Help: "show the job, its PodGroup, tasks and pods as a tree", Footer: 38,
+		Guard: func(_ *screenapi.Context, s screenapi.Screen) string {
+			if selected(s) == nil {
+				return "no job is selected"
+			}
+			return ""
+		},
+		Do: func(_ *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
+			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Tree, Target: string(selected(s).UID)}}
+		},
+	}
+}
+
 // firstRunningPod returns the first pod of a job in which a shell can run, or nil.
 func firstRunningPod(job *snapshot.Job) *snapshot.Pod {
 	for _, pod := range job.Pods {

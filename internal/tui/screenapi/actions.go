@@ -22,7 +22,7 @@ type Actions interface {
 	EditQueue(ctx context.Context, queue string, edit QueueEdit) (said string, err error)
 	// Node cordons, uncordons or drains a node.
 	Node(ctx context.Context, verb Verb, node string) (said string, err error)
-	// Manifest returns an object as YAML. kind is one of Job, Queue, Node and Pod.
+	// Manifest returns an object as YAML. kind is one of Job, Queue, Node, Pod, PodGroup, CronJob and JobFlow.
 	Manifest(ctx context.Context, kind, namespace, name string) (string, error)
 	// Describe returns a description of an object and its events, as `kubectl describe` prints it. kind is as for
 	// Manifest.

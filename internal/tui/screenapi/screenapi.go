@@ -24,6 +24,7 @@ const (
 	History  = "history"
 	Events   = "events"
 	Document = "document"
+	Tree     = "tree"
 	// Everywhere is the name that stands for all screens.
 	Everywhere = "everywhere"
 )
@@ -214,7 +215,8 @@ func (Entered) event()  {}
 // Effect is an action that a screen requests.
 type Effect interface{ effect() }
 
-// Open shows another screen above this one. Target is the UID of a job, the name of a queue or node, or "". With a
+// Open shows another screen above this one. Target is the UID of a job, possibly followed by "#" and a page of the screen,
+// the name of a queue or node, or "". With a
 // Filter, the screen shows only the matching rows, and esc returns to this screen. Without Target and Filter, a tab is
 // shown instead, and all open screens are closed.
 type Open struct{ Screen, Target, Filter string }

@@ -12,9 +12,10 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screens/nodes"
 	"github.com/vc-batch/vc/internal/tui/screens/overview"
 	"github.com/vc-batch/vc/internal/tui/screens/queues"
+	"github.com/vc-batch/vc/internal/tui/screens/tree"
 )
 
 // AllScreenSpecs returns the specs of all screens.
 func AllScreenSpecs() []screenapi.Spec {
-	return []screenapi.Spec{overview.ScreenSpec(), jobs.ScreenSpec(), queues.ScreenSpec(), nodes.ScreenSpec(), explain.ScreenSpec(), job.ScreenSpec(), events.ScreenSpec(), document.ScreenSpec(), history.ScreenSpec()}
+	return []screenapi.Spec{overview.ScreenSpec(), jobs.ScreenSpec(), queues.ScreenSpec(), nodes.ScreenSpec(), explain.ScreenSpec(), job.ScreenSpec(), events.ScreenSpec(), document.ScreenSpec(), history.ScreenSpec(), tree.ScreenSpec()}
 }

@@ -28,9 +28,11 @@ var wanted = []struct{ screens, keys string }{
 	{"overview jobs job", "l:logs w:why"},
 	{"overview queues nodes", "m"},
 	// s opens the summary here, and a opens a shell. f shows failed pods, as in the design's frames, so F follows the log.
-	{"job", "s:summary P:pods t:pods e:events l:logs Y:yaml w:why a:attach tab:pane n:next_match N:match_before f:failed_only F:follow S:sort o:output_file enter"},
+	{"job", "s:summary P:pods e:events l:logs Y:yaml w:why a:attach tab:pane n:next_match N:match_before f:failed_only F:follow S:sort o:output_file enter"},
 	{"events", "enter:job e:close"},
 	{"overview queues", "t:history"},
+	{"jobs job", "t:tree"},
+	{"tree", "enter:log_or_fold t:close d:describe Y:yaml s:shell w:why c:columns x:cancel"},
 	{"history", "m:resource t:close"},
 	{"queues", "o:open C:close e:edit"},
 	{"nodes", "C:cordon D:drain H:heat_map enter:pods"},

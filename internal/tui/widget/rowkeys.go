@@ -38,8 +38,13 @@ func RowKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
 	do := rowsOf(of).do
 	return append(TextKeys(name, of),
 		screenapi.Binding{Screen: name, Key: "S", Name: "sort", Help: "choose the column to sort by; choose it again to reverse the order", Footer: 40, Do: do(Rows.SortMenu)},
-		screenapi.Binding{Screen: name, Key: "c", Name: "columns", Help: "choose the visible columns", Footer: 41, Do: do(Rows.Chooser)},
+		ColumnsKey(name, of),
 	)
+}
+
+// ColumnsKey returns the key that opens the menu of columns.
+func ColumnsKey(name string, of func(screenapi.Screen) Rows) screenapi.Binding {
+	return screenapi.Binding{Screen: name, Key: "c", Name: "columns", Help: "choose the visible columns", Footer: 41, Do: rowsOf(of).do(Rows.Chooser)}
 }
 
 // FirstRowKey returns the key "g" for tables that cannot be grouped.

@@ -27,11 +27,11 @@ const (
 	manifest
 )
 
-// pages lists the tabs in order. The last tab opens a separate screen.
+// pages lists the tabs in order. The last two open a separate screen.
 var pages = []struct {
 	key, title string
 	page       page
-}{{"s", "summary", summary}, {"P", "pods", podList}, {"e", "events", events}, {"l", "logs", logs}, {"Y", "yaml", manifest}, {"w", "why", -1}}
+}{{"s", "summary", summary}, {"P", "pods", podList}, {"e", "events", events}, {"l", "logs", logs}, {"Y", "yaml", manifest}, {"t", "tree", -1}, {"w", "why", -1}}
 
 // Job is the screen.
 type Job struct {
@@ -60,12 +60,15 @@ type Job struct {
 }
 
 // New returns the screen for the job with the specified UID. If the UID is followed by "#logs", the screen shows the
-// logs.
+// logs; if it is followed by "#logs/" and the name of a pod, the log of that pod.
 func New(target string) screenapi.Screen {
 	uid, what, _ := strings.Cut(target, "#")
 	j := &Job{target: target, uid: types.UID(uid), pods: newPodTable(), log: logPane{pinned: true, found: beforeAll}}
-	if what == "logs" {
+	if shown, podName, isOnePod := strings.Cut(what, "/"); shown == "logs" {
 		j.page, j.opened = logs, logs
+		if isOnePod {
+			j.only = map[string]bool{podName: true}
+		}
 	}
 	return j
 }

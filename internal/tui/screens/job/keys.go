@@ -66,10 +66,13 @@ func keyBindings() []screenapi.Binding {
 	}
 	keys := []screenapi.Binding{
 		{Screen: name, Key: "s", Name: "summary", Help: "show the job's state, timeline, pods, logs and events", Do: open(summary)},
-		{Screen: name, Key: "P", Also: []string{"t"}, Name: "pods", Help: "show the pods in full screen", Do: open(podList)},
+		{Screen: name, Key: "P", Name: "pods", Help: "show the pods in full screen", Do: open(podList)},
 		{Screen: name, Key: "e", Name: "events", Help: "show the events of the job, its pod group and its pods", Do: open(events)},
 		{Screen: name, Key: "l", Name: "logs", Help: "show the logs of all pods in full screen", Footer: 12, Do: open(logs)},
 		{Screen: name, Key: "Y", Name: "yaml", Help: "show the job as stored in the cluster", Footer: 26, Do: open(manifest)},
+		{Screen: name, Key: "t", Name: "tree", Help: "show the job, its PodGroup, tasks and pods as a tree", Footer: 16, Do: screenapi.DoForScreen(func(j *Job, _ *screenapi.Context) []screenapi.Effect {
+			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Tree, Target: string(j.uid)}}
+		})},
 		{Screen: name, Key: "w", Name: "why", Help: "show why the job is waiting, its estimated start, and changes that would start it", Footer: 11, Do: screenapi.DoForScreen(func(j *Job, _ *screenapi.Context) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Explain, Target: string(j.uid) + explain.Below}}
 		})},

@@ -29,6 +29,10 @@ func keyBindings() []screenapi.Binding {
 		row, _ := s.(*Jobs).table.Selected()
 		return row.Job
 	})...)
+	keys = append(keys, jobactions.TreeBinding(name, func(s screenapi.Screen) *snapshot.Job {
+		row, _ := s.(*Jobs).table.Selected()
+		return row.Job
+	}))
 	keys = append(keys, widget.RowKeys(name, rows)...)
 	keys = append(keys, widget.MarkKeys(name, rows)...)
 	keys = append(keys, jobactions.BindingsFor(name, func(ctx *screenapi.Context, s screenapi.Screen) []*snapshot.Job {

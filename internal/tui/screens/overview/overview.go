@@ -58,6 +58,15 @@ func columnsOfJobs() []jobrow.Column {
 // Name returns the screen's name.
 func (o *Overview) Name() string { return screenapi.Overview }
 
+// Selection returns the job under the cursor.
+func (o *Overview) Selection() (object screenapi.Selection, ok bool) {
+	row, ok := o.jobs.Selected()
+	if !ok {
+		return object, false
+	}
+	return screenapi.Selection{Kind: "job", Namespace: row.Job.Namespace, Name: row.Job.Name}, true
+}
+
 // Crumb returns the screen's name in the path.
 func (o *Overview) Crumb(*screenapi.Context) string { return "Overview" }
 

@@ -85,27 +85,7 @@ func (q *Queues) nameCell(ctx *screenapi.Context, r *row) (string, canvas.Style)
 	if q.table.SortNote() != "tree" {
 		return r.Name, style
 	}
-	g := ctx.Theme.Glyphs
-	short := func(branch string) string {
-		if ctx.W < 100 {
-			return strings.TrimSuffix(strings.Replace(branch, string([]rune(branch)[1]), "", 1), " ") + " "
-		}
-		return branch
-	}
-	var name strings.Builder
-	for level := 1; level < len(r.last); level++ {
-		switch here, end := level == len(r.last)-1, r.last[level]; {
-		case here && end:
-			name.WriteString(short(g.LastBranch))
-		case here:
-			name.WriteString(short(g.Branch))
-		case end:
-			name.WriteString(strings.Repeat(" ", canvas.Width(short(g.Trunk))))
-		default:
-			name.WriteString(short(g.Trunk))
-		}
-	}
-	return name.String() + r.Name, style
+	return widget.TreeBranches(ctx, r.last[1:]) + r.Name, style
 }
 
 func compareByState(a, b *row) int { return cmp.Compare(a.State, b.State) }
