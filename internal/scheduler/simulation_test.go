@@ -1,4 +1,4 @@
-package scheduler
+package scheduler_test
 
 import (
 	"fmt"
@@ -74,14 +74,14 @@ func TestSimulationsDoNotWriteTheModel(t *testing.T) {
 	simulated := 0
 	propertytest.Check(t, 1000, func(t *rapid.T) {
 		r := newRandom(t)
-		r.enrich()
+		r.Enrich()
 		for range rapid.IntRange(2, 12).Draw(t, "steps") {
-			r.happen()
+			r.Change()
 		}
-		e, m := r.anew()
+		e, m := r.Rebuild()
 		watch := &modelWatch{t: t}
-		e.policies = append(e.policies, tiered{watch, len(e.policies)})
-		d := e.Cycle(r.now, m)
+		e.AppendPolicy(watch)
+		d := e.Cycle(r.Now, m)
 		for i := range d.Gangs {
 			if told := d.Gangs[i].Status.Explanation; told != nil && told.Hint != "" {
 				simulated += watch.calls

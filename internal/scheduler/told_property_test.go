@@ -1,7 +1,6 @@
-package scheduler
+package scheduler_test
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"testing"
@@ -9,14 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/propertytest"
+	"github.com/vc-batch/vc/test/randomcluster"
 )
 
 // saying holds what the scheduler has reported about gangs and queues since some time.
@@ -30,60 +28,6 @@ type saying struct {
 	admitted map[types.UID]bool
 }
 
-// carry carries out all decisions at once.
-func (r *random) carry(d *decision.Decisions) {
-	for _, u := range d.Ungates {
-		if p := r.pods[u.Name]; p != nil && p.UID == u.UID {
-			p.Spec.SchedulingGates = nil
-			r.model.Apply(model.TaskFrom(p, true))
-		}
-	}
-	for _, b := range d.Binds {
-		p := r.pods[b.Pod.Name]
-		delete(r.coming, p.UID)
-		p.Spec.NodeName = b.Node
-		r.start(p)
-	}
-	for _, e := range d.Evicts {
-		r.drop(e.Pod.Name)
-	}
-}
-
-// start makes a pod run from now on.
-func (r *random) start(p *corev1.Pod) {
-	at := metav1.NewTime(r.now)
-	p.Status.Phase, p.Status.StartTime = corev1.PodRunning, &at
-	r.model.Apply(model.TaskFrom(p, true))
-}
-
-// hear fails if a report contradicts itself or repeats an earlier one.
-func (r *random) hear(d *decision.Decisions) {
-	for i := range d.Gangs {
-		g := &d.Gangs[i]
-		if stood := r.model.Gangs[g.Gang.Key()]; stood != nil && g.HyperNode == nil && cmp.Equal(stood.Status, g.Status) {
-			r.t.Fatalf("the status of %s is written again as it was: %+v", g.Gang.Name, g.Status)
-		}
-		holds := 0
-		for _, c := range g.Status.Conditions {
-			if c.Status == corev1.ConditionTrue && (c.Type == schedulingv1beta1.PodGroupUnschedulableType || c.Type == schedulingv1beta1.PodGroupScheduledType) {
-				holds++
-			}
-		}
-		if holds > 1 {
-			r.t.Fatalf("gang %s is told that it is scheduled and that it cannot be: %s", g.Gang.Name, conditions(&g.Status))
-		}
-	}
-}
-
-// conditions returns a status's conditions without times and texts.
-func conditions(status *schedulingv1beta1.PodGroupStatus) string {
-	out := ""
-	for _, c := range status.Conditions {
-		out += fmt.Sprintf("%s=%s (%s) ", c.Type, c.Status, c.Reason)
-	}
-	return out
-}
-
 // remember records what is reported while nothing happens, and fails if conditions flap or something is reported
 // too often.
 func (so *saying) remember(r *random, d *decision.Decisions) {
@@ -91,24 +35,24 @@ func (so *saying) remember(r *random, d *decision.Decisions) {
 		g := &d.Gangs[i]
 		so.noteAdmission(r, g)
 		if so.writes[g.Gang.UID]++; so.writes[g.Gang.UID] > 2 { // once for the meaning, and once for the numbers, which are updated once a minute at most
-			r.t.Fatalf("nothing happened, and the status of %s is written for the %dth time in 50 s (-stood +now): %s", g.Gang.Name, so.writes[g.Gang.UID], cmp.Diff(r.model.Gangs[g.Gang.Key()].Status, g.Status))
+			r.T.Fatalf("nothing happened, and the status of %s is written for the %dth time in 50 s (-stood +now): %s", g.Gang.Name, so.writes[g.Gang.UID], cmp.Diff(r.Model.Gangs[g.Gang.Key()].Status, g.Status))
 		}
-		before, now := so.conditions[g.Gang.UID], conditions(&g.Status)
+		before, now := so.conditions[g.Gang.UID], randomcluster.Conditions(&g.Status)
 		if n := len(before); n > 0 && before[n-1] == now {
 			continue
 		}
 		if slices.Contains(before, now) {
-			r.t.Fatalf("nothing happened, and the conditions of %s flap: %q, now %s", g.Gang.Name, before, now)
+			r.T.Fatalf("nothing happened, and the conditions of %s flap: %q, now %s", g.Gang.Name, before, now)
 		}
 		so.conditions[g.Gang.UID] = append(before, now)
 	}
 	for _, e := range d.Events {
 		if so.events[e]++; so.events[e] > 1 {
-			r.t.Fatalf("nothing happened, and an event is told twice: %+v", e)
+			r.T.Fatalf("nothing happened, and an event is told twice: %+v", e)
 		}
 		e.Message = digits.ReplaceAllString(e.Message, "#") // another number is not new information
 		if so.gists[e]++; so.gists[e] > 1 {
-			r.t.Fatalf("nothing happened, and an event is told again with other numbers: %+v", e)
+			r.T.Fatalf("nothing happened, and an event is told again with other numbers: %+v", e)
 		}
 	}
 	if len(d.Binds)+len(d.Evicts)+len(d.Ungates) > 0 {
@@ -122,12 +66,12 @@ func (so *saying) remember(r *random, d *decision.Decisions) {
 // another reason: its deadline (policy sla) has passed, or gangs whose pods did not come no longer count. It fails if the
 // gang is admitted a second time.
 func (so *saying) noteAdmission(r *random, g *decision.GangStatus) {
-	stood := r.model.Gangs[g.Gang.Key()]
+	stood := r.Model.Gangs[g.Gang.Key()]
 	if stood == nil || stood.Status.Phase != schedulingv1beta1.PodGroupPending || g.Status.Phase != schedulingv1beta1.PodGroupInqueue {
 		return
 	}
 	if so.admitted[g.Gang.UID] {
-		r.t.Fatalf("nothing happened, and %s is admitted to its queue a second time", g.Gang.Name)
+		r.T.Fatalf("nothing happened, and %s is admitted to its queue a second time", g.Gang.Name)
 	}
 	so.admitted[g.Gang.UID] = true
 	delete(so.writes, g.Gang.UID)
@@ -140,38 +84,38 @@ var digits = regexp.MustCompile("[0-9]+")
 func TestAQuietClusterIsToldOnce(t *testing.T) {
 	propertytest.Check(t, 10000, func(t *rapid.T) {
 		r := newRandom(t)
-		r.rich = true
+		r.Rich = true
 		for range rapid.IntRange(1, 15).Draw(t, "steps") {
-			r.happen()
+			r.Change()
 			if rapid.IntRange(0, 2).Draw(t, "cycle") == 0 {
-				r.decide()
+				r.Decide()
 			}
 		}
-		for _, name := range r.names() {
-			switch p := r.pods[name]; {
+		for _, name := range r.PodNames() {
+			switch p := r.Pods[name]; {
 			case p.DeletionTimestamp != nil: // when it lingers, gangs that count on its resources change their plans
-				r.drop(name)
+				r.DropPod(name)
 			case p.Status.Phase == corev1.PodRunning:
-				r.start(p)
+				r.StartPod(p)
 			}
 		}
 		so := &saying{conditions: map[types.UID][]string{}, events: map[decision.Event]int{}, writes: map[types.UID]int{}, gists: map[decision.Event]int{},
 			admitted: map[types.UID]bool{}}
 		for second := range 50 {
-			r.now = r.now.Add(time.Second)
-			d := r.engine.Cycle(r.now, r.model)
-			r.hear(&d)
+			r.Now = r.Now.Add(time.Second)
+			d := r.Engine.Cycle(r.Now, r.Model)
+			r.CheckReports(&d)
 			switch {
 			case second > 0:
 				so.remember(r, &d)
 			default: // the first ones report earlier changes
 				for i := range d.Gangs {
 					g := &d.Gangs[i]
-					so.conditions[g.Gang.UID] = []string{conditions(&g.Status)}
+					so.conditions[g.Gang.UID] = []string{randomcluster.Conditions(&g.Status)}
 				}
 			}
-			decision.Assume(r.model, &d)
-			r.carry(&d)
+			decision.Assume(r.Model, &d)
+			r.CarryOut(&d)
 		}
 	})
 }

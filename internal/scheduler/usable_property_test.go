@@ -1,4 +1,4 @@
-package scheduler
+package scheduler_test
 
 import (
 	"testing"
@@ -9,6 +9,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
@@ -28,14 +29,14 @@ func hasEnded(p *corev1.Pod) bool {
 // that nodes have.
 func (r *random) everyNodeCounts() bool {
 	members := map[string]bool{}
-	for _, p := range r.pods {
+	for _, p := range r.Pods {
 		members[keys.PodGroupOf(p.Annotations)] = true
 		if !hasEnded(p) && len(p.Spec.Tolerations) > 0 {
 			return true
 		}
 	}
-	for name := range r.gangs {
-		phase := r.model.Gangs["default/"+name].Status.Phase
+	for name := range r.Gangs {
+		phase := r.Model.Gangs["default/"+name].Status.Phase
 		if !members[name] && (phase == "" || phase == schedulingv1beta1.PodGroupPending) {
 			return true
 		}
@@ -46,18 +47,18 @@ func (r *random) everyNodeCounts() bool {
 // usableMilliCPU computes, from the objects, what pods of queues can use of the nodes.
 func (r *random) usableMilliCPU() (sum float64) {
 	every, all := r.everyNodeCounts(), 0.0
-	for _, node := range r.nodes {
+	for _, node := range r.Nodes {
 		free, own := float64(node.Status.Allocatable.Cpu().MilliValue()), 0.0
 		all += free
-		for _, p := range r.foreign {
+		for _, p := range r.Foreign {
 			if p.Spec.NodeName == node.Name && !hasEnded(p) {
 				free -= milliCPU(p)
 			}
 		}
-		for _, p := range r.pods {
+		for _, p := range r.Pods {
 			on := p.Spec.NodeName
 			if on == "" {
-				on = r.coming[p.UID]
+				on = r.Coming[p.UID]
 			}
 			if on == node.Name && !hasEnded(p) {
 				own += milliCPU(p)
@@ -75,9 +76,9 @@ func (r *random) usableMilliCPU() (sum float64) {
 // guaranteedMilliCPU returns the guarantee of a queue, and of all queues; for policy capacity at most their
 // capability.
 func (r *random) guaranteedMilliCPU(queue string) (own, all float64) {
-	for _, q := range r.queues {
+	for _, q := range r.Queues {
 		amount := q.Spec.Guarantee.Resource["cpu"]
-		if most, capped := q.Spec.Capability["cpu"]; capped && r.capsGuarantees && most.Cmp(amount) < 0 {
+		if most, capped := q.Spec.Capability["cpu"]; capped && r.CapsGuarantees && most.Cmp(amount) < 0 {
 			amount = most
 		}
 		all += float64(amount.MilliValue())
@@ -95,18 +96,18 @@ func TestSharesAreOfWhatQueuesCanUse(t *testing.T) {
 	whole := propertytest.Check(t, 5000, func(t *rapid.T) {
 		r := newRandom(t)
 		for range rapid.IntRange(1, 15).Draw(t, "steps") {
-			r.happen()
+			r.Change()
 			if rapid.IntRange(0, 2).Draw(t, "cycle") > 0 {
-				r.decide()
+				r.Decide()
 			}
 		}
-		e, err := New(r.cfg)
+		e, err := scheduler.New(r.Config)
 		if err != nil {
 			t.Fatal(err)
 		}
 		usable := r.usableMilliCPU() // before the cycle, so without its decisions
-		e.Cycle(r.now, r.model)
-		for _, j := range e.gangs.waiting {
+		e.Cycle(r.Now, r.Model)
+		for _, j := range e.WaitingJobs() {
 			l := j.Verdict.Limit
 			if l == nil || l.Resource != "cpu" {
 				continue
@@ -125,21 +126,21 @@ func TestSharesAreOfWhatQueuesCanUse(t *testing.T) {
 func (r *random) compareLimit(l *explain.Limit, usable float64, seen map[string]int) {
 	if l.Total > 0 {
 		seen["share"]++
-		if total := float64(r.model.Total.Get(0)); usable < total {
+		if total := float64(r.Model.Total.Get(0)); usable < total {
 			seen["share of less than all nodes"]++
 		}
 		if l.Total != usable {
-			r.t.Fatalf("queue %s has a share of %v, queues can use %v", l.Queue, l.Total, usable)
+			r.T.Fatalf("queue %s has a share of %v, queues can use %v", l.Queue, l.Total, usable)
 		}
 	}
 	if l.Cluster && l.Kept > 0 {
 		seen["kept"]++
 		own, all := r.guaranteedMilliCPU(l.Queue)
 		if want := max(usable-all, 0) + own; l.Limit != want {
-			r.t.Fatalf("queue %s may hold %v beside guarantees, want %v of %v", l.Queue, l.Limit, want, usable)
+			r.T.Fatalf("queue %s may hold %v beside guarantees, want %v of %v", l.Queue, l.Limit, want, usable)
 		}
 		if l.Kept > all-own {
-			r.t.Fatalf("%v is kept for the guarantees of others than queue %s, which are %v", l.Kept, l.Queue, all-own)
+			r.T.Fatalf("%v is kept for the guarantees of others than queue %s, which are %v", l.Kept, l.Queue, all-own)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package scheduler
+package scheduler_test
 
 import (
 	"maps"
@@ -10,31 +10,32 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/clustertest"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // think simulates one more gang, and returns it without adding it to the model.
-func (r *random) think() (gang string, h Hypothesis) {
+func (r *random) think() (gang string, h scheduler.Hypothesis) {
 	earlier := map[string]bool{}
-	for name := range r.pods {
+	for name := range r.Pods {
 		earlier[name] = true
 	}
-	told := r.model
-	r.model = model.New() // receives the objects instead
-	r.addGang()
-	r.model = told
-	for _, name := range slices.Sorted(maps.Keys(r.gangs)) {
+	told := r.Model
+	r.Model = model.New() // receives the objects instead
+	r.AddGang()
+	r.Model = told
+	for _, name := range slices.Sorted(maps.Keys(r.Gangs)) {
 		if told.Gangs["default/"+name] != nil && told.Gangs["default/"+name].Known {
 			continue
 		}
 		gang = name
 	}
-	g := r.gangs[gang]
+	g := r.Gangs[gang]
 	h.Make = append(h.Make, model.GangFrom(g))
-	for _, name := range r.names() {
-		if p := r.pods[name]; !earlier[name] {
+	for _, name := range r.PodNames() {
+		if p := r.Pods[name]; !earlier[name] {
 			h.Make = append(h.Make, model.TaskFrom(p, true))
 			h.Undo = append(h.Undo, model.TaskGone{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
 		}
@@ -49,34 +50,34 @@ func TestWhatWouldHappenIsWhatHappens(t *testing.T) {
 	seen := map[string]int{}
 	whole := propertytest.Check(t, 5000, func(t *rapid.T) {
 		r := newRandom(t)
-		thinker, err := New(r.cfg)
+		thinker, err := scheduler.New(r.Config)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
-			r.happen()
+			r.Change()
 			if rapid.IntRange(0, 2).Draw(t, "cycle") > 0 {
-				r.decide()
+				r.Decide()
 			}
 		}
 		r.settleDown()
 		for range rapid.IntRange(1, 3).Draw(t, "thoughts") {
 			gang, h := r.think()
-			if len(r.engine.Cycle(r.now, r.model).Binds) > 0 {
+			if len(r.Engine.Cycle(r.Now, r.Model).Binds) > 0 {
 				return // the world is still changing, so the result is not predictable
 			}
-			before := clustertest.Describe(r.model)
-			thought := thinker.WhatIf(r.now, r.model, h)
-			if diff := cmp.Diff(before, clustertest.Describe(r.model)); diff != "" {
+			before := clustertest.Describe(r.Model)
+			thought := thinker.WhatIf(r.Now, r.Model, h)
+			if diff := cmp.Diff(before, clustertest.Describe(r.Model)); diff != "" {
 				t.Fatalf("a thought left traces (-before +after):\n%s", diff)
 			}
-			if d := r.engine.Cycle(r.now, r.model); len(d.Binds)+len(d.Evicts) > 0 {
+			if d := r.Engine.Cycle(r.Now, r.Model); len(d.Binds)+len(d.Evicts) > 0 {
 				t.Fatalf("after a thought things happen: %+v", d)
 			}
-			foretold := ProspectOf(&thought, r.gangs[gang].UID)
-			r.model.Apply(h.Make...)
-			d := r.engine.Cycle(r.now, r.model)
-			happened := ProspectOf(&d, r.gangs[gang].UID)
+			foretold := scheduler.ProspectOf(&thought, r.Gangs[gang].UID)
+			r.Model.Apply(h.Make...)
+			d := r.Engine.Cycle(r.Now, r.Model)
+			happened := scheduler.ProspectOf(&d, r.Gangs[gang].UID)
 			if diff := cmp.Diff(foretold.Binds, happened.Binds); diff != "" {
 				t.Fatalf("%s starts otherwise than foretold (-foretold +happened):\n%s", gang, diff)
 			}
@@ -95,7 +96,7 @@ func TestWhatWouldHappenIsWhatHappens(t *testing.T) {
 			default:
 				t.Fatalf("%s neither starts nor takes room, and nobody says why it waits: %+v", gang, foretold)
 			}
-			decision.Assume(r.model, &d)
+			decision.Assume(r.Model, &d)
 			r.carryOut(&d)
 			r.settleDown()
 		}
@@ -111,19 +112,19 @@ func TestWhatWouldHappenIsWhatHappens(t *testing.T) {
 // carryOut carries out all decisions.
 func (r *random) carryOut(d *decision.Decisions) {
 	for _, b := range d.Binds {
-		p := r.pods[b.Pod.Name]
+		p := r.Pods[b.Pod.Name]
 		p.Spec.NodeName, p.Status.Phase = b.Node, corev1.PodRunning
-		r.model.Apply(model.TaskFrom(p, true))
+		r.Model.Apply(model.TaskFrom(p, true))
 	}
 	for _, e := range d.Evicts {
-		if r.pods[e.Pod.Name] != nil {
-			r.drop(e.Pod.Name)
+		if r.Pods[e.Pod.Name] != nil {
+			r.DropPod(e.Pod.Name)
 		}
 	}
 	for _, u := range d.Ungates {
-		if p := r.pods[u.Name]; p != nil {
+		if p := r.Pods[u.Name]; p != nil {
 			p.Spec.SchedulingGates = nil
-			r.model.Apply(model.TaskFrom(p, true))
+			r.Model.Apply(model.TaskFrom(p, true))
 		}
 	}
 }
@@ -131,8 +132,8 @@ func (r *random) carryOut(d *decision.Decisions) {
 // settleDown runs cycles until nothing changes.
 func (r *random) settleDown() {
 	for range 20 {
-		d := r.engine.Cycle(r.now, r.model)
-		decision.Assume(r.model, &d)
+		d := r.Engine.Cycle(r.Now, r.Model)
+		decision.Assume(r.Model, &d)
 		r.carryOut(&d)
 		if len(d.Binds)+len(d.Evicts)+len(d.Ungates) == 0 && !d.Again {
 			return

@@ -1,4 +1,4 @@
-package scheduler
+package randomcluster
 
 import (
 	"fmt"
@@ -25,12 +25,12 @@ type onNode struct {
 }
 
 // truth sums the pods with a node and the pods that are being bound. Ended pods hold nothing.
-func (r *random) truth() truth {
+func (r *Cluster) truth() truth {
 	u := truth{nodes: map[string]*onNode{}, cpu: map[string]int64{}}
-	for _, pods := range []map[string]*corev1.Pod{r.pods, r.foreign} {
+	for _, pods := range []map[string]*corev1.Pod{r.Pods, r.Foreign} {
 		for name, p := range pods {
 			node := p.Spec.NodeName
-			if to, coming := r.coming[p.UID]; coming {
+			if to, coming := r.Coming[p.UID]; coming {
 				node = to
 			}
 			if node == "" || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
@@ -65,10 +65,10 @@ func (n *onNode) add(name string, p *corev1.Pod) {
 }
 
 // checkNodes checks that each binding fits on its node, together with all other pods.
-func (r *random) checkNodes(d *decision.Decisions, u truth) error {
+func (r *Cluster) checkNodes(d *decision.Decisions, u truth) error {
 	for i := range d.Binds {
 		b := &d.Binds[i]
-		node, p, on := r.nodes[b.Node], r.pods[b.Pod.Name], u.nodes[b.Node]
+		node, p, on := r.Nodes[b.Node], r.Pods[b.Pod.Name], u.nodes[b.Node]
 		if node == nil {
 			return fmt.Errorf("%s is bound to %s, which does not exist", b.Pod.Name, b.Node)
 		}
@@ -91,18 +91,18 @@ func (r *random) checkNodes(d *decision.Decisions, u truth) error {
 }
 
 // checkModel compares the model's own sums with the truth, because decisions depend on them.
-func (r *random) checkModel(u truth) error {
-	for name := range r.nodes {
-		id, ok := r.model.Nodes.Find(name)
+func (r *Cluster) checkModel(u truth) error {
+	for name := range r.Nodes {
+		id, ok := r.Model.Nodes.Find(name)
 		if !ok {
 			return fmt.Errorf("the model does not know node %s", name)
 		}
-		row, on := r.model.Nodes.Row(r.model.Nodes.Used, id), u.at(name)
+		row, on := r.Model.Nodes.Row(r.Model.Nodes.Used, id), u.at(name)
 		cpu, gpu := on.requests["cpu"], on.requests["nvidia.com/gpu"]
 		if row[resource.CPU] != cpu.MilliValue() || row[resource.Pods] != on.pods {
 			return fmt.Errorf("on %s are %d pods that ask for %s of cpu; the model says %d and %dm", name, on.pods, cpu.String(), row[resource.Pods], row[resource.CPU])
 		}
-		if index, known := r.model.Resources.Find("nvidia.com/gpu"); known && row[index] != gpu.Value() {
+		if index, known := r.Model.Resources.Find("nvidia.com/gpu"); known && row[index] != gpu.Value() {
 			return fmt.Errorf("pods on %s ask for %s cards; the model says %d", name, gpu.String(), row[index])
 		}
 	}

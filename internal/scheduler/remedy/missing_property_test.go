@@ -1,7 +1,6 @@
-package scheduler
+package remedy_test
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -29,7 +28,7 @@ func (r *random) remedies(name string) []schedulingv1beta1.Help {
 	add := func(kind, subject, from, to string) {
 		out = append(out, schedulingv1beta1.Help{Kind: kind, Subject: subject, From: from, To: to})
 	}
-	g := r.gangs[name]
+	g := r.Gangs[name]
 	for n := int(g.Spec.MinMember) - 1; n > 0; n-- {
 		add(schedulingv1beta1.HelpFewerMembers, "", "", strconv.Itoa(n))
 	}
@@ -45,7 +44,7 @@ func (r *random) remedies(name string) []schedulingv1beta1.Help {
 	}
 	add(schedulingv1beta1.HelpAddToleration, "dedicated:NoSchedule", "", "")
 	known := false
-	for _, q := range r.queues {
+	for _, q := range r.Queues {
 		if q.Name != g.Spec.Queue {
 			add(schedulingv1beta1.HelpOtherQueue, "", "", q.Name)
 			continue
@@ -72,8 +71,8 @@ var leastOf = map[string]string{"cpu": "10m", "memory": "1Mi", "nvidia.com/gpu":
 // node selectors.
 func (r *random) waitingPods(name string) (asked map[string]resource.Quantity, labels map[string]bool) {
 	asked, labels = map[string]resource.Quantity{}, map[string]bool{}
-	for _, pod := range r.names() {
-		p := r.pods[pod]
+	for _, pod := range r.PodNames() {
+		p := r.Pods[pod]
 		if !strings.HasPrefix(pod, name+"-") || p.Spec.NodeName != "" {
 			continue
 		}
@@ -94,22 +93,21 @@ func (r *random) waitingPods(name string) (asked map[string]resource.Quantity, l
 func oneWaits(t *rapid.T) (r *random, name string) {
 	r = newRandom(t)
 	for range rapid.IntRange(0, 3).Draw(t, "pods of others") {
-		r.land()
+		r.PlaceForeign()
 	}
 	for i := range rapid.IntRange(1, 2).Draw(t, "gangs") {
 		if i == 1 {
-			r.decide()
+			r.Decide()
 		}
-		r.addGang()
-		name = fmt.Sprintf("g%d", r.made)
+		name = r.AddGang()
 		r.plain(name)
 	}
-	g := r.gangs[name]
+	g := r.Gangs[name]
 	switch rapid.IntRange(0, 5).Draw(t, "queue is") {
 	case 0:
 		g.Spec.Queue = "nowhere"
 	case 1:
-		for _, q := range r.queues {
+		for _, q := range r.Queues {
 			if q.Name == g.Spec.Queue {
 				q.Status.State = schedulingv1beta1.QueueStateClosed
 			}
@@ -121,19 +119,19 @@ func oneWaits(t *rapid.T) (r *random, name string) {
 // plain makes everything about a gang known: its pods have no gates and no rules about other pods, and request
 // something.
 func (r *random) plain(name string) {
-	g := r.gangs[name]
+	g := r.Gangs[name]
 	g.Spec.MinResources = nil
-	for _, pod := range r.names() {
-		if p := r.pods[pod]; strings.HasPrefix(pod, name+"-") {
+	for _, pod := range r.PodNames() {
+		if p := r.Pods[pod]; strings.HasPrefix(pod, name+"-") {
 			p.Spec.SchedulingGates, p.Spec.TopologySpreadConstraints = nil, nil
 			delete(p.Annotations, keys.QueueAllocationGate)
 			if asked := p.Spec.Containers[0].Resources.Requests; len(asked) == 0 {
 				p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
 			}
-			r.model.Apply(model.TaskFrom(p, true))
+			r.Model.Apply(model.TaskFrom(p, true))
 		}
 	}
-	r.model.Apply(model.GangFrom(g))
+	r.Model.Apply(model.GangFrom(g))
 }
 
 // TestNoRemedyIsMissing applies each kind of change that could be advised to the objects of a waiting gang. If the
@@ -143,8 +141,8 @@ func TestNoRemedyIsMissing(t *testing.T) {
 	kinds := map[string]int{}
 	whole := propertytest.Check(t, 10000, func(t *rapid.T) {
 		r, name := oneWaits(t)
-		e, m := r.anew()
-		now := r.now.Add(time.Hour)
+		e, m := r.Rebuild()
+		now := r.Now.Add(time.Hour)
 		d := e.Cycle(now, m)
 		decision.Assume(m, &d)
 		told := m.Gangs["default/"+name].Status.Explanation

@@ -1,4 +1,4 @@
-package scheduler
+package remedy_test
 
 import (
 	"cmp"
@@ -80,19 +80,19 @@ func requestsOf(t *rapid.T, hint string) (all []mostAsked) {
 // lower lowers the requests of a gang's waiting pods, and its minResources, to what a hint permits; or its minimum, if
 // that is more pods than the hint permits. It returns how to revert it.
 func (r *random) lower(gang string, most []mostAsked) (undo func()) {
-	g := r.gangs[gang]
+	g := r.Gangs[gang]
 	old := map[string]*corev1.Pod{}
-	for _, name := range r.names() {
-		if p := r.pods[name]; strings.HasPrefix(name, gang+"-") && p.Spec.NodeName == "" {
+	for _, name := range r.PodNames() {
+		if p := r.Pods[name]; strings.HasPrefix(name, gang+"-") && p.Spec.NodeName == "" {
 			old[name] = p
-			r.pods[name] = p.DeepCopy()
+			r.Pods[name] = p.DeepCopy()
 		}
 	}
-	r.gangs[gang] = g.DeepCopy()
+	r.Gangs[gang] = g.DeepCopy()
 	for _, m := range most {
 		for kind, quantity := range m.amounts {
 			if kind == "pods" {
-				r.gangs[gang].Spec.MinMember = min(g.Spec.MinMember, int32(quantity.Value()))
+				r.Gangs[gang].Spec.MinMember = min(g.Spec.MinMember, int32(quantity.Value()))
 				continue
 			}
 			name, each, together := corev1.ResourceName(kind), quantity.MilliValue(), quantity.MilliValue()
@@ -105,17 +105,17 @@ func (r *random) lower(gang string, most []mostAsked) (undo func()) {
 				each = each / 1000 * 1000 // whole
 			}
 			for pod := range old {
-				lowerTo(r.pods[pod].Spec.Containers[0].Resources.Requests, name, each)
+				lowerTo(r.Pods[pod].Spec.Containers[0].Resources.Requests, name, each)
 			}
-			if r.gangs[gang].Spec.MinResources != nil {
-				lowerTo(*r.gangs[gang].Spec.MinResources, name, together)
+			if r.Gangs[gang].Spec.MinResources != nil {
+				lowerTo(*r.Gangs[gang].Spec.MinResources, name, together)
 			}
 		}
 	}
 	return func() {
-		r.gangs[gang] = g
+		r.Gangs[gang] = g
 		for name, p := range old {
-			r.pods[name] = p
+			r.Pods[name] = p
 		}
 	}
 }
@@ -132,30 +132,30 @@ func lowerTo(requests corev1.ResourceList, name corev1.ResourceName, milli int64
 
 // promise makes a gang's minResources, if it has any, what as many of its pods request as it needs at least.
 func (r *random) promise(gang string) {
-	g := r.gangs[gang].DeepCopy()
+	g := r.Gangs[gang].DeepCopy()
 	if g.Spec.MinResources == nil {
 		return
 	}
 	sum, left := corev1.ResourceList{}, g.Spec.MinMember
-	for _, name := range r.names() {
+	for _, name := range r.PodNames() {
 		if !strings.HasPrefix(name, gang+"-") || left == 0 {
 			continue
 		}
 		left--
-		for kind, amount := range r.pods[name].Spec.Containers[0].Resources.Requests {
+		for kind, amount := range r.Pods[name].Spec.Containers[0].Resources.Requests {
 			total := sum[kind]
 			total.Add(amount)
 			sum[kind] = total
 		}
 	}
 	g.Spec.MinResources = &sum
-	r.gangs[gang] = g
+	r.Gangs[gang] = g
 }
 
 // explained returns the explanation of a gang in the rebuilt world; nil if it proceeds.
 func (r *random) explained(gang string) *schedulingv1beta1.Explanation {
-	e, m := r.anew()
-	now := r.now
+	e, m := r.Rebuild()
+	now := r.Now
 	for range 3 {
 		now = now.Add(time.Second)
 		d := e.Cycle(now, m)
@@ -171,7 +171,7 @@ func (r *random) hintedChanges(gang string, told *schedulingv1beta1.Explanation)
 	byHelp := func(name string, h schedulingv1beta1.Help) {
 		changes[name] = func() func() { return r.apply(gang, h) }
 	}
-	if most := requestsOf(r.t, told.Hint); len(most) > 0 {
+	if most := requestsOf(r.T, told.Hint); len(most) > 0 {
 		changes["lower requests"] = func() func() { return r.lower(gang, most) }
 	}
 	if m := raised.FindStringSubmatch(told.Hint); m != nil && told.Reason == string(reason.OverCapability) {
@@ -193,14 +193,14 @@ func (r *random) hintedChanges(gang string, told *schedulingv1beta1.Explanation)
 		byHelp("open queue", schedulingv1beta1.Help{Kind: schedulingv1beta1.HelpOpenQueue, Subject: m[1]})
 	}
 	if strings.HasPrefix(told.Hint, createdQueues) {
-		byHelp("create queue", schedulingv1beta1.Help{Kind: schedulingv1beta1.HelpCreateQueue, Subject: r.gangs[gang].Spec.Queue})
+		byHelp("create queue", schedulingv1beta1.Help{Kind: schedulingv1beta1.HelpCreateQueue, Subject: r.Gangs[gang].Spec.Queue})
 	}
 	return changes
 }
 
 // queueCaps reports whether a queue has a capability of a resource.
 func (r *random) queueCaps(queue, name string) bool {
-	for _, q := range r.queues {
+	for _, q := range r.Queues {
 		if _, capped := q.Spec.Capability[corev1.ResourceName(name)]; q.Name == queue && capped {
 			return true
 		}
@@ -215,22 +215,22 @@ func TestHintsAreTrue(t *testing.T) {
 	tried := map[string]int{}
 	whole := propertytest.Check(t, 5000, func(t *rapid.T) {
 		r := newRandom(t)
-		r.enrich()
+		r.Enrich()
 		for range rapid.IntRange(2, 12).Draw(t, "steps") {
-			r.happen()
+			r.Change()
 			if rapid.IntRange(0, 2).Draw(t, "cycle") > 0 {
-				r.decide()
+				r.Decide()
 			}
 		}
-		for _, name := range slices.Sorted(maps.Keys(r.gangs)) {
+		for _, name := range slices.Sorted(maps.Keys(r.Gangs)) {
 			r.promise(name)
 		}
-		r.now = r.now.Add(time.Hour)
+		r.Now = r.Now.Add(time.Hour)
 		m, settled := r.startAll()
 		if !settled {
 			return
 		}
-		for _, name := range slices.Sorted(maps.Keys(r.gangs)) {
+		for _, name := range slices.Sorted(maps.Keys(r.Gangs)) {
 			told := m.Gangs["default/"+name].Status.Explanation
 			if told == nil {
 				continue
