@@ -37,6 +37,8 @@ type Option struct {
 	Exact bool
 	// StepOnly marks options of srun that affect only a step, and not the allocation in which it runs.
 	StepOnly bool
+	// Variables lists the environment variables of an option of srun in a step.
+	Variables []string
 	// Hidden marks options that do not appear in help texts.
 	Hidden bool
 	// Alias is the long name of another option, if this option is only another name for it. Parsed then contains

@@ -28,7 +28,7 @@ func TestVariablesOfSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Join(r.args, " "), "--kill-on-bad-exit=1 --label --overlap --output=out-%t.txt --kill-on-bad-exit=0 -- hostname"; got != want {
+	if got, want := strings.Join(r.args, " "), "--overlap --output=out-%t.txt --label --kill-on-bad-exit=1 --kill-on-bad-exit=0 -- hostname"; got != want {
 		t.Errorf("the step is told %q, want %q", got, want)
 	}
 }

@@ -14,10 +14,10 @@ import (
 
 // signalTable lists the options of `vc-step signal`, which scancel runs in the pod.
 var signalTable = getopt.Table{Program: "vc-step signal", Options: []getopt.Option{
-	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "name", Help: "signal to send"},
-	{Long: "batch", Short: 'b', Help: "send the signal only to the script"},
-	{Long: "full", Short: 'f', Help: "send the signal to the script and the steps"},
-	{Long: "step", Arg: getopt.Required, Value: "n", Help: "send the signal to one step"},
+	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "NAME", Help: "Signal to send"},
+	{Long: "batch", Short: 'b', Help: "Send the signal only to the script"},
+	{Long: "full", Short: 'f', Help: "Send the signal to the script and the steps"},
+	{Long: "step", Arg: getopt.Required, Value: "N", Help: "Send the signal to one step"},
 }}
 
 // RunSignal sends a signal to the script or to steps.

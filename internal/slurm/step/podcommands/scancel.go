@@ -16,12 +16,12 @@ import (
 )
 
 // scancelTable lists the options of scancel that are supported inside a job.
-var scancelTable = getopt.Table{Program: "scancel", Operands: "[job_id[.step_id]...]", Options: []getopt.Option{
-	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "name", Help: "send this signal instead of ending the job"},
-	{Long: "batch", Short: 'b', Help: "send the signal only to the script"},
-	{Long: "full", Short: 'f', Help: "send the signal to the script and the steps"},
-	{Long: "quiet", Short: 'Q', Help: "no effect: the current job cannot have ended yet"},
-	{Long: "verbose", Short: 'v', Help: "report each action"},
+var scancelTable = getopt.Table{Program: "scancel", Operands: "[JOB[.STEP]...]", Options: []getopt.Option{
+	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "NAME", Help: "Send this signal instead of ending the job"},
+	{Long: "batch", Short: 'b', Help: "Send the signal only to the script"},
+	{Long: "full", Short: 'f', Help: "Send the signal to the script and the steps"},
+	{Long: "quiet", Short: 'Q', Help: "No effect: the current job cannot have ended yet"},
+	{Long: "verbose", Short: 'v', Help: "Report each action"},
 }}
 
 // RunScancel ends this job, or ends or signals one of its steps.

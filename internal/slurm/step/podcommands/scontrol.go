@@ -21,10 +21,10 @@ import (
 )
 
 // scontrolTable lists the options of scontrol that are supported inside a job.
-var scontrolTable = getopt.Table{Program: "scontrol", Operands: "command", Stop: false, Options: []getopt.Option{
-	{Long: "oneliner", Short: 'o', Help: "print each object on one line"},
-	{Long: "quiet", Short: 'Q', Help: "no effect: only errors are printed"},
-	{Long: "details", Short: 'd', Help: "no effect: no further details are available"},
+var scontrolTable = getopt.Table{Program: "scontrol", Operands: "COMMAND", Options: []getopt.Option{
+	{Long: "oneliner", Short: 'o', Help: "Print each object on one line"},
+	{Long: "quiet", Short: 'Q', Help: "No effect: only errors are printed"},
+	{Long: "details", Short: 'd', Help: "No effect: no further details are available"},
 }}
 
 // RunScontrol runs the subset of scontrol that scripts need: host lists, the script's own job, requeue and ping.

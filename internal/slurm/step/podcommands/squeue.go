@@ -19,12 +19,12 @@ import (
 
 // squeueTable lists the options of squeue that are supported inside a job.
 var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
-	{Long: "noheader", Short: 'h', Help: "do not print the header"},
-	{Long: "jobs", Short: 'j', Arg: getopt.Optional, Value: "ids", Help: "show only these jobs"},
-	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "format", Help: "columns to print: %i %j %t %M %L %l %D %P %u %N"},
-	{Long: "states", Short: 't', Arg: getopt.Required, Value: "states", Help: "show only jobs in these states"},
-	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "users", Help: "show only jobs of these users"},
-	{Long: "me", Help: "show only your jobs"},
+	{Long: "noheader", Short: 'h', Help: "Do not print the header"},
+	{Long: "jobs", Short: 'j', Arg: getopt.Optional, Value: "IDS", Help: "Show only these jobs"},
+	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: "Columns to print: %i %j %t %M %L %l %D %P %u %N"},
+	{Long: "states", Short: 't', Arg: getopt.Required, Value: "STATES", Help: "Show only jobs in these states"},
+	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "USERS", Help: "Show only jobs of these users"},
+	{Long: "me", Help: "Show only your jobs"},
 }}
 
 // RunSqueue lists this job.
