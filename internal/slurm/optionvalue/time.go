@@ -17,9 +17,6 @@ type Minutes int64
 // Unlimited means no limit.
 const Unlimited Minutes = -1
 
-// maxMinutes is ten thousand years.
-const maxMinutes = 10_000 * 366 * 24 * 60
-
 // ToDuration returns the limit, or 0 if there is no limit.
 func (m Minutes) ToDuration() time.Duration {
 	return time.Duration(max(m, 0)) * time.Minute
@@ -40,23 +37,7 @@ func ParseTime(text string) (Minutes, error) {
 	case "-1", "INFINITE", "UNLIMITED":
 		return Unlimited, nil
 	}
-	days, clock, hasDays := strings.Cut(text, "-")
-	if !hasDays {
-		days, clock = "0", text
-	}
-	parts := strings.Split(clock, ":")
-	if len(parts) > 3 {
-		return 0, newError(timeHint(text))
-	}
-	numbers := make([]int64, 0, 4)
-	for _, part := range append([]string{days}, parts...) {
-		n, ok := parseDigitsOnly(part)
-		if !ok || n > maxMinutes {
-			return 0, newError(timeHint(text))
-		}
-		numbers = append(numbers, n)
-	}
-	seconds, ok := sumSeconds(numbers[0], numbers[1:], hasDays)
+	seconds, ok := timeformat.ParseClock(text)
 	if !ok {
 		return 0, newError(timeHint(text))
 	}
@@ -65,22 +46,6 @@ func ParseTime(text string) (Minutes, error) {
 		return Unlimited, nil
 	}
 	return minutes, nil
-}
-
-// sumSeconds returns the sum of the parts in seconds. If hasDays is true, the first part contains hours. Otherwise, a
-// single part contains minutes, and two parts contain minutes and seconds. It returns false if the sum is too large.
-func sumSeconds(days int64, parts []int64, hasDays bool) (int64, bool) {
-	units := map[int][]int64{1: {60}, 2: {60, 1}, 3: {3600, 60, 1}}[len(parts)]
-	if hasDays {
-		units = []int64{3600, 60, 1}
-	}
-	total := float64(days) * 86400
-	sum := days * 86400
-	for i, n := range parts {
-		sum += n * units[i]
-		total += float64(n) * float64(units[i])
-	}
-	return sum, total <= maxMinutes*60
 }
 
 var goLike = regexp.MustCompile(`^(?i)(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m(?:in)?)?(?:(\d{1,6})s)?$`)

@@ -2,6 +2,8 @@ package timeformat
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -29,4 +31,32 @@ func LongDuration(d time.Duration) string {
 		return fmt.Sprintf("%d-%s", days, text)
 	}
 	return text
+}
+
+// maxSeconds is ten thousand years.
+const maxSeconds = 10_000 * 366 * 24 * 60 * 60
+
+// clockUnits maps the number of parts of a duration without days to the units of the parts, in seconds.
+var clockUnits = map[int][]int64{1: {60}, 2: {60, 1}, 3: {3600, 60, 1}}
+
+// ParseClock parses a duration: M, M:S, H:M:S, D-H, D-H:M or D-H:M:S. ok is false if the text has another format, or if
+// the duration is longer than ten thousand years.
+func ParseClock(text string) (seconds int64, ok bool) {
+	days, clock, hasDays := strings.Cut(text, "-")
+	parts := strings.Split(text, ":")
+	units := clockUnits[len(parts)]
+	if hasDays {
+		parts, units = append([]string{days}, strings.Split(clock, ":")...), []int64{86400, 3600, 60, 1}
+	}
+	if len(parts) > len(units) {
+		return 0, false
+	}
+	for i, part := range parts {
+		n, err := strconv.ParseUint(part, 10, 63)
+		if err != nil || n > maxSeconds {
+			return 0, false
+		}
+		seconds += int64(n) * units[i]
+	}
+	return seconds, seconds <= maxSeconds
 }

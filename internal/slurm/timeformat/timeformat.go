@@ -1,7 +1,8 @@
-// Package timeformat formats times as Slurm's commands do, depending on the environment variable SLURM_TIME_FORMAT.
+// Package timeformat formats times as Slurm's commands do, depending on the environment variable SLURM_TIME_FORMAT. It
+// also formats and parses durations.
 //
-//	In:   a time, the current time, the format
-//	Out:  text
+//	In:   a time, the current time, the format; a duration
+//	Out:  text; a duration
 package timeformat
 
 import (

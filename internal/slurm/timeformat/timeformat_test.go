@@ -42,3 +42,17 @@ func TestMoments(t *testing.T) {
 		})
 	}
 }
+
+func TestDurationsAreParsed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"5": "5m0s", "1:30": "1m30s", "1:00:00": "1h0m0s", "1-2": "26h0m0s", "1-2:3": "26h3m0s", "0-0:0:1": "1s", "0": "0s"} {
+		if got, ok := ParseClock(text); !ok || (time.Duration(got)*time.Second).String() != want {
+			t.Errorf("%s is %d seconds, %v; want %s", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"", "x", "1:2:3:4", "1-2:3:4:5", "1h", "-1", "1:-2", "1-", "+5", "9223372036854775807", "3660001-0"} {
+		if got, ok := ParseClock(text); ok {
+			t.Errorf("%s is taken for %d seconds", text, got)
+		}
+	}
+}

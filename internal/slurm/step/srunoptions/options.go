@@ -3,6 +3,7 @@ package srunoptions
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
 	"github.com/vc-batch/vc/internal/slurm/step/signals"
 	"github.com/vc-batch/vc/internal/slurm/step/taskio"
+	"github.com/vc-batch/vc/internal/slurm/timeformat"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
@@ -217,11 +219,11 @@ func hasNoEffect(name string) bool {
 
 func (r *optionReader) readLimits() {
 	if text, given := r.parsed.LastValue("time"); given {
-		limit, err := parseLimit(text)
-		if err != nil {
+		seconds, ok := timeformat.ParseClock(text)
+		if !ok {
 			r.setError("Invalid --time specification")
 		}
-		r.options.Limit = limit
+		r.options.Limit = time.Duration(min(seconds, math.MaxInt64/int64(time.Second))) * time.Second
 	}
 	if text, given := r.parsed.LastValue("signal"); given {
 		signal, err := parseSignal(text)
@@ -230,38 +232,6 @@ func (r *optionReader) readLimits() {
 		}
 		r.options.Signal = signal
 	}
-}
-
-// parseLimit parses a time in the form minutes, minutes:seconds or hours:minutes:seconds. After a number of days and
-// a dash, the form is hours, hours:minutes or hours:minutes:seconds.
-func parseLimit(text string) (time.Duration, error) {
-	days, clock, hasDays := strings.Cut(text, "-")
-	if !hasDays {
-		days, clock = "0", text
-	}
-	parts := strings.Split(clock, ":")
-	if len(parts) > 3 {
-		return 0, fmt.Errorf("%q is not a valid time", text)
-	}
-	units := []time.Duration{time.Minute, time.Second}
-	switch {
-	case hasDays:
-		units = []time.Duration{time.Hour, time.Minute, time.Second}
-	case len(parts) == 3:
-		units = []time.Duration{time.Hour, time.Minute, time.Second}
-	}
-	n, err := strconv.Atoi(days)
-	total := time.Duration(n) * 24 * time.Hour
-	for i, part := range parts {
-		if err == nil && i < len(units) {
-			n, err = strconv.Atoi(part)
-			total += time.Duration(n) * units[i]
-		}
-	}
-	if err != nil || total < 0 {
-		return 0, fmt.Errorf("%q is not a valid time", text)
-	}
-	return total, nil
 }
 
 // parseSignal parses a signal name or number, which may be followed by @ and the number of seconds before the time
