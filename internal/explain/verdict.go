@@ -105,9 +105,9 @@ func (v *Verdict) IsNeverPossible() bool {
 	case reason.BySize:
 		return true
 	case reason.ByLimit:
-		return v.Limit != nil && v.Limit.isBelowRequest()
+		return v.Limit != nil && v.Limit.IsBelowRequest()
 	case reason.ByCluster:
-		return v.Limit != nil && v.Limit.Cluster && v.Limit.isBelowRequest()
+		return v.Limit != nil && v.Limit.Cluster && v.Limit.IsBelowRequest()
 	}
 	return false
 }
@@ -147,8 +147,8 @@ type Limit struct {
 	Sharers []Sharer
 }
 
-// isBelowRequest reports whether a request exceeds the whole limit.
-func (l *Limit) isBelowRequest() bool { return cmp.Or(l.Least, l.Asked) > l.Limit+0.1 }
+// IsBelowRequest reports whether a request exceeds the whole limit.
+func (l *Limit) IsBelowRequest() bool { return cmp.Or(l.Least, l.Asked) > l.Limit+0.1 }
 
 // Sharer is a queue and its share of a resource.
 type Sharer struct {

@@ -29,7 +29,12 @@ func (e *Engine) explanationOf(s *cycle.Cycle, j *framework.Job, v explain.Verdi
 	if e.keepsOldExplanation(s, j, &v) {
 		return j.Status.Explanation, time.Time{}
 	}
-	defer func() { j.Reported.Explanation, j.Reported.Verdict, j.Reported.In = told, v, j.In }()
+	_, hasForecast := e.gangs.forecasts[j]
+	gainsForecast := hasForecast && j.Reported.LacksForecast
+	defer func() {
+		j.Reported.Explanation, j.Reported.Verdict, j.Reported.In = told, v, j.In
+		j.Reported.LacksForecast = !hasForecast && s.UsesReservations()
+	}()
 	if label, missing := v.Tally.MissingLabel(); missing {
 		v.Near = e.similar.findSimilar(s, label)
 	}
@@ -53,6 +58,7 @@ func (e *Engine) explanationOf(s *cycle.Cycle, j *framework.Job, v explain.Verdi
 	switch old := j.Status.Explanation; {
 	case equality.Semantic.DeepEqual(fresh, old):
 		return old, again
+	case gainsForecast && fresh.Estimate != old.Estimate: // write it now
 	case !explain.HaveSamePods(fresh, old):
 		if s.Now.Sub(j.StatusAt) < countsEvery {
 			return old, earlierTime(again, j.StatusAt.Add(countsEvery))
@@ -111,6 +117,8 @@ func (e *Engine) setEstimatedStart(s *cycle.Cycle, j *framework.Job, to *schedul
 		f = reservation.Hopeless
 	case !known && !s.Easy && s.Cluster.HasRunTimes():
 		f = reservation.Unlooked
+	case !known && s.UsesReservations():
+		f = s.ForecastOfNewGang(j)
 	case !known:
 		f = reservation.Unforeseen
 	}

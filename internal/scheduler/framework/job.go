@@ -102,11 +102,14 @@ type Parking struct {
 
 // Reporting holds what was reported about a gang.
 type Reporting struct {
-	// Reported holds the last reported explanation, with its verdict and queue.
+	// Reported holds the last reported explanation, with its verdict and queue. LacksForecast is true if the gang's
+	// start had not been forecast yet.
 	Reported struct {
 		Explanation *schedulingv1beta1.Explanation
 		Verdict     explain.Verdict
 		In          *queue.Queue
+
+		LacksForecast bool
 	}
 	// Since is the time from which the gang has been waiting for the current reason. SinceFor is that reason.
 	Since    time.Time

@@ -89,7 +89,7 @@ func (s *Planner) markCertain(out map[*framework.Job]Forecast) {
 
 // mayBeCertain reports whether the start of a gang may be certain if no other gang disturbs it.
 func (c *certainty) mayBeCertain(j *framework.Job, f Forecast) bool {
-	if !f.Known && f.Why != noLimits {
+	if !f.Known && f.Why != someLimits {
 		return false
 	}
 	return c.s.IsPredictable(j) && !c.becomesOverdue(j, f)

@@ -94,6 +94,14 @@ func (s *Planner) whyNoForecast(j *framework.Job) string {
 	return ""
 }
 
+// ForecastOfNewGang returns the forecast of a gang that began to wait after the last forecast.
+func (s *Planner) ForecastOfNewGang(j *framework.Job) Forecast {
+	if why := s.whyNoForecast(j); why != "" {
+		return Forecast{Why: why}
+	}
+	return Forecast{Why: notComputed}
+}
+
 // hasLostPromise reports whether resources that were promised to a gang are released in this cycle. Until the next
 // cycle, they still count as held by the gang.
 func hasLostPromise(j *framework.Job) bool {
@@ -152,16 +160,26 @@ func (f *forecaster) runForecast() {
 			}
 		}
 	}
-	why := noLimits
-	if f.look.next < len(f.look.endings) {
-		why = tooFar
-	}
 	for _, j := range f.jobs {
-		f.out[j] = Forecast{Why: why}
+		f.out[j] = Forecast{Why: f.whyNotFound(j)}
 	}
 	s.later = time.Time{}
 	f.look.Close()
 	s.Rules.Nodes, s.Reservations, s.turns = f.kept.rules, f.kept.reservations, f.kept.turns
+}
+
+// whyNotFound returns why no start was found for a gang.
+func (f *forecaster) whyNotFound(j *framework.Job) string {
+	v := &j.Verdict
+	switch {
+	case f.look.next < len(f.look.endings):
+		return tooFar
+	case v.Code == reason.OverDeserved && v.Limit != nil && v.Limit.IsBelowRequest(): // forecasts do not change shares
+		return aboveShare
+	case v.Code == reason.PodsLinger:
+		return notPlaceable + reason.Get(v.Code).Sentence
+	}
+	return someLimits
 }
 
 // giveTurns gives every gang its turn at the current time of the forecast. It reports whether any gang started.
