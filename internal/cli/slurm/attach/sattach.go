@@ -2,9 +2,8 @@ package attach
 
 import (
 	"context"
-	"errors"
 	"io"
-	"syscall"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -78,7 +77,7 @@ func (a *Allocation) followScript(ctx context.Context) error {
 	}
 	defer log.Close()
 	_, err = io.Copy(a.Factory.Streams.Out, log)
-	if err != nil && ctx.Err() != nil && !errors.Is(err, syscall.EPIPE) {
+	if err != nil && ctx.Err() != nil && !strings.Contains(err.Error(), "broken pipe") {
 		return ExitStatus(program.Interrupted)
 	}
 	return err
