@@ -42,7 +42,7 @@ var (
 type Option struct {
 	getopt.Option
 	Class Class
-	// Why is the reason for rejecting an option. For an ignored option, it may name a replacement.
+	// Why is the reason for rejecting an option.
 	Why string
 	// Env is the environment variable of the option, without the command's prefix.
 	Env string
@@ -115,8 +115,8 @@ func newFlag(long string, short byte, help string) getopt.Option {
 }
 
 // newIgnored and newRefused create options that are ignored and options that are rejected, respectively.
-func newIgnored(option getopt.Option, env, instead string) Option {
-	return Option{Option: option, Class: Ignored, Env: env, Why: instead}
+func newIgnored(option getopt.Option, env string) Option {
+	return Option{Option: option, Class: Ignored, Env: env}
 }
 
 func newRefused(option getopt.Option, env, why string) Option {

@@ -1,6 +1,12 @@
 package request
 
-import "github.com/vc-batch/vc/internal/slurm/getopt"
+import (
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/getopt/noeffect"
+)
 
 func newExactFlag(long, help string) getopt.Option {
 	return getopt.Option{Long: long, Help: help, Exact: true}
@@ -12,56 +18,23 @@ func restrictTo(on Command, o Option) Option {
 	return o
 }
 
+// ignoreAll returns options that are ignored by some commands.
+func ignoreAll(on Command, options []getopt.Option) []Option {
+	all := make([]Option, len(options))
+	for i, o := range options {
+		all[i] = Option{Option: o, Class: Ignored, Env: strings.TrimPrefix(strings.Join(o.Variables, ""), prefix[Srun]), On: on}
+	}
+	return all
+}
+
 // otherOptions lists Slurm's options that have no effect here, or that are not supported.
-var otherOptions = []Option{
-	// Placement of threads and memory inside a node, and other options without effect.
-	newIgnored(newRequired("distribution", 'm', "HOW", "Distribution of tasks over nodes and sockets"), "DISTRIBUTION", ""),
-	newIgnored(newRequired("extra-node-info", 'B', "S[:C[:T]]", "Sockets, cores and threads of nodes"), "EXTRA_NODE_INFO", ""),
-	newIgnored(newRequired("hint", 0, "HINT", "Hint about the program's use of memory and threads"), "HINT", ""),
-	newIgnored(newRequired("sockets-per-node", 0, "N", "Minimum sockets per node"), "SOCKETS_PER_NODE", ""),
-	newIgnored(newRequired("cores-per-socket", 0, "N", "Minimum cores per socket"), "CORES_PER_SOCKET", ""),
-	newIgnored(newRequired("threads-per-core", 0, "N", "Threads to use per core"), "THREADS_PER_CORE", ""),
-	newIgnored(newRequired("ntasks-per-core", 0, "N", "Tasks on each core"), "NTASKS_PER_CORE", ""),
-	newIgnored(newRequired("ntasks-per-socket", 0, "N", "Tasks on each socket"), "NTASKS_PER_SOCKET", ""),
-	newIgnored(newRequired("mem-bind", 0, "HOW", "Binding of tasks to memory"), "MEM_BIND", ""),
-	newIgnored(newRequired("cpu-freq", 0, "FREQ", "CPU frequency"), "CPU_FREQ_REQ", ""),
-	newIgnored(newRequired("core-spec", 'S', "N", "Cores reserved for the system"), "CORE_SPEC", ""),
-	newIgnored(newRequired("thread-spec", 0, "N", "Threads reserved for the system"), "THREAD_SPEC", ""),
-	newIgnored(newRequired("mincpus", 0, "N", "Minimum CPUs per node"), "MINCPUS", ""),
-	newIgnored(newFlag("contiguous", 0, "Contiguous nodes"), "CONTIGUOUS", ""),
-	newIgnored(newFlag("oversubscribe", 's', "Share allocated resources with other jobs"), "OVERSUBSCRIBE", ""),
-	newIgnored(newFlag("overcommit", 'O', "Run several tasks per CPU"), "OVERCOMMIT", ""),
-	newIgnored(newFlag("use-min-nodes", 0, "Prefer the smallest number of nodes"), "USE_MIN_NODES", ""),
-	newIgnored(newRequired("gpu-bind", 0, "HOW", "Binding of tasks to GPUs"), "GPU_BIND", ""),
-	newIgnored(newRequired("gpu-freq", 0, "FREQ", "GPU frequency"), "GPU_FREQ", ""),
-	newIgnored(newRequired("tres-bind", 0, "HOW", "Binding of tasks to resources"), "TRES_BIND", ""),
-	newIgnored(newRequired("gres-flags", 0, "HOW", "Selection of generic resources"), "GRES_FLAGS", ""),
-	newIgnored(newRequired("time-min", 0, "TIME", "Minimum acceptable time limit"), "TIME_MIN", ""),
-	newIgnored(newRequired("acctg-freq", 0, "SECONDS", "Sampling interval for resource usage"), "ACCTG_FREQ", ""),
-	newIgnored(newRequired("profile", 0, "WHAT", "Usage data to sample"), "PROFILE", ""),
-	newIgnored(newRequired("wait-all-nodes", 0, "0|1", "Wait until all nodes are ready (always enabled)"), "WAIT_ALL_NODES", ""),
-	newIgnored(newRequired("delay-boot", 0, "MINUTES", "Delay booting nodes"), "DELAY_BOOT", ""),
-	newIgnored(newRequired("power", 0, "FLAGS", "Power management"), "POWER", ""),
-	newIgnored(newOptional("get-user-env", 0, "TIMEOUT", "Load the login shell's startup files"), "GET_USER_ENV", ""),
-	newIgnored(newOptional("oom-kill-step", 0, "0|1", "End a step if one of its tasks runs out of memory (always enabled)"), "OOM_KILL_STEP", ""),
-	restrictTo(Srun, newIgnored(newRequired("cpu-bind", 0, "HOW", "Binding of tasks to CPUs"), "CPU_BIND", "")),
+var otherOptions = slices.Concat(ignoreAll(0, noeffect.Common), ignoreAll(Srun, noeffect.Srun), []Option{
 	restrictTo(Srun, newAlias("cpu_bind", "cpu-bind", getopt.Required)),
 	newAlias("mem_bind", "mem-bind", getopt.Required),
-	restrictTo(Srun, newIgnored(newRequired("accel-bind", 0, "HOW", "Binding of tasks to accelerators and networks"), "", "")),
-	restrictTo(Srun, newIgnored(newFlag("interactive", 0, "Start a step for an interactive shell"), "", "")),
-	restrictTo(Srun, newIgnored(newFlag("quit-on-interrupt", 0, "End the step on a single Ctrl-C"), "", "")),
-	newIgnored(newOptional("nice", 0, "N", "Priority adjustment: use --qos"), "NICE", ""),
-	restrictTo(Sbatch, newIgnored(newRequired("mem-update", 0, "SIZE", "Change the memory of a running job"), "", "")),
-	restrictTo(Salloc, newIgnored(newFlag("bell", 0, "Ring the terminal bell when the allocation is granted"), "BELL", "")),
-	restrictTo(Salloc, newIgnored(newFlag("no-bell", 0, "Do not ring the terminal bell"), "NO_BELL", "")),
-	restrictTo(Salloc, newIgnored(newOptional("kill-command", 'K', "SIGNAL", "Signal for the command when the allocation ends (always SIGTERM)"), "KILL_CMD", "")),
-	restrictTo(Srun, newIgnored(newFlag("disable-status", 'X', "Forward the first Ctrl-C without printing the status"), "DISABLE_STATUS", "")),
-	restrictTo(Srun, newIgnored(newRequired("msg-timeout", 0, "SECONDS", "Message timeout"), "MSG_TIMEOUT", "")),
-	restrictTo(Srun, newIgnored(newOptional("send-libs", 0, "yes|no", "Also send shared libraries with --bcast"), "SEND_LIBS", "")),
-	restrictTo(Srun, newIgnored(newRequired("slurmd-debug", 0, "LEVEL", "Log level of slurmd"), "SLURMD_DEBUG", "")),
-	restrictTo(Srun, newIgnored(newRequired("treewidth", 0, "N", "Fan-out of messages"), "TREE_WIDTH", "")),
-	restrictTo(Srun, newIgnored(newFlag("whole", 0, "Give each step all CPUs of its nodes"), "WHOLE", "")),
-	newIgnored(newOptional("propagate", 0, "LIMITS", "Propagate the shell's resource limits"), "PROPAGATE", ""),
+	restrictTo(Sbatch, newIgnored(newRequired("mem-update", 0, "SIZE", "Change the memory of a running job"), "")),
+	restrictTo(Salloc, newIgnored(newFlag("bell", 0, "Ring the terminal bell when the allocation is granted"), "BELL")),
+	restrictTo(Salloc, newIgnored(newFlag("no-bell", 0, "Do not ring the terminal bell"), "NO_BELL")),
+	restrictTo(Salloc, newIgnored(newOptional("kill-command", 'K', "SIGNAL", "Signal for the command when the allocation ends (always SIGTERM)"), "KILL_CMD")),
 	// Options that would change what runs, where it runs or what is guaranteed.
 	newRefused(newRequired("reservation", 0, "NAME", ""), "RESERVATION", "Volcano does not support advance reservations"),
 	newRefused(newRequired("deadline", 0, "TIME", ""), "DEADLINE", "jobs are not removed at a deadline; use --time and --begin"),
@@ -103,4 +76,4 @@ var otherOptions = []Option{
 	restrictTo(Srun, newRefused(newRequired("task-epilog", 0, "PROGRAM", ""), "TASK_EPILOG", "run the program after the command: srun sh -c 'COMMAND; PROGRAM'")),
 	restrictTo(Srun, newRefused(newFlag("preserve-env", 'E', ""), "PRESERVE_ENV", "use --nodes and --ntasks instead of environment variables")),
 	restrictTo(Srun, newRefused(newFlag("external-launcher", 0, ""), "EXTERNAL_LAUNCHER", "use srun or mpirun to start steps")),
-}
+})

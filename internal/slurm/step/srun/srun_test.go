@@ -74,8 +74,8 @@ func TestSteps(t *testing.T) {
 			"one() { srun -n1 --gpus=2 sh -c 'echo $CUDA_VISIBLE_DEVICES; echo >>begun; until [ $(wc -l <begun) = 2 ]; do sleep 0.01; done'; }; one & one & wait", 0, []string{"0,1", "2,3"}, nil},
 		"more accelerators than there are": {"srun -n1 --gpus=5 true", 1, nil,
 			[]string{"srun: error: Unable to create step for job 42: Invalid generic resource (gres) specification: each node of the job has 4 accelerators", "srun: hint: request at most this number of accelerators per node"}},
-		"what has no effect is reported with -v": {"srun -n1 --cpu-bind=cores --mem=1G --accel-bind=g true; srun -v -n1 --cpu_bind=cores --mem=1G -m cyclic true; srun -n1 --cpu-bind=none --mem=0 --exclusive -m block -p nlp true; srun -v -n1 --gres=nic:1 true", 0, nil,
-			[]string{"srun: warning: --cpu-bind=cores has no effect here", "srun: warning: --distribution=cyclic has no effect here", "srun: warning: --gres=nic:1 has no effect here", "srun: warning: --mem=1G has no effect here"}},
+		"what has no effect is reported with -v": {"srun -n1 --cpu-bind=cores --mem=1G --accel-bind=g true; srun -v -n1 --cpu_bind=cores --mem=1G -m cyclic true; srun -n1 --cpu-bind=none --mem=0 --exclusive -m block -p nlp true; srun -v -n1 --gres=nic:1 true; srun -n1 -X --whole --ntasks-per-socket=1 true; srun -v -n1 --whole true", 0, nil,
+			[]string{"srun: warning: --cpu-bind=cores has no effect here", "srun: warning: --distribution=cyclic has no effect here", "srun: warning: --gres=nic:1 has no effect here", "srun: warning: --mem=1G has no effect here", "srun: warning: --whole has no effect here"}},
 		"variables stand for options": {
 			"SLURM_LABELIO=1 srun -n2 echo a; SLURM_LABELIO=0 srun -n1 echo plain; SLURM_STDOUTMODE=none srun -n1 echo lost; echo in | SLURM_STDINMODE=none srun -n1 cat; SLURM_OVERCOMMIT=1 srun -n9 echo many | sort -u; " +
 				"echo old >f; SLURM_OPEN_MODE=append SLURM_STDOUTMODE=f srun -n1 echo new; cat f; SLURM_KILL_BAD_EXIT=1 srun -Q -n2 sh -c '[ $SLURM_PROCID = 0 ] && exit 3; sleep 60' || true", 0,

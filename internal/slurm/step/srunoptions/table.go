@@ -1,6 +1,11 @@
 package srunoptions
 
-import "github.com/vc-batch/vc/internal/slurm/getopt"
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/getopt/noeffect"
+)
 
 // Groups of options in the help text.
 const (
@@ -15,9 +20,9 @@ const (
 // always describes the step, and its environment variables set it. The variables of other options have no effect in a
 // step, for example because only the job or options determine the size of a step.
 //
-// The tables are separate because most of their common options have other texts and values for a step, and because
-// package request imports the API, which would make vc-step large.
-var Table = getopt.Table{
+// The tables share the options of package noeffect. Their other options are separate, because most of them have another
+// text or value for a step, and because package request imports the API, which would make vc-step large.
+var Table = *(&getopt.Table{
 	Program: "srun", Operands: "COMMAND [ARGS...]", Stop: true,
 	Options: []getopt.Option{
 		{Long: "nodes", Short: 'N', Arg: getopt.Required, Value: "N", Group: groupSize, Help: "Number of nodes", Variables: []string{"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}},
@@ -58,27 +63,25 @@ var Table = getopt.Table{
 		{Long: "gpus-per-task", Arg: getopt.Required, Value: "N", Group: groupSize, Help: "Accelerators per task", Variables: []string{"SLURM_GPUS_PER_TASK"}},
 		{Long: "gpus-per-node", Arg: getopt.Required, Value: "N", Group: groupSize, Help: "Accelerators per node", Variables: []string{"SLURM_GPUS_PER_NODE"}},
 		{Long: "gres", Arg: getopt.Required, Value: "LIST", Group: groupSize, Help: "Generic resources; gpu:n means --gpus-per-node=n", Variables: []string{"SLURM_GRES"}},
-		{Long: "gpu-bind", Arg: getopt.Required, Value: "TYPE", Group: groupNone, Variables: []string{"SLURM_GPU_BIND"}},
 		{Long: "mem", Arg: getopt.Required, Value: "SIZE", Group: groupNone, Help: "All steps share the pod's memory"},
 		{Long: "mem-per-cpu", Arg: getopt.Required, Value: "SIZE", Group: groupNone},
 		{Long: "mem-per-gpu", Arg: getopt.Required, Value: "SIZE", Group: groupNone},
-		{Long: "mem-bind", Arg: getopt.Required, Value: "TYPE", Group: groupNone, Variables: []string{"SLURM_MEM_BIND"}},
-		{Long: "cpu-bind", Arg: getopt.Required, Value: "TYPE", Group: groupNone, Variables: []string{"SLURM_CPU_BIND"}},
-		{Long: "accel-bind", Arg: getopt.Required, Value: "TYPE", Group: groupNone},
 		{Long: "cpu_bind", Arg: getopt.Required, Value: "TYPE", Hidden: true, Alias: "cpu-bind"},
 		{Long: "mem_bind", Arg: getopt.Required, Value: "TYPE", Hidden: true, Alias: "mem-bind"},
 		{Long: "tasks-per-node", Arg: getopt.Required, Value: "N", Hidden: true, Alias: "ntasks-per-node"},
-		{Long: "cpu-freq", Arg: getopt.Required, Value: "FREQ", Group: groupNone, Variables: []string{"SLURM_CPU_FREQ_REQ"}},
-		{Long: "distribution", Short: 'm', Arg: getopt.Required, Value: "HOW", Group: groupNone, Variables: []string{"SLURM_DISTRIBUTION"}},
-		{Long: "hint", Arg: getopt.Required, Value: "TYPE", Group: groupNone, Variables: []string{"SLURM_HINT"}},
-		{Long: "threads-per-core", Arg: getopt.Required, Value: "N", Group: groupNone, Variables: []string{"SLURM_THREADS_PER_CORE"}},
 		{Long: "partition", Short: 'p', Arg: getopt.Required, Value: "NAME", Group: groupNone, Help: "A step runs in the partition of its job"},
 		{Long: "account", Short: 'A', Arg: getopt.Required, Value: "NAME", Group: groupNone},
 		{Long: "no-kill", Short: 'k', Arg: getopt.Optional, Value: "off", Group: groupNone},
-		{Long: "acctg-freq", Arg: getopt.Required, Value: "SPEC", Group: groupNone, Variables: []string{"SLURM_ACCTG_FREQ"}},
-		{Long: "profile", Arg: getopt.Required, Value: "SPEC", Group: groupNone, Variables: []string{"SLURM_PROFILE"}},
-		{Long: "propagate", Arg: getopt.Optional, Value: "LIMITS", Group: groupNone},
 	},
+}).WithMissing(ignoredOptions()...)
+
+// ignoredOptions returns the options that are ignored inside and outside of jobs.
+func ignoredOptions() []getopt.Option {
+	all := slices.Concat(noeffect.Common, noeffect.Srun)
+	for i := range all {
+		all[i].Group = groupNone
+	}
+	return all
 }
 
 // fine maps options without effect to the values for which steps behave as requested anyway.
