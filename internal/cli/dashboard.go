@@ -15,6 +15,8 @@ type DashboardOptions struct {
 	Theme string
 	// SlurmWords shows Slurm's names of states and reasons.
 	SlurmWords bool
+	// Compact shows text without boxes, bars and maps, for narrow terminals and screen readers.
+	Compact bool
 	// Demo shows a made-up cluster instead of a real one.
 	Demo bool
 }

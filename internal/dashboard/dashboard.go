@@ -136,7 +136,13 @@ func showCluster(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, pr
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { watches.Run(ctx) })
-	running.Go(func() { usage.Run(ctx, watches.SetUsage) })
+	running.Go(func() {
+		select {
+		case <-ctx.Done():
+		case <-watches.Loaded(): // so that the lists, which are needed first, arrive as fast as possible
+			usage.Run(ctx, watches.SetUsage)
+		}
+	})
 	defer func() { stop(); running.Wait() }()
 	next, err = tui.Run(ctx, how, tui.World{
 		In: f.Streams.In, Out: f.Streams.Out, Err: f.Streams.Err, Env: os.Environ(), Source: watches, Logs: lines, Now: f.Now, Colors: requestedColors(f),
@@ -146,7 +152,7 @@ func showCluster(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, pr
 
 func newSettings(f *cli.Factory, o cli.DashboardOptions, preferences tui.Preferences, own string) tui.Settings {
 	s := tui.Settings{
-		Specs: screens.AllScreenSpecs(), Theme: o.Theme, Colors: theme.TrueColor, ASCII: o.ASCII, Namespace: o.Namespace, Own: own, User: f.Streams.FindUserName(), ReadOnly: o.ReadOnly, Program: f.Program,
+		Specs: screens.AllScreenSpecs(), Theme: o.Theme, Colors: theme.TrueColor, ASCII: o.ASCII, Compact: o.Compact, Namespace: o.Namespace, Own: own, User: f.Streams.FindUserName(), ReadOnly: o.ReadOnly, Program: f.Program,
 		Preferences: preferences, RunCommand: runShellCommand,
 	}
 	if c := requestedColors(f); c != nil {

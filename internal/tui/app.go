@@ -33,6 +33,8 @@ type Settings struct {
 	Theme  string
 	Colors theme.Colors
 	ASCII  bool
+	// Compact starts the dashboard in compact mode; the Preferences can also choose it.
+	Compact bool
 	// Namespace is the namespace to show at the start; "" means all. Own is the kubeconfig's namespace, which the key
 	// "0" selects.
 	Namespace, Own string
@@ -70,6 +72,7 @@ type App struct {
 	colors    theme.Colors
 	mono      bool // the user disabled colours, regardless of what the terminal supports
 	ascii     bool
+	width     int // columns of the terminal
 	light     bool
 	own       string
 	contexts  []string
@@ -113,7 +116,7 @@ func New(s Settings) (*App, error) {
 		return nil, fmt.Errorf("the dashboard has no screens")
 	}
 	a.ctx = screenapi.Context{
-		Snap: snapshot.EmptySnapshot(s.Now), History: &history.History{}, Now: s.Now, Namespace: s.Namespace, Words: s.Words, User: s.User, ReadOnly: s.ReadOnly, Program: s.Program, Actions: s.Actions,
+		Snap: snapshot.EmptySnapshot(s.Now), History: &history.History{}, Now: s.Now, Namespace: s.Namespace, Words: s.Words, Compact: s.Compact || s.Preferences.Compact, User: s.User, ReadOnly: s.ReadOnly, Program: s.Program, Actions: s.Actions,
 	}
 	if err := a.applyPreferences(&s.Preferences); err != nil {
 		return nil, err
@@ -133,15 +136,41 @@ func (a *App) setTheme(name string) error {
 		resolved = "light"
 	}
 	if own, ok := a.prefs.Themes[name]; ok {
-		a.themeName, a.ctx.Theme = name, own.New(name, a.colors, a.ascii)
+		a.useTheme(name, own.New(name, a.colors, a.ascii))
 		return nil
 	}
 	look, err := theme.New(resolved, a.colors, a.ascii)
 	if err != nil {
 		return fmt.Errorf("unknown theme %q; themes: %s", name, strings.Join(a.prefs.ThemeNames(), ", "))
 	}
-	a.themeName, a.ctx.Theme = name, look
+	a.useTheme(name, look)
 	return nil
+}
+
+// useTheme sets the theme. In compact mode, it does not draw lines and bars.
+func (a *App) useTheme(name string, look *theme.Theme) {
+	if a.ctx.Compact {
+		look = look.WithoutDrawings()
+	}
+	a.themeName, a.ctx.Theme = name, look
+}
+
+// compactWidth is the largest width of the layout in compact mode. It is that of a narrow terminal, which has no boxes.
+const compactWidth = 99
+
+// setCompact switches compact mode on or off.
+func (a *App) setCompact(compact bool) {
+	a.ctx.Compact = compact
+	a.setLayoutWidth()
+	_ = a.setTheme(a.themeName)
+}
+
+// setLayoutWidth sets the width on which layouts depend.
+func (a *App) setLayoutWidth() {
+	a.ctx.W = a.width
+	if a.ctx.Compact {
+		a.ctx.W = min(a.width, compactWidth)
+	}
 }
 
 // SetColors sets the number of colours that the terminal supports.
@@ -208,7 +237,8 @@ func (a *App) sendEventToTop(event screenapi.Event) {
 
 // Resize sets the size of the terminal.
 func (a *App) Resize(w, h int) {
-	a.ctx.W, a.ctx.H = w, h
+	a.width, a.ctx.H = w, h
+	a.setLayoutWidth()
 	a.sendEventToTop(screenapi.Resize{})
 }
 

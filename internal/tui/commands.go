@@ -38,6 +38,7 @@ func (a *App) paletteCommands() []command {
 	if job := a.selectedJob(); job != nil {
 		all = append(all, command{name: "tree", also: []string{"xray"}, help: "show the job, its PodGroup, tasks and pods as a tree", do: a.applyLater(screenapi.Open{Screen: screenapi.Tree, Target: string(job.UID)})})
 	}
+	all = append(all, command{name: "compact", help: "switch between drawings and text without boxes, bars and maps", do: a.applyLater(screenapi.ToggleCompact{})})
 	for _, c := range []command{
 		{name: "job", takes: "ID or name", help: "open a job"},
 		{name: "queue", takes: "name", help: "show the jobs of a queue"},

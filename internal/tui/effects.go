@@ -37,6 +37,9 @@ func (a *App) applyOneEffect(effect screenapi.Effect, from screenapi.Screen) {
 	case screenapi.SetResource:
 		a.ctx.Resource = e.Resource
 		a.refreshAll()
+	case screenapi.ToggleCompact:
+		a.setCompact(!a.ctx.Compact)
+		a.refreshAll()
 	case screenapi.SetTheme:
 		if err := a.setTheme(e.Name); err != nil {
 			a.showNotice(screenapi.Notice{Text: err.Error(), Bad: true})

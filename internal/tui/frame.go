@@ -27,12 +27,12 @@ const staleFor = 5 * time.Second
 
 // isTooSmall reports whether the terminal is too small for a frame. It returns false if the size is not known yet.
 func (a *App) isTooSmall() bool {
-	isKnown := a.ctx.W > 0 || a.ctx.H > 0
-	return isKnown && (a.ctx.W < MinWidth || a.ctx.H < MinHeight)
+	isKnown := a.width > 0 || a.ctx.H > 0
+	return isKnown && (a.width < MinWidth || a.ctx.H < MinHeight)
 }
 
 // Draw draws the whole frame at the current size.
-func (a *App) Draw() canvas.Canvas { return a.drawOn(canvas.New(a.ctx.W, a.ctx.H, a.ascii)) }
+func (a *App) Draw() canvas.Canvas { return a.drawOn(canvas.New(a.width, a.ctx.H, a.ascii)) }
 
 // drawOn draws the frame on an empty canvas of the current size.
 func (a *App) drawOn(c canvas.Canvas) canvas.Canvas {
@@ -44,15 +44,17 @@ func (a *App) drawOn(c canvas.Canvas) canvas.Canvas {
 	a.drawTitleLine(c.Sub(0, 0, c.W, 1))
 	from := 2
 	a.drawTabRow(c)
-	if a.showsFilter() {
-		if c.H >= 30 {
-			a.drawFilterRow(c.Sub(0, 2, c.W, 1))
-			from++
-		} else {
-			a.drawFilterRow(c.Sub(c.W*2/5, 1, c.W-c.W*2/5, 1))
-		}
+	hasFilterRow := a.showsFilter() && c.H >= 30
+	if hasFilterRow {
+		from++
 	}
 	a.VisibleScreen().Draw(&a.ctx, c.Sub(0, from, c.W, c.H-from-1))
+	switch { // after the screen, so that the cursor is in the filter while the user types
+	case hasFilterRow:
+		a.drawFilterRow(c.Sub(0, 2, c.W, 1))
+	case a.showsFilter():
+		a.drawFilterRow(c.Sub(c.W*2/5, 1, c.W-c.W*2/5, 1))
+	}
 	a.drawFooter(c.Sub(0, c.H-1, c.W, 1))
 	if a.overlay != nil {
 		a.overlay.draw(a, c)
@@ -137,6 +139,12 @@ func (a *App) titlePathParts() []string {
 func (a *App) titleStatus() []piece {
 	link := a.describeLink()
 	pieces := []piece{{link, theme.Good}, {a.ctx.Now.Format(time.TimeOnly), theme.Plain}}
+	if a.ctx.Compact { // a screen reader would read the clock aloud
+		pieces = pieces[:1]
+		if a.ctx.Snap.Connection.Link == snapshot.LinkLive {
+			pieces[0].text = "live"
+		}
+	}
 	switch a.ctx.Snap.Connection.Link {
 	case snapshot.LinkLoading:
 		pieces[0].style = theme.Pending

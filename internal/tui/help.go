@@ -70,8 +70,12 @@ const wideHelp = 150
 
 func (h *help) draw(a *App, c canvas.Canvas) {
 	part := c.Sub(2, 2, c.W-4, c.H-3)
+	if a.ctx.Compact {
+		part = c.Sub(0, 2, c.W, c.H-3)
+	}
 	part.Clear(0, 0, part.W, part.H)
 	in := widget.DrawTitledBox(part, a.ctx.Theme, "Keys", "/ searches, esc closes")
+	in.SetCursor(0, 0)
 	lines := h.matchingLines(a)
 	list, foot := in.Cut(in.H - 1)
 	columns := 1

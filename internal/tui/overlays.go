@@ -50,12 +50,17 @@ func (l *line) draw(c canvas.Canvas, x, y, w int) {
 	if at < len(runes) {
 		under = string(runes[at])
 	}
+	part.SetCursor(end, 0)
 	part.Put(part.Put(end, 0, under, theme.Plain|canvas.Reverse), 0, string(runes[min(at+1, len(runes)):]), theme.Plain)
 }
 
-// drawDialog draws a box in the middle of the screen and returns its inside.
+// drawDialog draws a box in the middle of the screen and returns its inside. In compact mode, the box is as wide as the
+// screen.
 func drawDialog(a *App, c canvas.Canvas, title string, width, height int) canvas.Canvas {
 	w, h := min(width+4, c.W-2), min(height+2, c.H-2)
+	if a.ctx.Compact {
+		w = c.W // so that no line contains other text
+	}
 	x, y := (c.W-w)/2, (c.H-h)/2
 	box := c.Sub(x, y, w, h)
 	box.Clear(0, 0, box.W, box.H)
@@ -161,6 +166,7 @@ func drawQuestionBox(a *App, c canvas.Canvas, ask *screenapi.Ask, foot string, t
 		in.Fit(0, y, in.W, text, style)
 	}
 	in.Fit(0, in.H-1, in.W, foot, theme.Key)
+	in.SetCursor(0, 0)
 	if typed {
 		in.Put(0, in.H-2, "> ", theme.Key)
 		answer.draw(in, 2, in.H-2, in.W-2)
@@ -293,6 +299,7 @@ func (l *chooser) draw(a *App, c canvas.Canvas) {
 		in.Fit(2, y, in.W-2, tick+l.ask.Choices[i].Title, style)
 		if i == l.at {
 			in.PutRune(0, y, a.ctx.Theme.Glyphs.Select, theme.Key)
+			in.SetCursor(0, y)
 			in.Restyle(0, y, in.W, 1, func(s canvas.Style) canvas.Style { return s | canvas.Selected })
 		}
 	}

@@ -20,6 +20,8 @@ type Preferences struct {
 	Themes map[string]theme.Custom `yaml:"themes"`
 	// Slurm is true for Slurm's names of states and reasons.
 	Slurm bool `yaml:"slurm"`
+	// Compact is true for compact mode: text without boxes, bars and maps.
+	Compact bool `yaml:"compact"`
 	// Mouse is false to leave the mouse to the terminal, for example for selecting text. The default is true.
 	Mouse *bool `yaml:"mouse"`
 	// Columns and Sort arrange the table of a screen; see screenapi.Arrangement.

@@ -59,7 +59,7 @@ func Run(ctx context.Context, settings Settings, world World) (next string, err 
 	defer stop()
 	m := &model{app: app, world: world, ctx: ctx, dirty: true}
 	options := []tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithInput(world.In), tea.WithOutput(world.Out), tea.WithEnvironment(world.Env), tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
+		tea.WithContext(ctx), tea.WithInput(world.In), tea.WithOutput(world.Out), tea.WithEnvironment(world.Env), tea.WithoutSignalHandler(),
 	}
 	if world.Colors != nil {
 		options = append(options, tea.WithColorProfile(colorProfileOf(*world.Colors)))
@@ -70,10 +70,6 @@ func Run(ctx context.Context, settings Settings, world World) (next string, err 
 	}
 	return m.wanted, err
 }
-
-// framesPerSecond is how often the program checks for a new frame. It delays the effect of a key by 4 ms on average.
-// A check costs almost nothing if the frame is unchanged.
-const framesPerSecond = 120
 
 func colorProfileOf(colors theme.Colors) colorprofile.Profile {
 	switch colors {
@@ -124,7 +120,7 @@ type (
 
 // Init requests the first snapshot and starts the clock.
 func (m *model) Init() tea.Cmd {
-	return tea.Batch(m.nextSnapshot(), tickEverySecond(), tea.RequestBackgroundColor)
+	return tea.Batch(m.nextSnapshot(), m.nextTick(), tea.RequestBackgroundColor)
 }
 
 func (m *model) nextSnapshot() tea.Cmd {
@@ -137,8 +133,16 @@ func (m *model) nextSnapshot() tea.Cmd {
 	}
 }
 
-func tickEverySecond() tea.Cmd {
-	return tea.Tick(time.Second, func(at time.Time) tea.Msg { return tickMsg(at) })
+// compactTick is the time between two updates of times in compact mode, because a screen reader reads every change aloud.
+const compactTick = 10 * time.Second
+
+// nextTick waits until the times in the frame need an update.
+func (m *model) nextTick() tea.Cmd {
+	pause := time.Second
+	if m.app.ctx.Compact {
+		pause = compactTick
+	}
+	return tea.Tick(pause, func(at time.Time) tea.Msg { return tickMsg(at) })
 }
 
 // doubleClick is the time within which the second click of a double click must follow.
@@ -165,7 +169,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.BackgroundColorMsg:
 		m.app.SetBackground(msg.IsDark())
 	case tickMsg:
-		more = tickEverySecond()
+		more = m.nextTick()
 	case snapshotMsg:
 		m.app.SetSnapshot(msg.snap)
 		more = m.nextSnapshot()
@@ -208,7 +212,7 @@ func (m *model) handleWheel(mouse tea.Mouse) {
 // View draws the frame if anything has changed.
 func (m *model) View() tea.View {
 	if m.dirty {
-		m.frame = m.app.drawOn(m.frame.ReuseCells(m.app.ctx.W, m.app.ctx.H, m.app.ascii))
+		m.frame = m.app.drawOn(m.frame.ReuseCells(m.app.width, m.app.ctx.H, m.app.ascii))
 		m.content = m.frame.StyledText(m.app.ctx.Theme.Open)
 		m.dirty = false
 	}
@@ -216,6 +220,9 @@ func (m *model) View() tea.View {
 	view.AltScreen = true
 	if m.app.prefs.UsesMouse() {
 		view.MouseMode = tea.MouseModeCellMotion
+	}
+	if x, y, ok := m.frame.Cursor(); ok && m.app.ctx.Compact {
+		view.Cursor = tea.NewCursor(x, y)
 	}
 	view.WindowTitle = m.app.ctx.Program + " top " + cmp.Or(m.app.ctx.Snap.Cluster, "")
 	return view

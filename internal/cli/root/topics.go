@@ -126,6 +126,7 @@ func addTopics(root *cobra.Command) {
 		dashboard:             settings of vcctl top:
 		  theme: light         unless --theme is given
 		  slurm: true          Slurm's names of states and reasons, like --slurm
+		  compact: true        no boxes, bars and maps, like --compact
 		  mouse: false         leave the mouse to the terminal
 		  columns:             columns of jobs, queues, nodes and events, in this
 		    jobs: [jobid, name, "TEAM:.metadata.labels.team"]

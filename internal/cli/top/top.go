@@ -64,6 +64,9 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 			# With Slurm's state names
 			vcctl top --slurm
 
+			# For a screen reader: no boxes, bars or maps, and the cursor is on the selected row
+			vcctl top --compact
+
 			# Try the dashboard without a cluster
 			vcctl top --demo
 
@@ -91,6 +94,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 	flags.BoolVar(&o.dashboard.ReadOnly, "readonly", false, "Disable the keys that make changes")
 	flags.BoolVar(&o.dashboard.SlurmWords, "slurm", false, "Show Slurm's state and reason names, such as PD (Resources)")
 	flags.BoolVar(&o.dashboard.Demo, "demo", false, "Show a made-up cluster, to try the dashboard")
+	flags.BoolVar(&o.dashboard.Compact, "compact", false, "Show text without boxes, bars and maps, for narrow terminals and screen readers")
 	flags.BoolVar(&o.dashboard.ASCII, "ascii", false, "Use only ASCII characters (default if the locale is not UTF-8)")
 	flags.StringVar(&o.dashboard.Theme, "theme", "", "Colours: "+strings.Join(themes, ", ")+", or a custom theme (default: from the settings file, or auto)")
 	_ = cmd.RegisterFlagCompletionFunc("theme", cli.CompleteValues(themes...))
@@ -99,7 +103,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 
 // runOnce prints the output once. It rejects flags that apply only to the dashboard.
 func (o *options) runOnce(cmd *cobra.Command, run func(context.Context, *options) error) error {
-	for _, name := range []string{"readonly", "ascii", "theme", "demo", "slurm"} {
+	for _, name := range []string{"readonly", "ascii", "theme", "demo", "slurm", "compact"} {
 		if cmd.Flags().Changed(name) {
 			return usererror.Errorf("remove one of these options", "--%s and --once cannot be combined: --%s applies only to the dashboard", name, name)
 		}

@@ -48,6 +48,9 @@ type grid struct {
 	w, h  int
 	cells []Cell
 	ascii bool
+	// cursor is the cell of the terminal's cursor, if hasCursor is true.
+	cursor    struct{ x, y int }
+	hasCursor bool
 }
 
 // New returns an empty canvas. Negative sizes count as zero. If ascii is set, every rune outside ASCII is drawn as
@@ -65,6 +68,7 @@ func (c Canvas) ReuseCells(w, h int, ascii bool) Canvas {
 		return New(w, h, ascii)
 	}
 	clear(c.grid.cells)
+	c.grid.hasCursor = false
 	return Canvas{W: w, H: h, grid: c.grid}
 }
 
@@ -90,6 +94,21 @@ func (c Canvas) ContainsCell(gridX, gridY int) (x, y int, ok bool) {
 func (c Canvas) containsPoint(x, y int) bool {
 	inColumn := 0 <= x && x < c.W
 	return inColumn && 0 <= y && y < c.H
+}
+
+// SetCursor places the terminal's cursor on a cell, unless the cell is outside of the canvas. The last call counts.
+func (c Canvas) SetCursor(x, y int) {
+	if c.containsPoint(x, y) {
+		c.grid.cursor.x, c.grid.cursor.y, c.grid.hasCursor = c.x0+x, c.y0+y, true
+	}
+}
+
+// Cursor returns the cell of the terminal's cursor in the grid; ok is false if none was set.
+func (c Canvas) Cursor() (gridX, gridY int, ok bool) {
+	if c.grid == nil {
+		return 0, 0, false
+	}
+	return c.grid.cursor.x, c.grid.cursor.y, c.grid.hasCursor
 }
 
 // At returns the cell at x, y. Outside the canvas, it returns a blank cell.

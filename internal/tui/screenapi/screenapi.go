@@ -102,6 +102,9 @@ type Context struct {
 	// W and H are the size of the whole terminal. Column widths depend on W, so that they are the same on all
 	// screens. The canvas has the size of the part to draw.
 	W, H int
+	// Compact is true for text without boxes, bars and maps, for screen readers. W is then less than 100, so that the
+	// layout is that of a narrow terminal.
+	Compact bool
 	// Namespace is the namespace whose jobs are shown; if empty, the jobs of all namespaces are shown.
 	Namespace string
 	// Mine shows only the jobs of User.
@@ -312,6 +315,9 @@ type SetNamespace struct{ Namespace string }
 // SetResource sets the resource that heat maps and bars show.
 type SetResource struct{ Resource string }
 
+// ToggleCompact switches between drawings and compact text.
+type ToggleCompact struct{}
+
 // SetTheme sets the theme.
 type SetTheme struct{ Name string }
 
@@ -360,6 +366,7 @@ func (SetMine) effect()        {}
 func (SetNamespace) effect()   {}
 func (SetResource) effect()    {}
 func (SetTheme) effect()       {}
+func (ToggleCompact) effect()  {}
 func (Choose) effect()         {}
 func (SwitchContext) effect()  {}
 func (Redraw) effect()         {}

@@ -21,6 +21,15 @@ type Glyphs struct {
 	Branch, LastBranch, Trunk string
 }
 
+// withoutDrawings returns glyphs with blanks instead of lines and without bars, for screen readers. Runes that are zero are
+// not drawn.
+func (g Glyphs) withoutDrawings() Glyphs {
+	return Glyphs{
+		ASCII: g.ASCII, TopLeft: ' ', TopRight: ' ', BottomRight: ' ', BottomLeft: ' ', Horizontal: ' ', Vertical: ' ',
+		Select: '>', Mark: '*', More: ' ', Ascending: '^', Descending: 'v', Branch: "   ", LastBranch: "   ", Trunk: "   ", Spark: []rune{0},
+	}
+}
+
 func newGlyphs(ascii bool) Glyphs {
 	if ascii {
 		return Glyphs{

@@ -68,6 +68,13 @@ func New(name string, colors Colors, ascii bool) (*Theme, error) {
 	return newTheme(name, palettes[name], colors, ascii), nil
 }
 
+// WithoutDrawings returns the same theme with blanks instead of lines, and without bars.
+func (t *Theme) WithoutDrawings() *Theme {
+	plain := *t
+	plain.Glyphs = t.Glyphs.withoutDrawings()
+	return &plain
+}
+
 func newTheme(name string, palette palette, colors Colors, ascii bool) *Theme {
 	t := &Theme{Name: name, Glyphs: newGlyphs(ascii), mono: name == "mono"}
 	for role := range t.open {

@@ -31,7 +31,7 @@ type BarMark struct {
 
 // Draw draws the bar into w cells at x, y.
 func (b Bar) Draw(c canvas.Canvas, x, y, w int, t *theme.Theme) {
-	if w <= 0 {
+	if w <= 0 || t.Glyphs.Full == 0 {
 		return
 	}
 	style := b.Style

@@ -35,6 +35,8 @@ type Column[R any] struct {
 	Empty func(R) bool
 	// Most is the width to which the column grows on terminals that have free width; it defaults to Width.
 	Most int
+	// Drawing is true for a bar, which compact mode does not show.
+	Drawing bool
 	// Descending makes the descending order the first one when sorting by the column.
 	Descending bool
 	// Letter is the key that sorts by the column, an uppercase letter, or "".
@@ -45,6 +47,9 @@ type Column[R any] struct {
 func (t *Table[R]) isColumnShown(ctx *screenapi.Context, column *Column[R]) bool {
 	if chosen, ok := t.chosen[column.Key]; ok {
 		return chosen
+	}
+	if column.Drawing && ctx.Compact {
+		return false
 	}
 	isTooWide := column.Below != 0 && ctx.W >= column.Below
 	return !column.Hidden && ctx.W >= column.From && !isTooWide && !t.isColumnEmpty(column)

@@ -137,6 +137,7 @@ func (t *Table[R]) drawTableRow(ctx *screenapi.Context, c canvas.Canvas, y int, 
 			x = 1
 		}
 		c.PutRune(x, y, ctx.Theme.Glyphs.Select, theme.Key)
+		c.SetCursor(x, y)
 		c.Restyle(0, y, c.W, 1, func(s canvas.Style) canvas.Style { return s | canvas.Selected })
 	}
 }

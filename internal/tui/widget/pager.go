@@ -90,6 +90,7 @@ func (p *Pager) LineCount() int { return len(p.text) }
 // Draw draws the text, starting at the first visible line. If there is no text, it draws empty.
 func (p *Pager) Draw(c canvas.Canvas, text []string, empty string) {
 	p.text, p.height, p.drawn = text, c.H, c
+	c.SetCursor(0, 0)
 	p.Move(0)
 	if len(text) == 0 {
 		c.Fit(0, 0, c.W, empty, theme.Dim)

@@ -33,7 +33,7 @@ func (e *Explain) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 		writeFacts(rest, e.told.Facts())
 		return
 	}
-	if c.H >= boxedH {
+	if c.H >= boxedH && !ctx.Compact {
 		e.drawInBoxes(ctx, rest, steps)
 		return
 	}

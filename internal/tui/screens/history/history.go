@@ -139,6 +139,10 @@ const scaleWidth = 9
 // Draw draws the charts below each other, with the time scale at the bottom.
 func (h *History) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	charts := h.charts(ctx)
+	if ctx.Compact {
+		drawInWords(ctx, c, charts)
+		return
+	}
 	upper, scale := c.Cut(c.H - 1)
 	for i := range charts {
 		var part canvas.Canvas
@@ -146,6 +150,21 @@ func (h *History) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 		drawOneChart(ctx, part, &charts[i])
 	}
 	drawTimeScale(ctx, scale)
+}
+
+// drawInWords describes the charts, because compact mode has no drawings.
+func drawInWords(ctx *screenapi.Context, c canvas.Canvas, charts []chart) {
+	y := 0
+	for i := range charts {
+		text := charts[i].title + ": " + missingReason(ctx)
+		if values := ctx.History.Values(charts[i].series, ctx.Now); len(values) > 0 {
+			text = charts[i].title + ": " + longNote(&charts[i], values)
+		}
+		for _, line := range render.WrapAtBlanks(text, c.W-2) {
+			c.Fit(1, y, c.W-2, line, theme.Plain)
+			y++
+		}
+	}
 }
 
 func drawOneChart(ctx *screenapi.Context, c canvas.Canvas, chart *chart) {

@@ -51,7 +51,7 @@ func (j *Job) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 		}
 		j.lines.Draw(rest.Sub(1, 0, rest.W-2, rest.H), text, empty)
 	default:
-		if c.W >= boxedW && c.H >= boxedH {
+		if ctx.W >= boxedW && c.H >= boxedH {
 			j.drawBoxes(ctx, c)
 		} else {
 			j.drawLines(ctx, c)

@@ -112,6 +112,9 @@ func (n *Nodes) drawUse(name func() corev1.ResourceName, cells int) func(*screen
 		if ctx.W < 100 && (cells > 8 || name() == corev1.ResourceMemory) {
 			bar = 6
 		}
+		if ctx.Compact {
+			bar = -1
+		}
 		if row.Unknown {
 			c.FitRight(bar+1, 0, c.W-bar-1, "?", theme.Dim)
 			return

@@ -26,6 +26,9 @@ const (
 
 // Draw draws the heat map, or the list of nodes with the pods on the node under the cursor.
 func (n *Nodes) Draw(ctx *screenapi.Context, c canvas.Canvas) {
+	if n.heat != nil && ctx.Compact {
+		n.leaveHeat()
+	}
 	if n.heat != nil {
 		n.drawHeat(ctx, c)
 		return

@@ -45,7 +45,7 @@ func keyBindings() []screenapi.Binding {
 			Guard: screenapi.GuardForScreen((*Nodes).actionRefusal), Do: screenapi.DoForScreen((*Nodes).toggleCordon)},
 		{Screen: name, Key: "D", Name: "drain", Help: "cordon the marked nodes and evict their pods; to confirm, type the node name or node count", Footer: 21, Writes: true,
 			Guard: screenapi.GuardForScreen((*Nodes).actionRefusal), Do: screenapi.DoForScreen((*Nodes).askToDrain)},
-		{Screen: name, Key: "H", Name: "heat map", Help: "show a full-screen map with one cell per node; press again for the list", Footer: 22, Do: screenapi.DoForScreen((*Nodes).enterHeat)},
+		{Screen: name, Key: "H", Name: "heat map", Help: "show a full-screen map with one cell per node; press again for the list", Footer: 22, Guard: noHeatReason, Do: screenapi.DoForScreen((*Nodes).enterHeat)},
 		{Screen: name, Key: "g", Name: "group", Help: "group nodes by HyperNode, rack or pool, or do not group", Footer: 23, Do: screenapi.DoForScreen((*Nodes).nextGroup)},
 		{Screen: name, Key: "m", Name: "metric", Help: "show the next resource, here and in the queue bars", Footer: 24,
 			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
@@ -311,4 +311,12 @@ func jobName(ctx *screenapi.Context, p *snapshot.Pod) string {
 		return job.Title
 	}
 	return p.Job
+}
+
+// noHeatReason returns the reason why there is no heat map, or "".
+func noHeatReason(ctx *screenapi.Context, _ screenapi.Screen) string {
+	if ctx.Compact {
+		return "compact mode has no heat map; to switch it off, type :compact"
+	}
+	return ""
 }

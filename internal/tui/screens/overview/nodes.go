@@ -127,6 +127,12 @@ func (o *Overview) nodeBlock(ctx *screenapi.Context, c canvas.Canvas) block {
 		b.draw = func(c canvas.Canvas) { o.drawMatrix(ctx, c) }
 		return b
 	}
+	if ctx.Compact {
+		o.tiles, o.heat.Groups, o.cellsOf = nil, nil, noderow.Flat
+		b.want, b.least = 2, 2
+		b.draw = func(c canvas.Canvas) { o.drawSumsNarrow(ctx, c, c.W) }
+		return b
+	}
 	// The heat map gets as many lines as its groups need, but at most a third of the screen.
 	groups := snapshot.CachedValue(ctx.Snap, memo("groups by "+resourceName(ctx)), func() []widget.HeatGroup {
 		return noderow.HeatGroups(ctx.Snap.Nodes, noderow.OfferedGroupings(ctx.Snap.Nodes)[0], resourceName(ctx))

@@ -29,7 +29,7 @@ func (o *Overview) queueBlock(ctx *screenapi.Context) block {
 			b.want = 0
 		}
 	}
-	if ctx.W < 80 {
+	if ctx.W < 80 || ctx.Compact {
 		b.short = fmt.Sprintf("QUEUES (%s)", resource)
 	}
 	if ctx.W < 100 {
@@ -81,9 +81,13 @@ func drawQueues(ctx *screenapi.Context, c canvas.Canvas, shown []*snapshot.Queue
 		if at.wide {
 			title = queuePathText(ctx.Snap, q)
 		}
-		c.Fit(at.name, y, at.from-at.name-1, title, theme.Plain)
 		n := queuerow.NumbersOfQueue(q, name)
-		queuerow.NewUsageBar(n, scale).Draw(c, at.from, y, at.to-at.from, ctx.Theme)
+		if ctx.Compact {
+			c.Fit(at.name, y, at.to-at.name-1, title, theme.Plain)
+		} else {
+			c.Fit(at.name, y, at.from-at.name-1, title, theme.Plain)
+			queuerow.NewUsageBar(n, scale).Draw(c, at.from, y, at.to-at.from, ctx.Theme)
+		}
 		drawColumns(c, y, at.to, at.wide, theme.Plain, queuerow.FormatAmount(name, n.Allocated), queuerow.FormatAmount(name, n.Deserved), queuerow.FormatAmount(name, n.Capability),
 			fmt.Sprint(q.Running), fmt.Sprint(q.Waiting), firstWaitTime(ctx, q), cmp.Or(string(q.State), "-"))
 	}

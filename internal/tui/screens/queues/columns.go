@@ -40,7 +40,7 @@ func (q *Queues) tableColumns() []column {
 			y, _ := queueNumbers(b.Queue, q.resource).DeservedShare()
 			return cmp.Compare(x, y)
 		}},
-		{Key: "BAR", Title: "", Width: 8, Flex: true, Draw: q.drawBar},
+		{Key: "BAR", Title: "", Width: 8, Flex: true, Draw: q.drawBar, Drawing: true},
 		amount("ALLOC", 7, 0, func(n queuerow.Numbers) int64 { return n.Allocated }),
 		amount("GUAR", 6, 100, func(n queuerow.Numbers) int64 { return n.Guarantee }),
 		amount("DESV", 6, 80, func(n queuerow.Numbers) int64 { return n.Deserved }),

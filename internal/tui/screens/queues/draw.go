@@ -47,8 +47,11 @@ func (q *Queues) updateScale(ctx *screenapi.Context) {
 		q.resource, q.serial, q.scale = name, ctx.Snap.Serial, queuerow.FullBarAmount(ctx.Snap, ctx.Snap.Queues, name)
 	}
 	for i := range q.table.Columns {
-		if column := &q.table.Columns[i]; column.Key == "BAR" {
+		switch column := &q.table.Columns[i]; column.Key {
+		case "BAR":
 			column.Title = queuerow.BarLegendText(ctx.Theme.Glyphs, ctx.W >= 100)
+		case "QUEUE":
+			column.Flex = ctx.Compact // there is no bar that takes the free width
 		}
 	}
 }
@@ -178,6 +181,9 @@ func (q *Queues) drawNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 	if y < c.H {
 		allocated, pending := q.valuesOverTime(ctx, r)
 		cells := max((c.W-34)/2, 4)
+		if ctx.Compact {
+			cells = 0
+		}
 		x := c.Put(1, y, "alloc ", theme.Dim)
 		x = widget.DrawSparkline(c, x, y, cells, allocated, theme.Running, ctx.Theme)
 		x = c.Put(x+1, y, formatAmount(q.resource, n.Allocated), theme.Plain)

@@ -23,7 +23,7 @@ func flowJob() *snapshot.Job {
 	}
 	return &snapshot.Job{
 		UID: "job", Namespace: "nlp", Name: "night-a", Object: object, Phase: batchv1alpha1.Running, State: "R", Queue: "default", Replicas: 4,
-		Group: &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{UID: "group", Namespace: "nlp", Name: "night-a-job"}, Spec: schedulingv1beta1.PodGroupSpec{MinMember: 4}},
+		Group:   &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{UID: "group", Namespace: "nlp", Name: "night-a-job"}, Spec: schedulingv1beta1.PodGroupSpec{MinMember: 4}},
 		Running: 1, Pods: []*snapshot.Pod{
 			{UID: "pod-0", Namespace: "nlp", Name: "night-a-worker-0", Task: "worker", Phase: corev1.PodRunning, State: "Running"},
 			{UID: "pod-1", Namespace: "nlp", Name: "night-a-worker-1", Task: "worker", Phase: corev1.PodFailed, State: "Error", Exited: true, ExitCode: 137, Message: "killed"},
