@@ -32,7 +32,7 @@ type world struct {
 	cluster *model.Cluster
 	view    overlay.Overlay
 	judge   equivalence.Judge
-	book    interpod.Book
+	book    interpod.PodCounts
 }
 
 // newWorld enables only the scores that depend on other pods. TestPoints and TestPreferences compare the other scores.

@@ -69,9 +69,6 @@ type hold struct {
 	here, gone int32
 }
 
-// Book is the former name of PodCounts.
-type Book = PodCounts
-
 // Open updates the counts from the model. The overlay must be up to date.
 func (pc *PodCounts) Open(c *model.Cluster, view *overlay.Overlay, judge *equivalence.Judge) {
 	pc.cluster, pc.view, pc.judge = c, view, judge
