@@ -3,16 +3,15 @@ package usagemetrics
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/api"
-	prometheusv1 "github.com/prometheus/client_golang/api/prometheus/v1"
-	"github.com/prometheus/common/model"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
@@ -35,7 +34,9 @@ const lastBusyInterval = 5 * time.Minute
 
 // gpuSource reads the use of GPUs from Prometheus.
 type gpuSource struct {
-	api      prometheusv1.API
+	// server is the URL of Prometheus.
+	server   string
+	client   *http.Client
 	lastBusy map[gpuKey]time.Time
 	readAt   time.Time // when lastBusy was read
 }
@@ -74,112 +75,159 @@ func serverAddress(config *rest.Config) string {
 	return server.String()
 }
 
+// newGPUSource returns a source for the Prometheus server at an address. cluster is the client of the API server, which is
+// used for a service.
 func newGPUSource(address string, config *rest.Config, cluster *http.Client) (*gpuSource, error) {
 	target, viaServer, err := ParseAddress(address, serverAddress(config))
 	if err != nil {
 		return nil, err
 	}
-	client := &http.Client{Timeout: requestTimeout}
-	if viaServer {
-		client = &http.Client{Timeout: requestTimeout, Transport: rejectPosts{cluster.Transport}}
+	client := cluster
+	if !viaServer {
+		client = &http.Client{Timeout: requestTimeout}
 	}
-	connection, err := api.NewClient(api.Config{Address: target, Client: client})
-	if err != nil {
-		return nil, err
-	}
-	return &gpuSource{api: prometheusv1.NewAPI(connection)}, nil
+	return &gpuSource{server: target, client: client}, nil
 }
 
-// rejectPosts makes the Prometheus library send queries with GET: it does so after the response 405 to a POST. The API
-// server allows a POST through its proxy only to users who may create services/proxy, and a GET to all who may get them.
-type rejectPosts struct{ next http.RoundTripper }
-
-// RoundTrip sends a request unless it is a POST.
-func (r rejectPosts) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.Method == http.MethodPost {
-		return &http.Response{StatusCode: http.StatusMethodNotAllowed, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: http.NoBody, Request: request}, nil
-	}
-	return r.next.RoundTrip(request)
-}
-
-// addTo adds the use of GPUs to usage.
+// addTo adds the use of all GPUs to that of their nodes and pods.
 func (s *gpuSource) addTo(ctx context.Context, usage *snapshot.Usage) error {
-	utilization, err := s.query(ctx, utilizationQuery)
-	if err != nil {
-		return err
-	}
-	memory, err := s.query(ctx, memoryQuery)
-	if err != nil {
-		return err
-	}
 	if time.Since(s.readAt) >= lastBusyInterval {
 		if err := s.readLastBusy(ctx); err != nil {
 			return err
 		}
 	}
-	addGPUs(usage, utilization, memory, s.lastBusy)
-	return nil
-}
-
-func (s *gpuSource) readLastBusy(ctx context.Context) error {
-	times, err := s.query(ctx, lastBusyQuery)
+	err := s.query(ctx, utilizationQuery, func(key gpuKey, percent float64) {
+		if isPlausible := percent >= 0 && percent <= 100; isPlausible {
+			usage.HasGPU = true
+			addGPU(usage, key, &snapshot.MeasuredGPU{Count: 1, Percent: percent, LastBusy: s.lastBusy[key]})
+		}
+	})
 	if err != nil {
 		return err
 	}
-	s.lastBusy, s.readAt = make(map[gpuKey]time.Time, len(times)), time.Now()
-	for _, sample := range times {
-		s.lastBusy[gpuKeyOf(sample.Metric)] = time.Unix(int64(sample.Value), 0)
+	return s.query(ctx, memoryQuery, func(key gpuKey, mebibytes float64) {
+		addGPU(usage, key, &snapshot.MeasuredGPU{MemoryBytes: int64(mebibytes) << 20})
+	})
+}
+
+// addGPU adds a measurement to the node and the pod of a GPU. It ignores memory in use by a GPU without utilization.
+func addGPU(usage *snapshot.Usage, key gpuKey, measured *snapshot.MeasuredGPU) {
+	isMemoryOnly := measured.Count == 0
+	node, pod := usage.Nodes[key.node], usage.Pods[key.pod]
+	if !isMemoryOnly || node.GPU != nil {
+		usage.Nodes[key.node] = node.Add(snapshot.Measured{GPU: measured})
+	}
+	if key.pod.Name != "" && (!isMemoryOnly || pod.GPU != nil) {
+		usage.Pods[key.pod] = pod.Add(snapshot.Measured{GPU: measured})
+	}
+}
+
+// readLastBusy reads when each GPU was last busy.
+func (s *gpuSource) readLastBusy(ctx context.Context) error {
+	lastBusy := map[gpuKey]time.Time{}
+	if err := s.query(ctx, lastBusyQuery, func(key gpuKey, seconds float64) { lastBusy[key] = time.Unix(int64(seconds), 0) }); err != nil {
+		return err
+	}
+	s.lastBusy, s.readAt = lastBusy, time.Now()
+	return nil
+}
+
+// prometheusResponse holds the fields of a response that precede or replace the result.
+type prometheusResponse struct{ status, errorType, problem, resultType string }
+
+// query sends a query, whose result must be a vector, and passes each value to add. The result is decoded value by value,
+// because a cluster can have tens of thousands of GPUs.
+func (s *gpuSource) query(ctx context.Context, query string, add func(gpuKey, float64)) error {
+	address := s.server + "/api/v1/query?" + url.Values{"query": {query}}.Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return fmt.Errorf("prometheus: %w", err)
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return fmt.Errorf("prometheus: %w", err)
+	}
+	defer response.Body.Close() //nolint:errcheck // it was read
+	var r prometheusResponse
+	decoder := json.NewDecoder(response.Body)
+	err = r.decode(decoder, func(sample *gpuSample) {
+		if !sample.Value.isMissing {
+			add(sample.Metric.key(), sample.Value.number)
+		}
+	})
+	switch {
+	case r.problem != "":
+		return fmt.Errorf("prometheus: %s: %s", r.errorType, r.problem)
+	case response.StatusCode != http.StatusOK:
+		return fmt.Errorf("prometheus: %s", response.Status)
+	case r.resultType != "" && r.resultType != "vector":
+		return fmt.Errorf("prometheus: the result of %s is a %s, not a vector", query, r.resultType)
+	case err != nil:
+		return fmt.Errorf("prometheus: %w", err)
 	}
 	return nil
 }
 
-// query sends an instant query, whose result must be one value for each series.
-func (s *gpuSource) query(ctx context.Context, query string) (model.Vector, error) {
-	value, _, err := s.api.Query(ctx, query, time.Time{})
-	if err != nil {
-		return nil, fmt.Errorf("prometheus: %w", err)
-	}
-	vector, isVector := value.(model.Vector)
-	if !isVector {
-		return nil, fmt.Errorf("prometheus: the result of %s is a %s, not a vector", query, value.Type())
-	}
-	return vector, nil
+// decode decodes a response. It decodes the result only if it is a vector.
+func (r *prometheusResponse) decode(decoder *json.Decoder, add func(*gpuSample)) error {
+	into := func(text *string) func() error { return func() error { return decoder.Decode(text) } }
+	return decodeFields(decoder, map[string]func() error{
+		"status": into(&r.status), "errorType": into(&r.errorType), "error": into(&r.problem),
+		"data": func() error {
+			return decodeFields(decoder, map[string]func() error{
+				"resultType": into(&r.resultType),
+				"result": func() error {
+					if r.resultType != "vector" {
+						return decoder.Decode(new(json.RawMessage))
+					}
+					return decodeArray(decoder, add)
+				},
+			})
+		},
+	})
 }
 
-// addGPUs adds each GPU to its node and its pod.
-func addGPUs(usage *snapshot.Usage, utilization, memory model.Vector, lastBusy map[gpuKey]time.Time) {
-	memoryBytes := make(map[gpuKey]int64, len(memory))
-	for _, sample := range memory {
-		memoryBytes[gpuKeyOf(sample.Metric)] = int64(sample.Value) << 20
-	}
-	for _, sample := range utilization {
-		key := gpuKeyOf(sample.Metric)
-		percent := float64(sample.Value)
-		isPlausible := percent >= 0 && percent <= 100
-		if !isPlausible {
-			continue
-		}
-		one := snapshot.Measured{GPU: &snapshot.MeasuredGPU{Count: 1, Percent: percent, MemoryBytes: memoryBytes[key], LastBusy: lastBusy[key]}}
-		usage.HasGPU = true
-		usage.Nodes[key.node] = usage.Nodes[key.node].Add(one)
-		if key.pod.Name != "" {
-			usage.Pods[key.pod] = usage.Pods[key.pod].Add(one)
-		}
+// gpuSample is one value of a vector.
+type gpuSample struct {
+	Metric gpuLabels   `json:"metric"`
+	Value  sampleValue `json:"value"`
+}
+
+// gpuLabels holds the labels that identify a GPU. If Prometheus has labels of its own for the exporter's pod, it renames
+// those of the exporter to exported_….
+type gpuLabels struct {
+	Hostname          string `json:"Hostname"`
+	Node              string `json:"node"`
+	KubernetesNode    string `json:"kubernetes_node"`
+	UUID              string `json:"UUID"`
+	GPU               string `json:"gpu"`
+	ExportedNamespace string `json:"exported_namespace"`
+	Namespace         string `json:"namespace"`
+	ExportedPod       string `json:"exported_pod"`
+	Pod               string `json:"pod"`
+}
+
+// key returns the GPU and its pod.
+func (l *gpuLabels) key() gpuKey {
+	return gpuKey{
+		node: shareText(cmp.Or(l.Hostname, l.Node, l.KubernetesNode)), gpu: shareText(cmp.Or(l.UUID, l.GPU)),
+		pod: types.NamespacedName{Namespace: shareText(cmp.Or(l.ExportedNamespace, l.Namespace)), Name: shareText(cmp.Or(l.ExportedPod, l.Pod))},
 	}
 }
 
-// gpuKeyOf returns the GPU and the pod of a series. Prometheus renames the exporter's labels to exported_pod and
-// exported_namespace if the target has labels with these names, which is the default in Kubernetes.
-func gpuKeyOf(labels model.Metric) gpuKey {
-	first := func(names ...model.LabelName) string {
-		for _, name := range names {
-			if value := string(labels[name]); value != "" {
-				return value
-			}
-		}
-		return ""
+// sampleValue is the number in [TIME, "NUMBER"].
+type sampleValue struct {
+	number    float64
+	isMissing bool
+}
+
+// UnmarshalJSON parses the text of a value. NaN is missing.
+func (v *sampleValue) UnmarshalJSON(text []byte) error {
+	parts := strings.Split(string(text), `"`)
+	if len(parts) != 3 {
+		return fmt.Errorf("the value %s is not a pair of a time and a number", text)
 	}
-	key := gpuKey{node: first("Hostname", "node", "kubernetes_node"), gpu: first("UUID", "gpu")}
-	key.pod = types.NamespacedName{Namespace: first("exported_namespace", "namespace"), Name: first("exported_pod", "pod")}
-	return key
+	number, err := strconv.ParseFloat(parts[1], 64)
+	v.number, v.isMissing = number, number != number
+	return err
 }

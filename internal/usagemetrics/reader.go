@@ -91,7 +91,19 @@ func (r *Reader) Read(ctx context.Context) *snapshot.Usage {
 		return usage
 	}
 	if err := r.gpus.addTo(ctx, usage); err != nil && ctx.Err() == nil {
+		removeGPUs(usage)
 		usage.Problem = fmt.Sprintf("GPU usage is unknown: %v", err)
 	}
 	return usage
+}
+
+// removeGPUs removes all measurements of GPUs, because some of them would give wrong sums.
+func removeGPUs(usage *snapshot.Usage) {
+	usage.HasGPU = false
+	for name, node := range usage.Nodes {
+		usage.Nodes[name] = snapshot.Measured{Core: node.Core}
+	}
+	for name, pod := range usage.Pods {
+		usage.Pods[name] = snapshot.Measured{Core: pod.Core}
+	}
 }

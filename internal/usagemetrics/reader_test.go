@@ -139,11 +139,16 @@ func TestAFailureOfPrometheusIsAProblemAndLeavesTheRest(t *testing.T) {
 		"forbidden": {"", "403"},
 		"a scalar":  {`{"status":"success","data":{"resultType":"scalar","result":[1,"1"]}}`, "not a vector"},
 		"an error":  {`{"status":"error","errorType":"bad_data","error":"no such thing"}`, "no such thing"},
+		"cut off":   {`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"Hostname":"n1","gpu":"0","pod":"p"},"value":[1,"42"]},{"met`, "EOF"},
+		"no number": {`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"Hostname":"n1","gpu":"0"},"value":[1,2]}]}}`, "not a pair"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			config, _ := startServer(t, map[string]string{metricsPath + "/nodes": nodeList, metricsPath + "/pods": podList, query: tc.response})
 			usage := readOnce(t, Options{Config: config, Prometheus: "monitoring/prometheus:9090"})
+			if usage.Nodes["n1"].GPU != nil {
+				t.Errorf("part of the GPUs is measured: %+v", usage.Nodes["n1"].GPU)
+			}
 			if !strings.Contains(usage.Problem, tc.problem) || !usage.HasCore || usage.HasGPU {
 				t.Errorf("problem %q, want one with %q; core %v, GPU %v", usage.Problem, tc.problem, usage.HasCore, usage.HasGPU)
 			}

@@ -3,6 +3,7 @@ package bench
 import (
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -259,15 +261,60 @@ func changing(server *watchserver.Server, c watchserver.Cluster) (stop func()) {
 	return func() { close(end); <-ended }
 }
 
+// changingVisibly changes as much as changing, but only the first jobs by name and their pods: in each change, a job has
+// another number of running pods.
+func changingVisibly(server *watchserver.Server, c watchserver.Cluster) (stop func()) {
+	const visible = 50
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for round := 0; ; round++ {
+			select {
+			case <-end:
+				return
+			case <-tick.C:
+			}
+			for i := range 10 {
+				at := (round*10 + i) % visible
+				job := c.Job(at)
+				job.Status.Running = int32(round % c.Pods) //nolint:gosec // small
+				job.Status.Succeeded = int32(c.Pods) - job.Status.Running
+				server.Send("jobs", "MODIFIED", job)
+				for index := range c.Pods {
+					pod := c.Pod(at*c.Pods + index)
+					if index < round%c.Pods && pod.Spec.NodeName != "" {
+						pod.Status.Phase = corev1.PodSucceeded
+					}
+					server.Send("pods", "MODIFIED", pod)
+				}
+			}
+		}
+	}()
+	return func() { close(end); <-ended }
+}
+
 // dashboardProgram measures the whole program.
 func dashboardProgram(t *testing.T, c watchserver.Cluster) {
 	program := filepath.Join(t.TempDir(), "vcctl")
 	if out, err := exec.Command("go", "build", "-o", program, "github.com/vc-batch/vc/cmd/vcctl").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	server := watchserver.New(c.Kinds())
-	web := httptest.NewServer(server)
+	server, metrics := watchserver.New(c.Kinds()), c.Metrics()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if watchserver.IsMetricsRequest(r) {
+			metrics.ServeHTTP(w, r)
+		} else {
+			server.ServeHTTP(w, r)
+		}
+	}))
 	t.Cleanup(web.Close)
+	settings := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(settings, []byte("dashboard: {prometheus: \""+web.URL+"\"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("VCCTL_CONFIG", settings)
 	top := startTerminal(t, 160, 50, program, "top", "-A", "--server", web.URL)
 	t.Cleanup(web.CloseClientConnections)
 	begin := time.Now()
@@ -282,12 +329,22 @@ func dashboardProgram(t *testing.T, c watchserver.Cluster) {
 	take(t, figures.KeyToFrame, c.Nodes, keys[len(keys)*99/100])
 	stop := changing(server, c)
 	letters := top.typed(t, 300)
-	stop()
 	take(t, figures.LetterToFrame, c.Nodes, letters[len(letters)*99/100])
+	stop()
+	stop = changingVisibly(server, c)
+	var written []float64
+	for _, screen := range []string{"1", "2", "4"} {
+		time.Sleep(300 * time.Millisecond) // so that escape is not combined with the next key
+		top.send(t, screen+"N")            // sorted by name, the changing objects come first
+		written = append(written, top.bytesPerSecond(10*time.Second)/1e3)
+	}
+	t.Logf("written per second on the screens Overview, Jobs and Nodes: %.2f kB", written)
+	take(t, figures.DashboardBytes, c.Nodes, slices.Max(written))
+	stop()
 
 	time.Sleep(5 * time.Second)
 	before, from := top.processorTime(t), time.Now()
-	time.Sleep(20 * time.Second) // the period of the measurement
+	time.Sleep(3 * time.Minute) // longer than the interval of forced garbage collections
 	take(t, figures.DashboardIdle, c.Nodes, 100*(top.processorTime(t)-before).Seconds()/time.Since(from).Seconds())
 	now, most := top.memory(t)
 	t.Logf("resident now %.0f MB, at most %.0f MB", now, most)

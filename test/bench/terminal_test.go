@@ -159,6 +159,18 @@ func (s *terminal) shows(t *testing.T, text string) time.Duration {
 	return s.until(t, 10*time.Second, func(all string) bool { return strings.Contains(all[from:], text) }).Sub(begin)
 }
 
+// bytesPerSecond returns how many bytes the program writes in a second, measured over a period.
+func (s *terminal) bytesPerSecond(period time.Duration) float64 {
+	written := func() int {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.written.Len()
+	}
+	before := written()
+	time.Sleep(period)
+	return float64(written()-before) / period.Seconds()
+}
+
 // processorTime returns the processor time that the program has used.
 func (s *terminal) processorTime(t *testing.T) time.Duration {
 	t.Helper()

@@ -49,6 +49,7 @@ type Live struct {
 	policy   string
 	usage    *snapshot.Usage
 	dirty    chan struct{}
+	loaded   chan struct{} // closed when all lists are complete for the first time
 	handedAt time.Time
 
 	narrow   map[string]bool // kinds that are watched only in the user's own namespace
@@ -72,7 +73,7 @@ func New(o Options) (*Live, error) {
 	enableConnectionChecks()
 	l := &Live{
 		options: o, board: snapshot.NewBoard(), loading: map[string]int{}, hidden: map[string]snapshot.Hidden{}, broken: map[string]error{},
-		dirty: make(chan struct{}, 1), link: snapshot.LinkLoading, since: o.Now(), changed: o.Now(),
+		dirty: make(chan struct{}, 1), loaded: make(chan struct{}), link: snapshot.LinkLoading, since: o.Now(), changed: o.Now(),
 		narrow: map[string]bool{}, watches: map[*listener]bool{}, missing: map[string]int{}, heard: time.Now(),
 		memory: newMemory(), sharer: &snapshot.Sharer{}, stalled: stalled,
 	}
@@ -146,6 +147,9 @@ func (l *Live) newSnapshot() *snapshot.Snapshot {
 	}
 	return l.board.TakeSnapshot(l.changed, facts)
 }
+
+// Loaded returns a channel that is closed when all lists are complete for the first time.
+func (l *Live) Loaded() <-chan struct{} { return l.loaded }
 
 // SetUsage sets the measured use that the next Snapshots contain.
 func (l *Live) SetUsage(usage *snapshot.Usage) {
@@ -230,7 +234,10 @@ func (l *Live) finishList(kind string, some bool) {
 	l.signalChange()
 	if complete {
 		// Once the reflectors have released the lists, their memory can be freed.
-		l.once.Do(func() { time.AfterFunc(settle, debug.FreeOSMemory) })
+		l.once.Do(func() {
+			close(l.loaded)
+			time.AfterFunc(settle, debug.FreeOSMemory)
+		})
 	}
 }
 
