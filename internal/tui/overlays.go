@@ -151,7 +151,11 @@ func (q *question) draw(a *App, c canvas.Canvas) {
 
 // drawQuestionBox draws a question, the names of its objects, and a line for the answer.
 func drawQuestionBox(a *App, c canvas.Canvas, ask *screenapi.Ask, foot string, typed bool, answer *line) {
-	width := min(max(widestLine(slices.Concat(ask.Named, ask.Lines, []string{foot, ask.Question})...), 30), c.W-8)
+	width := widestLine(slices.Concat(ask.Named, ask.Lines, []string{foot, ask.Question})...)
+	if typed {
+		width = max(width, widestLine(answer.text())+4) // the prompt, the cursor, and space for one more word
+	}
+	width = min(max(width, 30), c.W-8)
 	extra := 2
 	if typed {
 		extra = 3

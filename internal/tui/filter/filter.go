@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/vc-batch/vc/internal/explain"
 )
 
 // Fields defines the filterable values of one kind of row.
@@ -115,7 +117,23 @@ func (f *Fields[R]) parseTermOf(w word) (func(R) bool, error) {
 			return one.parseNumberTerm(operator, value)
 		}
 	}
-	return nil, fmt.Errorf("unknown key %q; known keys: %s; to search for a word that contains %q, put the word in quotes", key+operator, strings.Join(f.FilterKeys(), " "), operator)
+	return nil, f.unknownKeyError(key, operator)
+}
+
+// unknownKeyError returns the error about an unknown key. It is short if a known key is similar, because the line of a
+// filter has little space.
+func (f *Fields[R]) unknownKeyError(key, operator string) error {
+	known := map[string]bool{}
+	for i := range f.Words {
+		known[f.Words[i].Key] = true
+	}
+	for i := range f.Numbers {
+		known[f.Numbers[i].Key] = true
+	}
+	if near := explain.NearestWord(key, known); near != "" {
+		return fmt.Errorf("unknown key %q; did you mean %s?", key+operator, near+operator)
+	}
+	return fmt.Errorf("unknown key %q; put the word in quotes, or use %s", key+operator, strings.Join(f.FilterKeys(), " "))
 }
 
 func (f *Fields[R]) matchPlainText(text string) func(R) bool {

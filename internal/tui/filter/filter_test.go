@@ -91,7 +91,8 @@ func TestRowsAreFiltered(t *testing.T) {
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ text, want string }{
-		"a key that does not exist": {"zone:a", `unknown key "zone:"; known keys: queue: st: name: gpu>= time>= since:; to search for a word that contains ":", put the word in quotes`},
+		"a key that does not exist": {"zone:a", `unknown key "zone:"; put the word in quotes, or use queue: st: name: gpu>= time>= since:`},
+		"a misspelled key":          {"nam:a", `unknown key "nam:"; did you mean name:?`},
 		"a number that is none":     {"gpu>=x", `gpu: "x" is not a number; for example, use gpu>=8`},
 		"not a number":              {"gpu>=NaN", `gpu: "NaN" is not a number; for example, use gpu>=8`},
 		"a time that is none":       {"time>3x", `time: "3x" is not a duration; for example, use time>=2h, 90s, 5m or 3d`},

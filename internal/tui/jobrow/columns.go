@@ -54,7 +54,7 @@ func basicColumns() []Column {
 		{Key: "user", Letter: "U", Title: "USER", Width: 6, Narrow: 4, From: 70, Cell: plainTextCell(user), Compare: compareByField(user)},
 		{Key: stateColumn, Letter: "T", Title: "PHASE", Width: 10, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
 			return r.StateText(ctx.Words), StateStyle(r.SlurmStateCode())
-		}, Compare: compareByField(Row.SlurmStateCode)},
+		}, Compare: compareByField(func(r Row) string { return r.StateText(screenapi.KubernetesWords) })},
 		{Key: "prio", Letter: "P", Title: "PRIO", Width: 4, From: 130, Right: true, Descending: true, Cell: priorityCell,
 			Compare: compareByField(func(r Row) int32 { return r.Job.Priority })},
 		{Key: "nodes", Letter: "O", Title: "NODES", Width: 5, Right: true, From: 70, Descending: true, Cell: func(_ *screenapi.Context, r Row) (string, canvas.Style) {
@@ -135,6 +135,7 @@ func useSlurmTitles(columns []Column) {
 		switch column := &columns[i]; column.Key {
 		case stateColumn:
 			column.Title, column.Width, column.Narrow = "ST", 3, 2
+			column.Compare = compareByField(Row.SlurmStateCode)
 		case reasonColumn:
 			column.Title = "NODELIST(REASON)"
 		}

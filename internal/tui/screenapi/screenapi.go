@@ -138,6 +138,12 @@ func (ctx *Context) KeyFor(action, usual string) string {
 	return usual
 }
 
+// sideBySideFrom is the terminal width from which panels stand side by side instead of below each other.
+const sideBySideFrom = 160
+
+// IsSideBySide reports whether panels stand side by side.
+func (ctx *Context) IsSideBySide() bool { return !ctx.Compact && ctx.W >= sideBySideFrom }
+
 // LogView is the state of a log stream.
 type LogView struct {
 	// Lines holds the most recent lines, with the newest last.

@@ -35,6 +35,8 @@ type Column[R any] struct {
 	Empty func(R) bool
 	// Most is the width to which the column grows on terminals that have free width; it defaults to Width.
 	Most int
+	// Least is the width that a flexible column gets before other columns grow; if it is 0, the default applies.
+	Least int
 	// Drawing is true for a bar, which compact mode does not show.
 	Drawing bool
 	// Descending makes the descending order the first one when sorting by the column.
@@ -77,7 +79,7 @@ type placedColumn struct {
 	index, x, w int
 }
 
-// leastFlex is the width that the flexible column gets before other columns grow.
+// leastFlex is the width that the flexible column gets before other columns grow, unless the column has a Least.
 const leastFlex = 48
 
 // layOutColumns determines the positions and widths of the columns. If not all fit, it omits columns from the right,
@@ -117,7 +119,7 @@ func (t *Table[R]) layOutColumns(ctx *screenapi.Context, width int) []placedColu
 		free := all[flex].w + width - used // all of it goes to the flexible column, unless others grow
 		for i := range all {
 			most := t.Columns[all[i].index].Most
-			grown := max(min(most-all[i].w, free-leastFlex), 0)
+			grown := max(min(most-all[i].w, free-cmp.Or(t.Columns[all[flex].index].Least, leastFlex)), 0)
 			all[i].w += grown
 			free -= grown
 		}

@@ -136,11 +136,34 @@ func (e *Explain) listSuggestions(ctx *screenapi.Context) []suggestion {
 	return lines
 }
 
-// drawInBoxes draws the steps, nodes and suggestions below each other, each of them in a box.
+// drawInBoxes draws the steps, nodes and suggestions, each of them in a box. On wide terminals, the suggestions are beside
+// the steps if they fit; otherwise, the boxes are below each other.
 func (e *Explain) drawInBoxes(ctx *screenapi.Context, c canvas.Canvas, steps []jobstatus.Step) {
 	_, c = c.Cut(1)
+	helps := e.listSuggestions(ctx)
+	if ctx.IsSideBySide() {
+		upper, lower := c.Cut(len(steps) + 3)
+		left := c.W * 5 / 8
+		right := upper.Sub(left, 0, c.W-left, upper.H)
+		if len(wrapSuggestions(helps, right.W-6)) <= right.H-2 {
+			drawSteps(ctx, upper.Sub(0, 0, left, upper.H), steps)
+			drawSuggestionBox(ctx, right, helps)
+			e.drawNodeBox(ctx, lower)
+			return
+		}
+	}
 	part, c := c.Cut(len(steps) + 3)
-	inside := widget.DrawTitledBox(part, ctx.Theme, "Where it is blocked", "")
+	drawSteps(ctx, part, steps)
+	below := min(max(len(helps), 1)+2, max(c.H/2, 3))
+	tally, c := c.Cut(min(max(len(e.nodes.Rows()), 1)+3, c.H-below))
+	e.drawNodeBox(ctx, tally)
+	part, _ = c.Cut(len(wrapSuggestions(helps, c.W-6)) + 2)
+	drawSuggestionBox(ctx, part, helps)
+}
+
+// drawSteps draws the steps from the submission to the start, and which of them blocks the job.
+func drawSteps(ctx *screenapi.Context, c canvas.Canvas, steps []jobstatus.Step) {
+	inside := widget.DrawTitledBox(c, ctx.Theme, "Where it is blocked", "")
 	inside.Put(0, 0, "STEP", theme.Head)
 	inside.Put(16, 0, "RESULT", theme.Head)
 	inside.Put(27, 0, "DETAIL", theme.Head)
@@ -149,13 +172,17 @@ func (e *Explain) drawInBoxes(ctx *screenapi.Context, c canvas.Canvas, steps []j
 		inside.Put(16, i+1, string(step.Result), resultStyle(step.Result))
 		inside.Fit(27, i+1, inside.W-27, step.Detail, theme.Plain)
 	}
-	helps := e.listSuggestions(ctx)
-	below := min(max(len(helps), 1)+2, max(c.H/2, 3))
-	tally, c := c.Cut(min(max(len(e.nodes.Rows()), 1)+3, c.H-below))
-	e.nodes.Draw(ctx, widget.DrawTitledBox(tally, ctx.Theme, "Nodes by first rejection reason", strings.TrimSpace(describeCount(e.told.Explanation())+"  enter: show nodes")), e.noNodesReason())
-	part, _ = c.Cut(len(wrapSuggestions(helps, c.W-6)) + 2)
-	inside = widget.DrawTitledBox(part, ctx.Theme, "Each of these would start the job", "simulated by the scheduler; no guarantee")
-	drawSuggestions(inside, helps)
+}
+
+// drawNodeBox draws the nodes by reason in a box of the needed height.
+func (e *Explain) drawNodeBox(ctx *screenapi.Context, c canvas.Canvas) {
+	c, _ = c.Cut(max(len(e.nodes.Rows()), 1) + 3)
+	note := strings.TrimSpace(describeCount(e.told.Explanation()) + "  enter: show nodes")
+	e.nodes.Draw(ctx, widget.DrawTitledBox(c, ctx.Theme, "Nodes by first rejection reason", note), e.noNodesReason())
+}
+
+func drawSuggestionBox(ctx *screenapi.Context, c canvas.Canvas, helps []suggestion) {
+	drawSuggestions(widget.DrawTitledBox(c, ctx.Theme, "Each of these would start the job", "simulated by the scheduler; no guarantee"), helps)
 }
 
 func resultStyle(result jobstatus.Result) canvas.Style {

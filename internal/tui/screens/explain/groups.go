@@ -45,9 +45,9 @@ func newGroupTable() widget.Table[group] {
 				}
 				return widget.FormatCount(int(g.count)), theme.Pending
 			}},
-			{Key: "reason", Title: "REASON", Width: 30, Flex: true, Cell: text(func(g group) string { return g.reason })},
+			{Key: "reason", Title: "REASON", Width: 30, Flex: true, Least: 76, Cell: text(func(g group) string { return g.reason })},
 			{Key: "examples", Title: "EXAMPLES", Width: 18, From: 80, Cell: text(func(g group) string { return hostlist.CompressNames(g.nodes[:min(len(g.nodes), 4)]) })},
-			{Key: "help", Title: "WOULD HELP", Width: 30, From: 100, Cell: text(func(g group) string { return g.hint })},
+			{Key: "help", Title: "WOULD HELP", Width: 30, Most: 42, From: 100, Cell: text(func(g group) string { return g.hint })},
 		},
 	}
 }

@@ -46,7 +46,7 @@ func (j *Job) writeSheet(ctx *screenapi.Context, text *bytes.Buffer) {
 	}
 	table := render.Table{Gap: 2, Header: []string{"POD", "STATE", "NODE", "READY", "RESTARTS", "AGE", "MESSAGE"}}
 	for _, p := range j.job.Pods {
-		table.Rows = append(table.Rows, []string{p.Name, p.State, p.Node, p.Ready, fmt.Sprint(p.Restarts), render.FormatAgeSince(ctx.Now, p.Created), podMessage(p)})
+		table.Rows = append(table.Rows, []string{p.Name, p.State, p.Node, p.Ready, fmt.Sprint(p.Restarts), render.FormatAgeSince(ctx.Now, p.Created.Time()), podMessage(p)})
 	}
 	if len(table.Rows) > 0 {
 		fmt.Fprintln(text, "\nPods:")

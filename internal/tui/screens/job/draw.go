@@ -156,16 +156,31 @@ func (j *Job) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
 	}
 	drawTimeline(widget.DrawTitledBox(head.Sub(left, 0, head.W-left, head.H), ctx.Theme, "Timeline", ""), way)
 
-	below := rest.H / 3
-	pods, rest := rest.Cut(rest.H - below)
-	j.pods.Draw(ctx, widget.DrawTitledBox(pods, ctx.Theme, "Pods  "+j.describePodCounts(), j.podsBoxNote(ctx)), j.noPodsReason(ctx))
-	lines, told := rest.Cut(below - max(below*2/5, 4))
+	pods, lines, told := splitSummary(rest, ctx.IsSideBySide())
+	table := *ctx
+	table.W = min(ctx.W, pods.W) // the columns of a narrow table if other panels are beside it
+	j.pods.Draw(&table, widget.DrawTitledBox(pods, ctx.Theme, "Pods  "+j.describePodCounts(), j.podsBoxNote(ctx)), j.noPodsReason(ctx))
 	title := "Logs  " + j.describeStreams()
 	if j.inLogs {
 		title = "> " + title
 	}
 	j.log.draw(ctx, widget.DrawTitledBox(lines, ctx.Theme, title, j.log.describeView(ctx.Logs, j.failed)), j.job, j.noLogReason(ctx))
 	j.drawLastEvents(ctx, widget.DrawTitledBox(told, ctx.Theme, "Events", "e all"))
+}
+
+// splitSummary returns the parts of the summary for pods, logs and events. Side by side, the logs and events are to the
+// right of the pods.
+func splitSummary(c canvas.Canvas, isSideBySide bool) (pods, logs, events canvas.Canvas) {
+	if isSideBySide {
+		left := c.W * 61 / 120 // as wide as the facts above
+		right := c.Sub(left, 0, c.W-left, c.H)
+		logs, events = right.Cut(right.H - max(right.H/4, 4))
+		return c.Sub(0, 0, left, c.H), logs, events
+	}
+	below := c.H / 3
+	pods, rest := c.Cut(c.H - below)
+	logs, events = rest.Cut(below - max(below*2/5, 4))
+	return pods, logs, events
 }
 
 // drawLines draws the summary for small terminals.

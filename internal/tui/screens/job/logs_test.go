@@ -149,7 +149,7 @@ func TestTheSavedLogContainsTheShownLinesAndNoExistingFileIsChanged(t *testing.T
 
 func TestPreviousLogsAreRequestedForTheSamePods(t *testing.T) {
 	t.Parallel()
-	j := &Job{job: &snapshot.Job{Name: "train", Pods: []*snapshot.Pod{{Name: "train-a", Started: noon}}}}
+	j := &Job{job: &snapshot.Job{Name: "train", Pods: []*snapshot.Pod{{Name: "train-a", Started: snapshot.MomentOf(noon)}}}}
 	for _, previous := range []bool{false, true, false} {
 		j.previous = previous
 		want := []screenapi.Effect{screenapi.StreamLogs{Pods: []screenapi.PodRef{{Name: "train-a", Previous: previous}}}}

@@ -48,9 +48,9 @@ func newPodTable() widget.Table[pod] {
 			text("mem", "MEM", 6, 70, func(p pod) string { return requestedAmount(p, "memory") }),
 			gpus,
 			{Key: ageColumn, Title: "AGE", Width: 5, From: 100, Ticks: true, Cell: func(ctx *screenapi.Context, p pod) (string, canvas.Style) {
-				return render.FormatAgeSince(ctx.Now, p.Created), theme.Plain
+				return render.FormatAgeSince(ctx.Now, p.Created.Time()), theme.Plain
 			},
-				Compare: func(a, b pod) int { return b.Created.Compare(a.Created) }},
+				Compare: func(a, b pod) int { return b.Created.Time().Compare(a.Created.Time()) }},
 			{Key: "exit", Title: "EXIT", Width: 4, Right: true, Descending: true, Cell: exitCodeCell, Compare: func(a, b pod) int { return cmp.Compare(a.ExitCode, b.ExitCode) },
 				Empty: func(p pod) bool { return !hasExitedWithError(p) }},
 			{Key: "message", Title: "MESSAGE", Width: 8, Flex: true, Cell: plain(podMessage)},

@@ -23,7 +23,7 @@ func TestTheExitCodeOfAPodIsWholeAtAnyWidth(t *testing.T) {
 		ctx := &screenapi.Context{W: width, Theme: look, Snap: snapshot.EmptySnapshot(testTime), Now: testTime}
 		table := newPodTable()
 		ended := &snapshot.Pod{Name: "train-worker-0", UID: "0", Task: "worker", State: "Error", Exited: true, ExitCode: 137, Message: "killed because the container exceeded its memory limit"}
-		running := &snapshot.Pod{Name: "train-worker-1", UID: "1", Task: "worker", Index: 1, State: "Running", Started: testTime}
+		running := &snapshot.Pod{Name: "train-worker-1", UID: "1", Task: "worker", Index: 1, State: "Running", Started: snapshot.MomentOf(testTime)}
 		table.SetRows(ctx, []pod{ended, running}, false)
 		if text := table.Text(ctx, width, ""); !strings.Contains(text, " 137 ") || !strings.Contains(text, "EXIT") {
 			t.Errorf("%d columns:\n%s", width, text)

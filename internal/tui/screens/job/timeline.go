@@ -44,9 +44,9 @@ func jobTimeline(job *snapshot.Job) []step {
 
 // stepsFromPods returns the steps derived from the times of the existing pods.
 func stepsFromPods(job *snapshot.Job) []step {
-	made := sortedTimes(job.Pods, func(p *snapshot.Pod) time.Time { return p.Created })
-	bound := sortedTimes(job.Pods, func(p *snapshot.Pod) time.Time { return p.Bound })
-	started := sortedTimes(job.Pods, func(p *snapshot.Pod) time.Time { return p.Started })
+	made := sortedTimes(job.Pods, func(p *snapshot.Pod) time.Time { return p.Created.Time() })
+	bound := sortedTimes(job.Pods, func(p *snapshot.Pod) time.Time { return p.Bound.Time() })
+	started := sortedTimes(job.Pods, func(p *snapshot.Pod) time.Time { return p.Started.Time() })
 	all := len(job.Pods)
 	var steps []step
 	if len(made) > 0 {

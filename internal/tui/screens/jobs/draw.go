@@ -1,7 +1,9 @@
 package jobs
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/vc-batch/vc/internal/jobstatus"
@@ -29,9 +31,57 @@ func (j *Jobs) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 		return
 	}
 	widget.DrawTitledRule(rest, 0, ctx.Theme, "", "")
-	if row, ok := j.table.Selected(); ok {
-		drawReason(ctx, rest.Sub(1, 1, rest.W-2, rest.H-1), row.Job)
+	row, ok := j.table.Selected()
+	if !ok {
+		return
 	}
+	left := rest.W - 2
+	if ctx.IsSideBySide() && len(row.Job.Pods) > 0 {
+		left = rest.W * 5 / 8
+		drawPods(ctx, rest.Sub(left+3, 1, rest.W-left-4, rest.H-1), row.Job)
+	}
+	drawReason(ctx, rest.Sub(1, 1, left, rest.H-1), row.Job)
+}
+
+// drawPods draws the pods of a job, those with a problem first.
+func drawPods(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Job) {
+	c.Fit(0, 0, c.W, fmt.Sprintf("Pods  %d of %d running", job.Running, job.Replicas), theme.Title)
+	pods := slices.Clone(job.Pods)
+	slices.SortStableFunc(pods, func(a, b *snapshot.Pod) int { return cmp.Compare(rankPod(a), rankPod(b)) })
+	room := c.H - 1
+	if len(pods) > room {
+		room--
+	}
+	name := 0
+	for _, p := range pods[:max(min(room, len(pods)), 0)] {
+		name = max(name, canvas.Width(p.Name))
+	}
+	name = min(name, c.W/2)
+	for i, p := range pods[:max(min(room, len(pods)), 0)] {
+		c.Fit(0, i+1, name, p.Name, theme.Plain)
+		c.Fit(name+1, i+1, 17, p.State, jobrow.PodStyle(p))
+		text := p.Node
+		if hasProblem(p) {
+			text = strings.TrimSpace(p.Node + "  " + p.Message)
+		}
+		c.Fit(name+19, i+1, c.W-name-19, text, theme.Plain)
+	}
+	if more := len(pods) - room; more > 0 && c.H > 1 {
+		c.Fit(0, c.H-1, c.W, fmt.Sprintf("%c %s more (enter)", ctx.Theme.Glyphs.More, widget.FormatCount(more)), theme.Dim)
+	}
+}
+
+func hasProblem(p *snapshot.Pod) bool { return p.Phase == "Failed" || p.Trouble != "" }
+
+// rankPod returns the place of a pod's state: pods with a problem come before waiting ones, and these before all others.
+func rankPod(p *snapshot.Pod) int {
+	switch {
+	case hasProblem(p):
+		return 0
+	case p.Phase == "Pending":
+		return 1
+	}
+	return 2
 }
 
 func pronounForCount(n int) string {

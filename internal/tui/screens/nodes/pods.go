@@ -55,7 +55,7 @@ func podColumns() []widget.Column[*snapshot.Pod] {
 		{Key: "MEM", Title: "MEM", Width: 6, Right: true, Cell: plain(asks(corev1.ResourceMemory))},
 		{Key: stateColumn, Title: "STATE", Width: 9, Cell: func(_ *screenapi.Context, p pod) (string, canvas.Style) { return p.State, podStyle(p) }},
 		{Key: "AGE", Title: "AGE", Width: 4, Right: true, Ticks: true, Cell: func(ctx *screenapi.Context, p pod) (string, canvas.Style) {
-			return render.FormatAgeSince(ctx.Now, p.Created), theme.Dim
+			return render.FormatAgeSince(ctx.Now, p.Created.Time()), theme.Dim
 		}},
 	}
 	beforeState := slices.IndexFunc(columns, func(c widget.Column[pod]) bool { return c.Key == stateColumn })

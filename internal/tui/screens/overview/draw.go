@@ -27,9 +27,6 @@ type block struct {
 	beside *block
 }
 
-// besideFrom is the terminal width from which the events are drawn beside the queues instead of below the jobs.
-const besideFrom = 160
-
 // queueBoxWidth returns the width of the box of queues if the events are beside it.
 func queueBoxWidth(width int) int { return width * 5 / 8 }
 
@@ -45,7 +42,7 @@ func (o *Overview) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	if !boxes || len(ctx.Snap.Events) == 0 && c.H < 30 {
 		events.want = 0
 	}
-	if boxes && ctx.W >= besideFrom && events.want > 0 {
+	if boxes && ctx.IsSideBySide() && events.want > 0 {
 		queues = o.queuesBesideEvents(ctx, queues)
 		events.want = 0
 	}

@@ -3,6 +3,7 @@ package queues
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -89,8 +90,41 @@ func (q *Queues) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
 		left.Fit(0, y, left.W, one.text, one.style)
 	}
 	q.drawPending(ctx, widget.DrawTitledBox(upper.Sub(half, 0, c.W-half, boxes), ctx.Theme, "Pending jobs (in scheduling order)", ""), r)
+	if tall := min(lower.H, chartHeight); ctx.IsSideBySide() && tall > historyHeight {
+		q.drawCharts(ctx, lower.Sub(0, 0, c.W, tall), r)
+		return
+	}
 	inside := widget.DrawTitledBox(lower.Sub(0, 0, c.W, historyHeight), ctx.Theme, r.Name+" over time", "")
 	q.drawHistory(ctx, inside, r)
+}
+
+// chartHeight is the largest height of the charts beside each other.
+const chartHeight = 12
+
+// drawCharts draws the allocated amount and the waiting pod groups over time, side by side.
+func (q *Queues) drawCharts(ctx *screenapi.Context, c canvas.Canvas, r *row) {
+	allocated, waiting := q.valuesOverTime(ctx, r)
+	n := queueNumbers(r.Queue, q.resource)
+	full, of := float64(n.Capability), "capability"
+	if most := largest(allocated); most > full {
+		full, of = most, "highest"
+	}
+	half := c.W / 2
+	draw := func(c canvas.Canvas, title, note string, values []float64, full float64, style canvas.Style) {
+		inside := widget.DrawTitledBox(c, ctx.Theme, title, note)
+		widget.DrawChart(inside, values, full, style, ctx.Theme)
+	}
+	top := fmt.Sprintf("now %s, top of scale %s (%s)", formatAmount(q.resource, n.Allocated), formatAmount(q.resource, int64(full)), of)
+	draw(c.Sub(0, 0, half, c.H), r.Name+" allocated over time", top, allocated, full, theme.Running)
+	note := fmt.Sprintf("now %s, highest %s; %s shows more", widget.FormatCount(r.Waiting), widget.FormatCount(int(largest(waiting))), ctx.KeyFor("history", "t"))
+	draw(c.Sub(half, 0, c.W-half, c.H), "Waiting pod groups over time", note, waiting, largest(waiting), theme.Pending)
+}
+
+func largest(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	return slices.Max(values)
 }
 
 // valuesOverTime returns the allocated amounts and the numbers of waiting pod groups of a queue since the start of the

@@ -68,7 +68,7 @@ func rowsOfJob(ctx *screenapi.Context, job *snapshot.Job) []*row {
 			task = above
 		}
 		byTask[task] = append(byTask[task], &row{
-			id: string(p.UID), kind: "Pod", namespace: p.Namespace, name: p.Name, title: p.Name, state: p.State, style: jobrow.PodStyle(p), message: podMessage(p), created: p.Created, pod: p, parent: task,
+			id: string(p.UID), kind: "Pod", namespace: p.Namespace, name: p.Name, title: p.Name, state: p.State, style: jobrow.PodStyle(p), message: podMessage(p), created: p.Created.Time(), pod: p, parent: task,
 		})
 		task.children++
 	}
