@@ -130,13 +130,13 @@ func (b *Board) summarizePods(pods []*Pod) *state.Pods {
 		if p.Node != "" {
 			sum.Nodes = append(sum.Nodes, p.Node)
 		}
-		if !p.Started.IsZero() && (sum.Begin.IsZero() || p.Started.Before(sum.Begin)) {
-			sum.Begin = p.Started
+		if started := p.Started.Time(); !started.IsZero() && (sum.Begin.IsZero() || started.Before(sum.Begin)) {
+			sum.Begin = started
 		}
 		if p.Exited {
 			sum.Ended++
-			if p.Ended.After(sum.Finish) {
-				sum.Finish = p.Ended
+			if ended := p.Ended.Time(); ended.After(sum.Finish) {
+				sum.Finish = ended
 			}
 			sum.End = cmp.Or(sum.End, p.how)
 			continue

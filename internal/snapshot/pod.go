@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"strconv"
-	"time"
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,7 +23,7 @@ func FromPod(pod *corev1.Pod) *Pod {
 	p := &Pod{
 		UID: pod.UID, Namespace: shareText(pod.Namespace), Name: pod.Name, Node: shareText(pod.Spec.NodeName), JobID: shareText(pod.Labels[keys.JobID]), Task: shareText(jobstatus.TaskNameOf(pod)),
 		Phase: corev1.PodPhase(shareText(string(pod.Status.Phase))), State: shareText(jobstatus.PodStatus(pod)), Ready: shareText(jobstatus.PodReady(pod)), Restarts: jobstatus.CountRestarts(pod),
-		Terminating: pod.DeletionTimestamp != nil, Created: pod.CreationTimestamp.Time,
+		Terminating: pod.DeletionTimestamp != nil, Created: MomentOf(pod.CreationTimestamp.Time),
 		Stays: jobstatus.StaysDuringDrain(pod), Alone: metav1.GetControllerOfNoCopy(pod) == nil, KeepsData: jobstatus.KeepsLocalData(pod),
 	}
 	for i := range pod.OwnerReferences {
@@ -52,31 +51,35 @@ func FromPod(pod *corev1.Pod) *Pod {
 func (p *Pod) setBindAndStart(pod *corev1.Pod) {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionTrue {
-			p.Bound = condition.LastTransitionTime.Time
+			p.Bound = MomentOf(condition.LastTransitionTime.Time)
 		}
 	}
 	for _, status := range pod.Status.ContainerStatuses {
-		if running := status.State.Running; running != nil && (p.Started.IsZero() || running.StartedAt.Time.Before(p.Started)) {
-			p.Started = running.StartedAt.Time
+		if running := status.State.Running; running != nil {
+			p.Started = firstMoment(p.Started, MomentOf(running.StartedAt.Time))
 		}
 		ended := status.State.Terminated
 		if ended == nil {
 			continue
 		}
-		if p.Started.IsZero() || ended.StartedAt.Time.Before(p.Started) {
-			p.Started = ended.StartedAt.Time
-		}
-		if ended.FinishedAt.After(p.Ended) {
-			p.Ended = ended.FinishedAt.Time
-		}
+		p.Started = firstMoment(p.Started, MomentOf(ended.StartedAt.Time))
+		p.Ended = max(p.Ended, MomentOf(ended.FinishedAt.Time))
 	}
+}
+
+// firstMoment returns the earlier of two moments, or the one that is not zero.
+func firstMoment(a, b Moment) Moment {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // recordPodEnd records how a finished pod ended.
 func (p *Pod) recordPodEnd(pod *corev1.Pod) {
 	p.Exited = pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	if !p.Exited {
-		p.Ended = time.Time{}
+		p.Ended = 0
 		return
 	}
 	for _, status := range pod.Status.ContainerStatuses {

@@ -149,7 +149,7 @@ type Pod struct {
 	Exited   bool
 	ExitCode int32
 
-	Created, Bound, Started, Ended time.Time // zero: not yet
+	Created, Bound, Started, Ended Moment
 	// Containers lists the names of the containers that run side by side.
 	Containers []string
 	// Asks is the amount that the pod uses on its node until it ends.
@@ -160,6 +160,29 @@ type Pod struct {
 }
 
 type podUID = types.UID
+
+// Moment is a point in time in Unix nanoseconds, or 0 if the event has not happened yet. It needs a third of the memory of
+// a time.Time, which matters for hundreds of thousands of pods.
+type Moment int64
+
+// MomentOf returns the Moment of a time.
+func MomentOf(t time.Time) Moment {
+	if t.IsZero() {
+		return 0
+	}
+	return Moment(t.UnixNano())
+}
+
+// Time returns the time, which is zero if the event has not happened yet.
+func (m Moment) Time() time.Time {
+	if m == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(m))
+}
+
+// IsZero reports whether the event has not happened yet.
+func (m Moment) IsZero() bool { return m == 0 }
 
 // Event is an event about an object.
 type Event struct {

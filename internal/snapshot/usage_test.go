@@ -35,12 +35,12 @@ func TestOnlyLongUnusedGPUsOfRunningPodsAreIdle(t *testing.T) {
 		wantIdle  bool
 		wantSince time.Time
 	}{
-		"unused for an hour":             {Pod{Phase: "Running", Started: ago(2 * time.Hour)}, MeasuredGPU{LastBusy: ago(time.Hour)}, true, ago(time.Hour)},
-		"never used since its start":     {Pod{Phase: "Running", Started: ago(2 * time.Hour)}, MeasuredGPU{}, true, ago(2 * time.Hour)},
-		"used by an earlier pod":         {Pod{Phase: "Running", Started: ago(20 * time.Minute)}, MeasuredGPU{LastBusy: ago(time.Hour)}, true, ago(20 * time.Minute)},
-		"busy now":                       {Pod{Phase: "Running", Started: ago(2 * time.Hour)}, MeasuredGPU{Percent: BusyPercent, LastBusy: ago(time.Hour)}, false, time.Time{}},
-		"a pause of a few minutes":       {Pod{Phase: "Running", Started: ago(2 * time.Hour)}, MeasuredGPU{LastBusy: ago(9 * time.Minute)}, false, time.Time{}},
-		"started a few minutes ago":      {Pod{Phase: "Running", Started: ago(9 * time.Minute)}, MeasuredGPU{}, false, time.Time{}},
+		"unused for an hour":             {Pod{Phase: "Running", Started: MomentOf(ago(2 * time.Hour))}, MeasuredGPU{LastBusy: ago(time.Hour)}, true, ago(time.Hour)},
+		"never used since its start":     {Pod{Phase: "Running", Started: MomentOf(ago(2 * time.Hour))}, MeasuredGPU{}, true, ago(2 * time.Hour)},
+		"used by an earlier pod":         {Pod{Phase: "Running", Started: MomentOf(ago(20 * time.Minute))}, MeasuredGPU{LastBusy: ago(time.Hour)}, true, ago(20 * time.Minute)},
+		"busy now":                       {Pod{Phase: "Running", Started: MomentOf(ago(2 * time.Hour))}, MeasuredGPU{Percent: BusyPercent, LastBusy: ago(time.Hour)}, false, time.Time{}},
+		"a pause of a few minutes":       {Pod{Phase: "Running", Started: MomentOf(ago(2 * time.Hour))}, MeasuredGPU{LastBusy: ago(9 * time.Minute)}, false, time.Time{}},
+		"started a few minutes ago":      {Pod{Phase: "Running", Started: MomentOf(ago(9 * time.Minute))}, MeasuredGPU{}, false, time.Time{}},
 		"its containers are not started": {Pod{Phase: "Pending"}, MeasuredGPU{}, false, time.Time{}},
 	}
 	for name, tc := range cases {
@@ -59,14 +59,14 @@ func TestIdleGPUsAreListedByJobWithTheLargestNumberFirst(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	gpus := func(n int64) *Amounts { return &Amounts{Devices: map[corev1.ResourceName]int64{"nvidia.com/gpu": n}} }
 	pod := func(name, job string, n int64) *Pod {
-		return &Pod{UID: types.UID(name), Namespace: "nlp", Name: name, Job: job, JobUID: types.UID(job), Phase: "Running", Started: now.Add(-time.Hour), Asks: gpus(n)}
+		return &Pod{UID: types.UID(name), Namespace: "nlp", Name: name, Job: job, JobUID: types.UID(job), Phase: "Running", Started: MomentOf(now.Add(-time.Hour)), Asks: gpus(n)}
 	}
 	pods := []*Pod{pod("a-0", "a", 2), pod("a-1", "a", 2), pod("b-0", "b", 8), pod("alone", "", 1), pod("busy-0", "busy", 4), pod("unmeasured", "", 16)}
-	usage := &Usage{HasGPU: true, Pods: map[types.NamespacedName]Measured{}}
+	usage := &Usage{HasGPU: true, Pods: map[PodKey]Measured{}}
 	for _, p := range pods[:5] {
-		usage.Pods[types.NamespacedName{Namespace: "nlp", Name: p.Name}] = Measured{GPU: &MeasuredGPU{Count: 1}}
+		usage.Pods[KeyOfPod("nlp", p.Name)] = Measured{GPU: &MeasuredGPU{Count: 1}}
 	}
-	usage.Pods[types.NamespacedName{Namespace: "nlp", Name: "busy-0"}] = Measured{GPU: &MeasuredGPU{Count: 4, Percent: 90}}
+	usage.Pods[KeyOfPod("nlp", "busy-0")] = Measured{GPU: &MeasuredGPU{Count: 4, Percent: 90}}
 	snap := &Snapshot{Nodes: []*Node{{Pods: pods[:3]}, {Pods: pods[3:]}}, Usage: usage, index: &index{},
 		Jobs: []*Job{{UID: "a", Name: "a", Title: "train", User: "mei"}}}
 	idle, allocated := snap.FindIdleGPUs(now)

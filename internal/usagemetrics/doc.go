@@ -8,7 +8,8 @@
 //
 //   - A missing source is not an error: without the metrics API or Prometheus, the Usage lacks the values of that source.
 //   - Large lists are decoded item by item, because the whole list of 100,000 pods would need too much memory.
-//   - Reading takes at most about a hundredth of a CPU core: the slower a read is, the longer is the pause after it.
+//   - Reading takes at most about a three-hundredth of the time of a CPU core: the slower a read is, the longer is the
+//     pause after it.
 //
 // # Concurrency
 //

@@ -1,10 +1,12 @@
 package usagemetrics
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/maphash"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -12,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	"github.com/vc-batch/vc/internal/snapshot"
@@ -35,16 +36,12 @@ const lastBusyInterval = 5 * time.Minute
 // gpuSource reads the use of GPUs from Prometheus.
 type gpuSource struct {
 	// server is the URL of Prometheus.
-	server   string
-	client   *http.Client
-	lastBusy map[gpuKey]time.Time
+	server string
+	client *http.Client
+	// lastBusy holds the Unix times at which GPUs were last busy, by the hash of their labels, because the labels of tens
+	// of thousands of GPUs would take several megabytes.
+	lastBusy map[uint64]int64
 	readAt   time.Time // when lastBusy was read
-}
-
-// gpuKey identifies a GPU and the pod that uses it.
-type gpuKey struct {
-	node, gpu string
-	pod       types.NamespacedName
 }
 
 // serviceAddress is the address of a Prometheus server inside the cluster: namespace/service:port, optionally with the
@@ -96,40 +93,64 @@ func (s *gpuSource) addTo(ctx context.Context, usage *snapshot.Usage) error {
 			return err
 		}
 	}
-	err := s.query(ctx, utilizationQuery, func(key gpuKey, percent float64) {
+	err := s.query(ctx, utilizationQuery, func(labels *gpuLabels, percent float64) {
 		if isPlausible := percent >= 0 && percent <= 100; isPlausible {
 			usage.HasGPU = true
-			addGPU(usage, key, &snapshot.MeasuredGPU{Count: 1, Percent: percent, LastBusy: s.lastBusy[key]})
+			addGPU(usage, labels, &snapshot.MeasuredGPU{Count: 1, Percent: percent, LastBusy: s.lastBusyTime(labels)})
 		}
 	})
 	if err != nil {
 		return err
 	}
-	return s.query(ctx, memoryQuery, func(key gpuKey, mebibytes float64) {
-		addGPU(usage, key, &snapshot.MeasuredGPU{MemoryBytes: int64(mebibytes) << 20})
+	return s.query(ctx, memoryQuery, func(labels *gpuLabels, mebibytes float64) {
+		addGPU(usage, labels, &snapshot.MeasuredGPU{MemoryBytes: int64(mebibytes) << 20})
 	})
 }
 
 // addGPU adds a measurement to the node and the pod of a GPU. It ignores memory in use by a GPU without utilization.
-func addGPU(usage *snapshot.Usage, key gpuKey, measured *snapshot.MeasuredGPU) {
+func addGPU(usage *snapshot.Usage, labels *gpuLabels, measured *snapshot.MeasuredGPU) {
 	isMemoryOnly := measured.Count == 0
-	node, pod := usage.Nodes[key.node], usage.Pods[key.pod]
-	if !isMemoryOnly || node.GPU != nil {
-		usage.Nodes[key.node] = node.Add(snapshot.Measured{GPU: measured})
+	if node := usage.Nodes[string(labels.node())]; node.GPU != nil {
+		node.GPU.Merge(measured)
+	} else if !isMemoryOnly {
+		node.GPU = copyGPU(measured)
+		usage.Nodes[string(labels.node())] = node
 	}
-	if key.pod.Name != "" && (!isMemoryOnly || pod.GPU != nil) {
-		usage.Pods[key.pod] = pod.Add(snapshot.Measured{GPU: measured})
+	namespace, name := labels.pod()
+	if len(name) == 0 {
+		return
 	}
+	key := snapshot.KeyOfPodText(namespace, name)
+	if pod := usage.Pods[key]; pod.GPU != nil {
+		pod.GPU.Merge(measured)
+	} else if !isMemoryOnly {
+		pod.GPU = copyGPU(measured)
+		usage.Pods[key] = pod
+	}
+}
+
+func copyGPU(measured *snapshot.MeasuredGPU) *snapshot.MeasuredGPU {
+	one := *measured
+	return &one
 }
 
 // readLastBusy reads when each GPU was last busy.
 func (s *gpuSource) readLastBusy(ctx context.Context) error {
-	lastBusy := map[gpuKey]time.Time{}
-	if err := s.query(ctx, lastBusyQuery, func(key gpuKey, seconds float64) { lastBusy[key] = time.Unix(int64(seconds), 0) }); err != nil {
+	lastBusy := make(map[uint64]int64, len(s.lastBusy))
+	if err := s.query(ctx, lastBusyQuery, func(labels *gpuLabels, seconds float64) { lastBusy[labels.hash()] = int64(seconds) }); err != nil {
 		return err
 	}
 	s.lastBusy, s.readAt = lastBusy, time.Now()
 	return nil
+}
+
+// lastBusyTime returns when a GPU was last busy; zero if it was not busy within a day.
+func (s *gpuSource) lastBusyTime(labels *gpuLabels) time.Time {
+	seconds, known := s.lastBusy[labels.hash()]
+	if !known {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0)
 }
 
 // prometheusResponse holds the fields of a response that precede or replace the result.
@@ -137,7 +158,7 @@ type prometheusResponse struct{ status, errorType, problem, resultType string }
 
 // query sends a query, whose result must be a vector, and passes each value to add. The result is decoded value by value,
 // because a cluster can have tens of thousands of GPUs.
-func (s *gpuSource) query(ctx context.Context, query string, add func(gpuKey, float64)) error {
+func (s *gpuSource) query(ctx context.Context, query string, add func(*gpuLabels, float64)) error {
 	address := s.server + "/api/v1/query?" + url.Values{"query": {query}}.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -152,7 +173,7 @@ func (s *gpuSource) query(ctx context.Context, query string, add func(gpuKey, fl
 	decoder := json.NewDecoder(response.Body)
 	err = r.decode(decoder, func(sample *gpuSample) {
 		if !sample.Value.isMissing {
-			add(sample.Metric.key(), sample.Value.number)
+			add(&sample.Metric, sample.Value.number)
 		}
 	})
 	switch {
@@ -177,10 +198,10 @@ func (r *prometheusResponse) decode(decoder *json.Decoder, add func(*gpuSample))
 			return decodeFields(decoder, map[string]func() error{
 				"resultType": into(&r.resultType),
 				"result": func() error {
-					if r.resultType != "vector" {
+					if r.resultType != "" && r.resultType != "vector" {
 						return decoder.Decode(new(json.RawMessage))
 					}
-					return decodeArray(decoder, add)
+					return decodeArray(decoder, new(gpuSample), (*gpuSample).clear, add)
 				},
 			})
 		},
@@ -193,26 +214,50 @@ type gpuSample struct {
 	Value  sampleValue `json:"value"`
 }
 
+// clear empties all fields and keeps their memory.
+func (s *gpuSample) clear() {
+	for _, label := range s.Metric.all() {
+		*label = (*label)[:0]
+	}
+	s.Value = sampleValue{}
+}
+
 // gpuLabels holds the labels that identify a GPU. If Prometheus has labels of its own for the exporter's pod, it renames
 // those of the exporter to exported_….
 type gpuLabels struct {
-	Hostname          string `json:"Hostname"`
-	Node              string `json:"node"`
-	KubernetesNode    string `json:"kubernetes_node"`
-	UUID              string `json:"UUID"`
-	GPU               string `json:"gpu"`
-	ExportedNamespace string `json:"exported_namespace"`
-	Namespace         string `json:"namespace"`
-	ExportedPod       string `json:"exported_pod"`
-	Pod               string `json:"pod"`
+	Hostname          text `json:"Hostname"`
+	Node              text `json:"node"`
+	KubernetesNode    text `json:"kubernetes_node"`
+	UUID              text `json:"UUID"`
+	GPU               text `json:"gpu"`
+	ExportedNamespace text `json:"exported_namespace"`
+	Namespace         text `json:"namespace"`
+	ExportedPod       text `json:"exported_pod"`
+	Pod               text `json:"pod"`
 }
 
-// key returns the GPU and its pod.
-func (l *gpuLabels) key() gpuKey {
-	return gpuKey{
-		node: shareText(cmp.Or(l.Hostname, l.Node, l.KubernetesNode)), gpu: shareText(cmp.Or(l.UUID, l.GPU)),
-		pod: types.NamespacedName{Namespace: shareText(cmp.Or(l.ExportedNamespace, l.Namespace)), Name: shareText(cmp.Or(l.ExportedPod, l.Pod))},
+func (l *gpuLabels) all() []*text {
+	return []*text{&l.Hostname, &l.Node, &l.KubernetesNode, &l.UUID, &l.GPU, &l.ExportedNamespace, &l.Namespace, &l.ExportedPod, &l.Pod}
+}
+
+func (l *gpuLabels) node() text { return firstNotEmpty(l.Hostname, l.Node, l.KubernetesNode) }
+
+func (l *gpuLabels) pod() (namespace, name text) {
+	return firstNotEmpty(l.ExportedNamespace, l.Namespace), firstNotEmpty(l.ExportedPod, l.Pod)
+}
+
+var gpuSeed = maphash.MakeSeed()
+
+// hash returns a hash of the GPU and the pod that uses it.
+func (l *gpuLabels) hash() uint64 {
+	var h maphash.Hash
+	h.SetSeed(gpuSeed)
+	namespace, name := l.pod()
+	for _, part := range []text{l.node(), firstNotEmpty(l.UUID, l.GPU), namespace, name} {
+		_, _ = h.Write(part)
+		_ = h.WriteByte('/')
 	}
+	return h.Sum64()
 }
 
 // sampleValue is the number in [TIME, "NUMBER"].
@@ -222,12 +267,12 @@ type sampleValue struct {
 }
 
 // UnmarshalJSON parses the text of a value. NaN is missing.
-func (v *sampleValue) UnmarshalJSON(text []byte) error {
-	parts := strings.Split(string(text), `"`)
-	if len(parts) != 3 {
-		return fmt.Errorf("the value %s is not a pair of a time and a number", text)
+func (v *sampleValue) UnmarshalJSON(pair []byte) error {
+	from, to := bytes.IndexByte(pair, '"'), bytes.LastIndexByte(pair, '"')
+	if from < 0 || from == to {
+		return fmt.Errorf("the value %s is not a pair of a time and a number", pair)
 	}
-	number, err := strconv.ParseFloat(parts[1], 64)
+	number, err := strconv.ParseFloat(string(pair[from+1:to]), 64)
 	v.number, v.isMissing = number, number != number
 	return err
 }

@@ -12,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+
+	"github.com/vc-batch/vc/internal/snapshot"
 )
 
 // startPrometheus starts a real Prometheus server with past samples, which scrapes an exporter as it is set up in
@@ -96,7 +97,7 @@ func TestUseOfGPUsComesFromPrometheus(t *testing.T) {
 	deadline := time.Now().Add(time.Minute)
 	for {
 		usage := readOnce(t, Options{Config: kubernetes, Prometheus: url})
-		train, fold := usage.Pods[types.NamespacedName{Namespace: "nlp", Name: "train-0"}].GPU, usage.Pods[types.NamespacedName{Namespace: "bio", Name: "fold-0"}].GPU
+		train, fold := usage.Pods[snapshot.KeyOfPod("nlp", "train-0")].GPU, usage.Pods[snapshot.KeyOfPod("bio", "fold-0")].GPU
 		if train != nil && fold != nil {
 			if train.Count != 2 || train.Percent != 40 || now.Sub(train.LastBusy) > 11*time.Minute {
 				t.Errorf("train-0: %+v, want 2 GPUs, 40 %%, busy in the last ten minutes", *train)
@@ -127,12 +128,14 @@ func checkLastUse(t *testing.T, url string, kubernetes *rest.Config, now time.Ti
 	if err := source.readLastBusy(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	pod := types.NamespacedName{Namespace: "nlp", Name: "train-0"}
-	idle := now.Sub(source.lastBusy[gpuKey{"n1", "GPU-0", pod}])
+	labels := func(gpu string) *gpuLabels {
+		return &gpuLabels{Hostname: text("n1"), UUID: text(gpu), Namespace: text("nlp"), Pod: text("train-0")}
+	}
+	idle := now.Sub(source.lastBusyTime(labels("GPU-0")))
 	if isTwoHours := idle > 100*time.Minute && idle < 130*time.Minute; !isTwoHours {
 		t.Errorf("the GPU that has been idle for 2h was last busy %v ago", idle)
 	}
-	if busy := now.Sub(source.lastBusy[gpuKey{"n1", "GPU-1", pod}]); busy > 11*time.Minute {
+	if busy := now.Sub(source.lastBusyTime(labels("GPU-1"))); busy > 11*time.Minute {
 		t.Errorf("the busy GPU was last busy %v ago", busy)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	"github.com/vc-batch/vc/internal/snapshot"
@@ -28,6 +27,8 @@ type Reader struct {
 	gpus    *gpuSource // nil without Prometheus
 	// isNarrow is true if the user may not read the metrics of pods in all namespaces.
 	isNarrow bool
+	// podCount is the number of measured pods of the last read.
+	podCount int
 }
 
 // New returns a Reader. It sends no request.
@@ -55,7 +56,7 @@ const (
 	// longestPause is the longest pause between two reads.
 	longestPause = 10 * time.Minute
 	// pauseFactor is how many times longer than a read the pause after it is.
-	pauseFactor = 100
+	pauseFactor = 300
 )
 
 // Run reads the use repeatedly until ctx is done, and passes each result to put.
@@ -85,7 +86,8 @@ func pauseAfter(read time.Duration) time.Duration {
 // Read reads all sources once. The result has no values of a source that is missing or fails; a failure of Prometheus,
 // which the user has configured, is recorded as a problem.
 func (r *Reader) Read(ctx context.Context) *snapshot.Usage {
-	usage := &snapshot.Usage{Nodes: map[string]snapshot.Measured{}, Pods: map[types.NamespacedName]snapshot.Measured{}}
+	usage := &snapshot.Usage{Nodes: map[string]snapshot.Measured{}, Pods: make(map[snapshot.PodKey]snapshot.Measured, r.podCount)}
+	defer func() { r.podCount = len(usage.Pods) }()
 	r.readCore(ctx, usage)
 	if r.gpus == nil {
 		return usage

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	"github.com/vc-batch/vc/internal/snapshot"
@@ -65,7 +64,7 @@ func TestUseComesFromTheMetricsAPI(t *testing.T) {
 	config, _ := startServer(t, map[string]string{metricsPath + "/nodes": nodeList, metricsPath + "/pods": podList})
 	want := &snapshot.Usage{
 		HasCore: true, Nodes: map[string]snapshot.Measured{"n1": core(1535, 2<<20)},
-		Pods: map[types.NamespacedName]snapshot.Measured{{Namespace: "nlp", Name: "p1"}: core(1250, 2<<20), {Namespace: "bio", Name: "p2"}: core(0, 0)},
+		Pods: map[snapshot.PodKey]snapshot.Measured{snapshot.KeyOfPod("nlp", "p1"): core(1250, 2<<20), snapshot.KeyOfPod("bio", "p2"): core(0, 0)},
 	}
 	if diff := cmp.Diff(want, readOnce(t, Options{Config: config})); diff != "" {
 		t.Errorf("usage (-want +got):\n%s", diff)
@@ -80,7 +79,7 @@ func TestAUserWhoMayReadOnlyTheirNamespaceSeesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		want := map[types.NamespacedName]snapshot.Measured{{Namespace: "nlp", Name: "p1"}: core(250, 1<<20)}
+		want := map[snapshot.PodKey]snapshot.Measured{snapshot.KeyOfPod("nlp", "p1"): core(250, 1<<20)}
 		if diff := cmp.Diff(want, r.Read(t.Context()).Pods); diff != "" {
 			t.Errorf("pods (-want +got):\n%s", diff)
 		}
@@ -158,7 +157,7 @@ func TestAFailureOfPrometheusIsAProblemAndLeavesTheRest(t *testing.T) {
 
 func TestThePauseGrowsWithTheTimeOfARead(t *testing.T) {
 	t.Parallel()
-	for read, want := range map[time.Duration]time.Duration{10 * time.Millisecond: 15 * time.Second, time.Second: 100 * time.Second, time.Minute: 10 * time.Minute} {
+	for read, want := range map[time.Duration]time.Duration{10 * time.Millisecond: 15 * time.Second, 500 * time.Millisecond: 150 * time.Second, time.Minute: 10 * time.Minute} {
 		if got := pauseAfter(read); got != want {
 			t.Errorf("after a read of %v: %v, want %v", read, got, want)
 		}

@@ -322,6 +322,7 @@ func dashboardProgram(t *testing.T, c watchserver.Cluster) {
 	last, kinds := server.Listed()
 	t.Logf("%d kinds listed after %s, the first full frame after %s", kinds, last.Sub(begin).Round(time.Millisecond), full.Sub(begin).Round(time.Millisecond))
 	take(t, figures.FirstFrame, c.Nodes, full.Sub(last).Seconds())
+	top.until(t, 2*time.Minute, func(s string) bool { return strings.Contains(s, "allocated GPUs are idle") }) // the use was read
 
 	top.send(t, "2")
 	time.Sleep(5 * time.Second) // wait until the first frame is complete

@@ -47,7 +47,9 @@ func (c Cluster) Metrics() http.Handler {
 	path := "/apis/" + metricsv1beta1.SchemeGroupVersion.String()
 	serve(path+"/nodes", nodes)
 	serve(path+"/pods", pods)
-	serve(prometheusPath+"query", map[string]any{"status": "success", "data": map[string]any{"resultType": "vector", "result": gpus}})
+	var answer prometheusAnswer
+	answer.Status, answer.Data.ResultType, answer.Data.Result = "success", "vector", gpus
+	serve(prometheusPath+"query", answer)
 	return mux
 }
 
@@ -56,6 +58,15 @@ const prometheusPath = "/api/v1/"
 // IsMetricsRequest reports whether a request is one for the handler of Metrics.
 func IsMetricsRequest(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, "/apis/"+metricsv1beta1.GroupName) || r.URL.Path == prometheusPath+"query"
+}
+
+// prometheusAnswer is an answer of Prometheus, with the fields in its order.
+type prometheusAnswer struct {
+	Status string `json:"status"`
+	Data   struct {
+		ResultType string      `json:"resultType"`
+		Result     []gpuSample `json:"result"`
+	} `json:"data"`
 }
 
 // gpuSample is one value of Prometheus.

@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/snapshot"
@@ -18,7 +17,7 @@ var idleJobs = map[string]time.Duration{"911": 2*time.Hour + 10*time.Minute}
 // Usage returns the made-up use of the nodes and the running pods. A pod uses some of the CPU and memory that it
 // requests; most pods use their GPUs almost completely.
 func Usage(objects []runtime.Object) *snapshot.Usage {
-	usage := &snapshot.Usage{HasCore: true, HasGPU: true, Nodes: map[string]snapshot.Measured{}, Pods: map[types.NamespacedName]snapshot.Measured{}}
+	usage := &snapshot.Usage{HasCore: true, HasGPU: true, Nodes: map[string]snapshot.Measured{}, Pods: map[snapshot.PodKey]snapshot.Measured{}}
 	for _, object := range objects {
 		switch o := object.(type) {
 		case *corev1.Node:
@@ -29,7 +28,7 @@ func Usage(objects []runtime.Object) *snapshot.Usage {
 				continue
 			}
 			used := usageOfPod(o)
-			usage.Pods[types.NamespacedName{Namespace: o.Namespace, Name: o.Name}] = used
+			usage.Pods[snapshot.KeyOfPod(o.Namespace, o.Name)] = used
 			usage.Nodes[o.Spec.NodeName] = usage.Nodes[o.Spec.NodeName].Add(used)
 		}
 	}

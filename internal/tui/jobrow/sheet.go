@@ -65,7 +65,7 @@ func toAPIPod(p *snapshot.Pod) *corev1.Pod {
 	case p.Trouble != "":
 		status.State.Waiting = &corev1.ContainerStateWaiting{Reason: p.Trouble, Message: p.Message}
 	case p.Exited:
-		status.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: p.ExitCode, FinishedAt: metav1.NewTime(p.Ended)}
+		status.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: p.ExitCode, FinishedAt: metav1.NewTime(p.Ended.Time())}
 	}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
 	return pod
