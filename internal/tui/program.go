@@ -64,7 +64,8 @@ func Run(ctx context.Context, settings Settings, world World) (next string, err 
 	if world.Colors != nil {
 		options = append(options, tea.WithColorProfile(colorProfileOf(*world.Colors)))
 	}
-	_, err = tea.NewProgram(m, options...).Run()
+	m.pace.program = tea.NewProgram(m, options...)
+	_, err = m.pace.program.Run()
 	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
 		return "", nil
 	}
@@ -97,6 +98,7 @@ type model struct {
 	clickAt time.Time
 	// following counts the StreamLogs effects, so that late lines for earlier ones can be dropped.
 	following int
+	pace      pace
 	// wanted is the context that the user wants to switch to.
 	wanted string
 }
@@ -152,6 +154,7 @@ const doubleClick = 500 * time.Millisecond
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.dirty = true
 	m.app.SetCurrentTime(m.world.Now())
+	m.adaptPace(msg)
 	var more tea.Cmd
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -185,6 +188,19 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.dirty = false
 	}
 	return m, tea.Batch(more, m.runRequests())
+}
+
+// adaptPace adapts how often the library looks for a new frame to a message.
+func (m *model) adaptPace(msg tea.Msg) {
+	now := time.Now() // not the clock of the world, which may be another one
+	switch msg.(type) {
+	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseClickMsg, tea.MouseWheelMsg, tea.WindowSizeMsg:
+		m.pace.setAtLeast(paceOfInput, now)
+	case snapshotMsg, logsMsg, doneMsg, failedMsg:
+		m.pace.setAtLeast(paceOfChanges, now)
+	case tickMsg:
+		m.pace.rest(now)
+	}
 }
 
 func (m *model) handleClick(mouse tea.Mouse) {
