@@ -40,6 +40,8 @@ type Board struct {
 	unknown map[string]bool
 	// amounts holds each distinct set of requests once, so that pods with equal requests share it.
 	amounts map[string]*Amounts
+	// containers holds each distinct list of container names once, by its names.
+	containers map[string][]string
 
 	last *Snapshot
 }
@@ -63,7 +65,7 @@ func (e *jobEntry) isEmpty() bool { return e.object == nil && e.group == nil && 
 func NewBoard() *Board {
 	b := &Board{
 		nodes: map[string]*nodeEntry{}, jobs: map[types.UID]*jobEntry{}, pods: map[types.UID]*Pod{}, queues: map[string]*schedulingv1beta1.Queue{},
-		groups: map[types.NamespacedName]*schedulingv1beta1.PodGroup{}, hyper: map[string]*topologyv1alpha1.HyperNode{}, priority: map[string]int32{}, unknown: map[string]bool{}, amounts: map[string]*Amounts{}, events: &told{},
+		groups: map[types.NamespacedName]*schedulingv1beta1.PodGroup{}, hyper: map[string]*topologyv1alpha1.HyperNode{}, priority: map[string]int32{}, unknown: map[string]bool{}, amounts: map[string]*Amounts{}, containers: map[string][]string{}, events: &told{},
 	}
 	b.touched.nodes, b.touched.jobs = map[string]bool{}, map[types.UID]bool{}
 	return b
@@ -114,6 +116,7 @@ func (b *Board) SetPod(p *Pod) {
 		b.DropPod(p.UID)
 	}
 	b.shareRequests(p)
+	b.shareContainers(p)
 	b.pods[p.UID] = p
 	if p.Node != "" {
 		b.ensureNodeEntry(p.Node).pods[p.UID] = p
@@ -123,6 +126,15 @@ func (b *Board) SetPod(p *Pod) {
 	} else {
 		b.touched.events = true // an event about the pod may have arrived before it
 	}
+}
+
+// shareContainers makes pods with the same containers share a single list of their names.
+func (b *Board) shareContainers(p *Pod) {
+	key := strings.Join(p.Containers, " ")
+	if b.containers[key] == nil {
+		b.containers[key] = p.Containers
+	}
+	p.Containers = b.containers[key]
 }
 
 // shareRequests makes pods with the same requests share a single copy of them.
