@@ -19,7 +19,7 @@ const enough = 205 << 20
 // memoryLimitFor returns the memory limit for the given amount of live data, both in bytes. Without a limit, garbage
 // from incoming lists would be collected too late. The limit grows with the data of the cluster.
 func memoryLimitFor(kept uint64) int64 {
-	return max(enough, int64(kept/10*13)+25<<20) //nolint:gosec // no memory is as large
+	return max(enough, int64(kept/10*13)+15<<20) //nolint:gosec // no memory is as large
 }
 
 // settle is the time between the last list or change and the return of memory to the system.
