@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
@@ -107,6 +108,9 @@ func factoryForContext(f *cli.Factory, name string) (other *cli.Factory, left []
 	return other, left
 }
 
+// longestListing is how long the measured use waits for the lists. Later it is read although a list is incomplete.
+const longestListing = 30 * time.Second
+
 // showCluster shows one cluster. next is the context that the user switches to, or "".
 func showCluster(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, preferences tui.Preferences, said screenapi.Notice) (next string, err error) {
 	config, err := f.RESTConfig()
@@ -140,8 +144,9 @@ func showCluster(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, pr
 		select {
 		case <-ctx.Done():
 		case <-watches.Loaded(): // so that the lists, which are needed first, arrive as fast as possible
-			usage.Run(ctx, watches.SetUsage)
+		case <-time.After(longestListing):
 		}
+		usage.Run(ctx, watches.SetUsage)
 	})
 	defer func() { stop(); running.Wait() }()
 	next, err = tui.Run(ctx, how, tui.World{

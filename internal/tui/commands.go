@@ -31,14 +31,14 @@ func (a *App) paletteCommands() []command {
 		all = append(all, command{name: "idle gpus", help: "show the jobs that do not use their GPUs (filter " + idle + ")",
 			do: a.applyLater(screenapi.Open{Screen: screenapi.Jobs, Filter: idle})})
 	}
+	all = append(all, command{name: "compact", help: "switch between drawings and text without boxes, bars and maps", do: a.applyLater(screenapi.ToggleCompact{})})
 	for _, state := range []string{"pending", "running", "failed", "completed"} {
 		filter := "st:" + state
 		all = append(all, command{name: state, also: []string{state + " jobs"}, help: "show the " + state + " jobs (filter " + filter + ")", do: a.applyLater(screenapi.Open{Screen: screenapi.Jobs, Filter: filter})})
 	}
 	if job := a.selectedJob(); job != nil {
-		all = append(all, command{name: "tree", also: []string{"xray"}, help: "show the job, its PodGroup, tasks and pods as a tree", do: a.applyLater(screenapi.Open{Screen: screenapi.Tree, Target: string(job.UID)})})
+		all = append(all, command{name: "tree", also: []string{"xray", "pods", "po", "podgroup", "pg"}, help: "show the job, its PodGroup, tasks and pods as a tree", do: a.applyLater(screenapi.Open{Screen: screenapi.Tree, Target: string(job.UID)})})
 	}
-	all = append(all, command{name: "compact", help: "switch between drawings and text without boxes, bars and maps", do: a.applyLater(screenapi.ToggleCompact{})})
 	for _, c := range []command{
 		{name: "job", takes: "ID or name", help: "open a job"},
 		{name: "queue", takes: "name", help: "show the jobs of a queue"},

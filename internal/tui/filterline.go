@@ -30,14 +30,13 @@ func (a *App) newFilterLine() *filterLine {
 func (f *filterLine) key(a *App, key tea.KeyPressMsg) {
 	switch key.String() {
 	case "enter":
-		a.overlay = nil
-		if f.bad != "" {
-			a.showNotice(screenapi.Notice{Text: f.bad + "; the filter was not changed", Bad: true})
+		if f.bad == "" { // otherwise, the user can correct the filter
+			a.overlay = nil
 		}
 		return
 	case "esc":
 		a.overlay = nil
-		_ = a.setFilter("")
+		_ = a.setFilter(a.opened[a.VisibleScreen()])
 		return
 	}
 	f.line.key(key)

@@ -49,11 +49,20 @@ func (a *App) drawOn(c canvas.Canvas) canvas.Canvas {
 		from++
 	}
 	a.VisibleScreen().Draw(&a.ctx, c.Sub(0, from, c.W, c.H-from-1))
+	if _, _, isSet := c.Cursor(); !isSet {
+		c.SetCursor(0, from)
+	}
 	switch { // after the screen, so that the cursor is in the filter while the user types
 	case hasFilterRow:
 		a.drawFilterRow(c.Sub(0, 2, c.W, 1))
 	case a.showsFilter():
-		a.drawFilterRow(c.Sub(c.W*2/5, 1, c.W-c.W*2/5, 1))
+		from := c.W * 2 / 5
+		if a.ctx.Compact || c.W < 80 {
+			from = 0 // there is not enough space for the tabs and the filter
+		}
+		row := c.Sub(from, 1, c.W-from, 1)
+		row.Clear(0, 0, row.W, 1)
+		a.drawFilterRow(row)
 	}
 	a.drawFooter(c.Sub(0, c.H-1, c.W, 1))
 	if a.overlay != nil {

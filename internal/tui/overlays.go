@@ -111,7 +111,7 @@ func (q *question) answerYesOrNo(a *App, name string) {
 		a.overlay = nil
 		a.applyEffects(q.ask.Then, q.from)
 	case "n", "N", "q", "enter":
-		q.endWithNotice(a, "cancelled")
+		q.endWithNotice(a, "nothing was changed")
 	}
 }
 
@@ -119,7 +119,7 @@ func (q *question) key(a *App, key tea.KeyPressMsg) {
 	name := key.String()
 	switch {
 	case name == "esc":
-		q.endWithNotice(a, "cancelled")
+		q.endWithNotice(a, "nothing was changed")
 	case q.ask.Expect == "":
 		q.answerYesOrNo(a, name)
 	case name == "enter" && q.line.text() == q.ask.Expect:
@@ -207,7 +207,7 @@ func (i *input) key(a *App, key tea.KeyPressMsg) {
 	switch key.String() {
 	case "esc":
 		a.overlay = nil
-		a.showNotice(screenapi.Notice{Text: "cancelled"})
+		a.showNotice(screenapi.Notice{Text: "nothing was changed"})
 	case "enter":
 		if i.ask.Check != nil {
 			if err := i.ask.Check(i.line.text()); err != nil {

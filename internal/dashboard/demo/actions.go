@@ -223,6 +223,8 @@ func kindOf(object runtime.Object) string {
 		return "Node"
 	case *corev1.Pod:
 		return "Pod"
+	case *schedulingv1beta1.PodGroup:
+		return "PodGroup"
 	}
 	return ""
 }

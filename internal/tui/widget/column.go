@@ -135,8 +135,20 @@ func (t *Table[R]) layOutColumns(ctx *screenapi.Context, width int) []placedColu
 
 func (t *Table[R]) gutterWidth() int { return 2 }
 
+// contextOfMenu returns the context with the width for which the table was drawn, which is smaller than that of the
+// terminal beside another panel.
+func (t *Table[R]) contextOfMenu(ctx *screenapi.Context) *screenapi.Context {
+	if t.width == 0 {
+		return ctx
+	}
+	drawn := *ctx
+	drawn.W = t.width
+	return &drawn
+}
+
 // Chooser returns the effect that lets the user choose columns.
 func (t *Table[R]) Chooser(ctx *screenapi.Context) []screenapi.Effect {
+	ctx = t.contextOfMenu(ctx)
 	choices := make([]screenapi.Choice, len(t.Columns))
 	for i := range t.Columns {
 		column := &t.Columns[i]

@@ -20,7 +20,7 @@ type seenRow struct {
 // there are no rows, Draw shows empty.
 func (t *Table[R]) Draw(ctx *screenapi.Context, c canvas.Canvas, empty string) {
 	t.dropExpired(ctx.Now)
-	t.drawn = c
+	t.drawn, t.width = c, ctx.W
 	t.frames++
 	t.heads = t.layOutColumns(ctx, c.W)
 	t.drawTableHead(ctx, c)

@@ -126,6 +126,7 @@ func (t *Table[R]) SortNote() string {
 
 // SortMenu returns the effect that lets the user choose a column to sort by.
 func (t *Table[R]) SortMenu(ctx *screenapi.Context) []screenapi.Effect {
+	ctx = t.contextOfMenu(ctx)
 	choices := []screenapi.Choice{{Title: "default order", On: len(t.order) == 0}}
 	keys := []string{""}
 	for i := range t.Columns {

@@ -32,6 +32,7 @@ type Table[R any] struct {
 	top    int    // index of the first visible row
 	height int    // number of rows when last drawn
 	drawn  canvas.Canvas
+	width  int // the terminal width for which the columns were chosen when last drawn
 	frames int // number of times it was drawn
 	heads  []placedColumn
 
@@ -199,6 +200,17 @@ func (t *Table[R]) Select(id string) bool {
 	t.clampCursor()
 	return true
 }
+
+// GoHomeIfLost moves the cursor to the first row unless it is still on the row with the specified ID. After a change of
+// the filter, the cursor is otherwise on an arbitrary row.
+func (t *Table[R]) GoHomeIfLost(id string) {
+	if t.cursor != id {
+		t.Home()
+	}
+}
+
+// CursorID returns the ID of the row under the cursor; it is empty if the table is empty.
+func (t *Table[R]) CursorID() string { return t.cursor }
 
 // IsLingering reports whether the row has been removed and only lingers.
 func (t *Table[R]) IsLingering(row R) bool {

@@ -95,11 +95,20 @@ func (d *Document) requestText(ctx *screenapi.Context) []screenapi.Effect {
 	if d.form == describe {
 		read = ctx.Actions.Describe
 	}
-	return []screenapi.Effect{widget.FetchText(d.target, read, d.kind, d.namespace, d.name)}
+	return []screenapi.Effect{widget.FetchText(d.readingName(), read, d.kind, d.namespace, d.name)}
+}
+
+// readingName returns the name of the request for the text, which is part of an error message.
+func (d *Document) readingName() string {
+	name := d.name
+	if d.namespace != "" {
+		name = d.namespace + "/" + name
+	}
+	return string(d.form) + " " + strings.ToLower(d.kind) + " " + name
 }
 
 func (d *Document) storeText(done screenapi.Done) {
-	if done.Name != d.target {
+	if done.Name != d.readingName() {
 		return
 	}
 	if done.Err != nil {

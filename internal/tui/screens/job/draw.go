@@ -94,6 +94,10 @@ func (j *Job) noLogReason(ctx *screenapi.Context) string {
 	switch {
 	case len(j.job.Pods) == 0 && jobstatus.IsFinishedPhase(j.job.Phase):
 		return "the job's pods were deleted together with their logs"
+	case len(j.followed) == 0 && len(j.only) == 1:
+		return "the pod has not started, so there is no log yet"
+	case len(j.followed) == 0 && j.only != nil:
+		return "none of the marked pods has started, so there are no logs yet"
 	case len(j.followed) == 0:
 		return "no pod has started, so there are no logs yet"
 	case j.failed:
@@ -143,7 +147,7 @@ func wrapFacts(facts []jobstatus.Fact, width int) []jobstatus.Fact {
 // drawBoxes draws the summary as boxes.
 func (j *Job) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
 	left := c.W * 61 / 120
-	facts, way := wrapFacts(listJobFacts(ctx, j.job), left-2-factIndent), timelineLines(ctx, j.job)
+	facts, way := wrapFacts(listJobFacts(ctx, j.job), left-4-factIndent), timelineLines(ctx, j.job)
 	head, rest := c.Cut(min(max(len(facts), len(way))+2, max(leastSummary, c.H*2/5)))
 	fact := widget.DrawTitledBox(head.Sub(0, 0, left, head.H), ctx.Theme, "Job", "")
 	for y, line := range facts {
@@ -208,6 +212,7 @@ func (j *Job) drawLines(ctx *screenapi.Context, c canvas.Canvas) {
 	title := ""
 	if j.inLogs {
 		title = "Logs"
+		lines.SetCursor(0, 1)
 	}
 	widget.DrawTitledRule(lines, 0, ctx.Theme, title, "")
 	j.log.draw(ctx, lines.Sub(1, 1, lines.W-1, lines.H-1), j.job, j.noLogReason(ctx))

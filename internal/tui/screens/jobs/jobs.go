@@ -144,7 +144,10 @@ func appendMatching(kept, rows []jobrow.Row, matching filter.Filter[jobrow.Row])
 
 // SetFilter filters the rows.
 func (j *Jobs) SetFilter(ctx *screenapi.Context, text string) error {
-	return j.filterAndFillRows(ctx, text, false)
+	before := j.table.CursorID()
+	err := j.filterAndFillRows(ctx, text, false)
+	j.table.GoHomeIfLost(before)
+	return err
 }
 
 // FilterKeys returns the keys that a filter can contain, such as st: and gpu>=.

@@ -252,7 +252,9 @@ func (n *Nodes) SetFilter(ctx *screenapi.Context, text string) error {
 		return err
 	}
 	n.text, n.filter = text, parsed
+	before := n.table.CursorID()
 	n.refreshRows(ctx, false)
+	n.table.GoHomeIfLost(before)
 	return nil
 }
 

@@ -80,7 +80,9 @@ func (o *Overview) SetFilter(ctx *screenapi.Context, text string) error {
 		return err
 	}
 	o.filter, o.text = parsed, text
+	before := o.jobs.CursorID()
 	o.refreshRows(ctx, false)
+	o.jobs.GoHomeIfLost(before)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/vc-batch/vc/internal/render"
@@ -24,7 +25,11 @@ func columns() []widget.Column[*row] {
 	}
 	return []widget.Column[*row]{
 		{Key: "object", Title: "OBJECT", Width: 42, Narrow: 30, Most: 64, Cell: func(ctx *screenapi.Context, r *row) (string, canvas.Style) {
-			return widget.TreeBranches(ctx, r.last[1:]) + r.title, theme.Plain
+			title := widget.TreeBranches(ctx, r.last[1:]) + r.title
+			if r.isFolded {
+				title += fmt.Sprintf(" (%d hidden)", r.children)
+			}
+			return title, theme.Plain
 		}},
 		{Key: "state", Title: "STATE", Width: 17, Narrow: 11, Cell: func(_ *screenapi.Context, r *row) (string, canvas.Style) { return r.state, r.style }},
 		{Key: "node", Title: "NODE", Width: 12, Cell: ofPod(func(r *row) string { return r.pod.Node }), Empty: func(r *row) bool { return r.pod == nil || r.pod.Node == "" }},

@@ -30,8 +30,9 @@ type row struct {
 	parent *row
 	// last has an entry for each level from the root: whether the row at this level is the last child of its parent.
 	last []bool
-	// children is the number of rows directly below, including hidden ones.
+	// children is the number of rows directly below, including hidden ones. isFolded is true if they are hidden.
 	children int
+	isFolded bool
 }
 
 // isFoldable reports whether rows are below this one.

@@ -140,10 +140,11 @@ func (t *Tree) visibleRows(rows []*row) []*row {
 	var visible []*row
 	for _, r := range rows {
 		if shown[r] {
+			r.isFolded = wanted == "" && t.folded[r.id]
 			visible = append(visible, r)
 		}
 	}
-	return visible
+	return withBranches(visible)
 }
 
 // isHidden reports whether a row is below a folded one.
@@ -169,7 +170,20 @@ func (r *row) matches(wanted string) bool {
 func (t *Tree) SetFilter(ctx *screenapi.Context, text string) error {
 	t.filter = text
 	t.refreshRows(ctx)
+	if r, ok := t.table.Selected(); ok && text != "" && !r.matches(strings.ToLower(text)) {
+		t.selectFirstMatch()
+	}
 	return nil
+}
+
+// selectFirstMatch moves the cursor to the first row that matches the filter.
+func (t *Tree) selectFirstMatch() {
+	for _, r := range t.table.Rows() {
+		if r.matches(strings.ToLower(t.filter)) {
+			t.table.Select(r.id)
+			return
+		}
+	}
 }
 
 // Matches returns the number of rows that match the filter and the number of all rows.
@@ -198,6 +212,8 @@ func (t *Tree) openOrFold(ctx *screenapi.Context) []screenapi.Effect {
 	case !ok:
 	case r.pod != nil:
 		return []screenapi.Effect{screenapi.Open{Screen: screenapi.Job, Target: string(t.uid) + "#logs/" + r.pod.Name}}
+	case t.filter != "":
+		return []screenapi.Effect{screenapi.Notice{Text: "rows can be hidden when there is no filter; " + ctx.KeyFor("back", "esc") + " clears it", Bad: true}}
 	case r.isFoldable():
 		t.folded[r.id] = !t.folded[r.id]
 		t.refreshRows(ctx)
