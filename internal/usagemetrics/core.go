@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
@@ -137,9 +138,12 @@ func readItems(ctx context.Context, r *Reader, path string, add func(*measuredOb
 	if response.StatusCode != http.StatusOK {
 		return &responseError{path, response.StatusCode}
 	}
+	defer addTimeSince(time.Now(), &r.busy)
 	decoder := json.NewDecoder(response.Body)
 	return decodeFields(decoder, map[string]func() error{"items": func() error { return decodeArray(decoder, new(measuredObject), (*measuredObject).clear, add) }})
 }
+
+func addTimeSince(begin time.Time, sum *time.Duration) { *sum += time.Since(begin) }
 
 // decodeFields decodes a JSON object. It calls the functions for the fields with their names, which must decode the
 // value, and ignores all other fields.

@@ -42,6 +42,8 @@ type gpuSource struct {
 	// of thousands of GPUs would take several megabytes.
 	lastBusy map[uint64]int64
 	readAt   time.Time // when lastBusy was read
+	// busy is the time that queries have spent on responses, without waiting for them.
+	busy time.Duration
 }
 
 // serviceAddress is the address of a Prometheus server inside the cluster: namespace/service:port, optionally with the
@@ -93,9 +95,11 @@ func (s *gpuSource) addTo(ctx context.Context, usage *snapshot.Usage) error {
 			return err
 		}
 	}
+	measured := make(map[uint64]bool, len(s.lastBusy))
 	err := s.query(ctx, utilizationQuery, func(labels *gpuLabels, percent float64) {
 		if isPlausible := percent >= 0 && percent <= 100; isPlausible {
 			usage.HasGPU = true
+			measured[labels.hash()] = true
 			addGPU(usage, labels, &snapshot.MeasuredGPU{Count: 1, Percent: percent, LastBusy: s.lastBusyTime(labels)})
 		}
 	})
@@ -103,16 +107,17 @@ func (s *gpuSource) addTo(ctx context.Context, usage *snapshot.Usage) error {
 		return err
 	}
 	return s.query(ctx, memoryQuery, func(labels *gpuLabels, mebibytes float64) {
-		addGPU(usage, labels, &snapshot.MeasuredGPU{MemoryBytes: int64(mebibytes) << 20})
+		if measured[labels.hash()] {
+			addGPU(usage, labels, &snapshot.MeasuredGPU{MemoryBytes: int64(mebibytes) << 20})
+		}
 	})
 }
 
-// addGPU adds a measurement to the node and the pod of a GPU. It ignores memory in use by a GPU without utilization.
+// addGPU adds a measurement to the node and the pod of a GPU.
 func addGPU(usage *snapshot.Usage, labels *gpuLabels, measured *snapshot.MeasuredGPU) {
-	isMemoryOnly := measured.Count == 0
 	if node := usage.Nodes[string(labels.node())]; node.GPU != nil {
 		node.GPU.Merge(measured)
-	} else if !isMemoryOnly {
+	} else {
 		node.GPU = copyGPU(measured)
 		usage.Nodes[string(labels.node())] = node
 	}
@@ -123,7 +128,7 @@ func addGPU(usage *snapshot.Usage, labels *gpuLabels, measured *snapshot.Measure
 	key := snapshot.KeyOfPodText(namespace, name)
 	if pod := usage.Pods[key]; pod.GPU != nil {
 		pod.GPU.Merge(measured)
-	} else if !isMemoryOnly {
+	} else {
 		pod.GPU = copyGPU(measured)
 		usage.Pods[key] = pod
 	}
@@ -169,6 +174,7 @@ func (s *gpuSource) query(ctx context.Context, query string, add func(*gpuLabels
 		return fmt.Errorf("prometheus: %w", err)
 	}
 	defer response.Body.Close() //nolint:errcheck // it was read
+	defer addTimeSince(time.Now(), &s.busy)
 	var r prometheusResponse
 	decoder := json.NewDecoder(response.Body)
 	err = r.decode(decoder, func(sample *gpuSample) {
@@ -234,6 +240,9 @@ type gpuLabels struct {
 	Namespace         text `json:"namespace"`
 	ExportedPod       text `json:"exported_pod"`
 	Pod               text `json:"pod"`
+	// OtherHostname and OtherUUID receive labels that differ only in case, which would otherwise replace those above.
+	OtherHostname text `json:"hostname"`
+	OtherUUID     text `json:"uuid"`
 }
 
 func (l *gpuLabels) all() []*text {

@@ -29,6 +29,16 @@ type Reader struct {
 	isNarrow bool
 	// podCount is the number of measured pods of the last read.
 	podCount int
+	// busy is the time that reads of the metrics API have spent on responses, without waiting for them.
+	busy time.Duration
+}
+
+// busyTime returns the time that all reads have spent on responses.
+func (r *Reader) busyTime() time.Duration {
+	if r.gpus == nil {
+		return r.busy
+	}
+	return r.busy + r.gpus.busy
 }
 
 // New returns a Reader. It sends no request.
@@ -55,20 +65,20 @@ const (
 	interval = 15 * time.Second
 	// longestPause is the longest pause between two reads.
 	longestPause = 10 * time.Minute
-	// pauseFactor is how many times longer than a read the pause after it is.
+	// pauseFactor is how many times longer than the decoding of a read the pause after it is.
 	pauseFactor = 300
 )
 
 // Run reads the use repeatedly until ctx is done, and passes each result to put.
 func (r *Reader) Run(ctx context.Context, put func(*snapshot.Usage)) {
 	for {
-		started := time.Now()
+		before := r.busyTime()
 		usage := r.Read(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		put(usage)
-		timer := time.NewTimer(pauseAfter(time.Since(started)))
+		timer := time.NewTimer(pauseAfter(r.busyTime() - before))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -78,7 +88,7 @@ func (r *Reader) Run(ctx context.Context, put func(*snapshot.Usage)) {
 	}
 }
 
-// pauseAfter returns the pause after a read that took a certain time.
+// pauseAfter returns the pause after a read whose responses took a certain time to decode.
 func pauseAfter(read time.Duration) time.Duration {
 	return min(max(interval, read*pauseFactor), longestPause)
 }

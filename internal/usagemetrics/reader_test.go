@@ -178,3 +178,23 @@ func FuzzListsOfMetrics(f *testing.F) {
 		r.Read(context.Background())
 	})
 }
+
+func TestOnlyGPUsWithAUtilizationCountAndLabelsAreCaseSensitive(t *testing.T) {
+	t.Parallel()
+	gpu := func(index, value string) string {
+		return `{"metric":{"Hostname":"n1","hostname":"10.0.0.7","gpu":"` + index + `","namespace":"nlp","pod":"p1"},"value":[1,"` + value + `"]}`
+	}
+	vectors := map[string]string{utilizationQuery: gpu("0", "50"), memoryQuery: gpu("0", "1000") + "," + gpu("1", "2000")}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"status":"success","data":{"resultType":"vector","result":[%s]}}`, vectors[r.URL.Query().Get("query")])
+	}))
+	defer server.Close()
+	usage := readOnce(t, Options{Config: &rest.Config{Host: server.URL}, Prometheus: server.URL})
+	want := &snapshot.MeasuredGPU{Count: 1, Percent: 50, MemoryBytes: 1000 << 20}
+	if diff := cmp.Diff(want, usage.Nodes["n1"].GPU); diff != "" || usage.Problem != "" {
+		t.Errorf("node n1 (-want +got):\n%s\nproblem: %s", diff, usage.Problem)
+	}
+	if diff := cmp.Diff(want, usage.Pods[snapshot.KeyOfPod("nlp", "p1")].GPU); diff != "" {
+		t.Errorf("pod nlp/p1 (-want +got):\n%s", diff)
+	}
+}
