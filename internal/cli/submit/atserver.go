@@ -8,14 +8,15 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/internal/cli"
 )
 
 // checkAtServer validates the objects with a dry run on the server before any of them is created, because objects with
-// their names may exist, and quotas, policies and other webhooks can reject objects that pass checkLocally. It ignores warnings, because they may be about
-// objects in the same files; the user sees the warnings when the objects are created.
+// their names may exist, and quotas, policies and other webhooks can reject objects that pass checkLocally. It ignores
+// warnings, because they may be about objects in the same files; the user sees the warnings when the objects are created.
 func checkAtServer(ctx context.Context, f *cli.Factory, objects []cli.FileObject, dryRun *cli.DryRun, fields *cli.FieldValidation) error {
 	if len(objects) < 2 || dryRun.IsDryRun() {
 		return nil
@@ -34,11 +35,25 @@ func checkAtServer(ctx context.Context, f *cli.Factory, objects []cli.FileObject
 			continue
 		}
 		isRejected := apierrors.IsInvalid(err) || apierrors.IsForbidden(err)
-		if isRejected && !mentionsOther(err, object, objects) {
+		switch {
+		case !isRejected:
+		case !mentionsOther(err, object, objects):
 			problems = append(problems, cli.AddFileSource(err, object))
+		case existsAtServer(ctx, c, object): // the server checks this only after the webhooks
+			exists := apierrors.NewAlreadyExists(schema.GroupResource{Resource: "objects"}, object.Object.GetName())
+			problems = append(problems, cli.AddFileSource(explainExistingInFile(ctx, f, c, object.Object, exists), object))
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// existsAtServer reports whether an object with the same name exists.
+func existsAtServer(ctx context.Context, c client.Client, object cli.FileObject) bool {
+	if object.Object.GetName() == "" {
+		return false
+	}
+	stored := object.Object.DeepCopyObject().(client.Object)
+	return c.Get(ctx, client.ObjectKeyFromObject(object.Object), stored) == nil
 }
 
 // mentionsOther reports whether a rejection mentions another object in the same files. That object may be missing only
