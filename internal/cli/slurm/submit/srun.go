@@ -15,6 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/slurm/attach"
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/getopt/noeffect"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/step/srunoptions"
@@ -121,6 +122,10 @@ func readStep(c *program.Call) (*stepRun, error) {
 			r.args = append(r.args, attach.FormatOption(given))
 		case slices.Contains(ofSteps, given.Name) && given.Name != "jobid", within && isStepOption(given.Name):
 			r.args = append(r.args, attach.FormatOption(given))
+		case within && noeffect.IsListed(given.Name): // a pod that was started before an upgrade may not know the option
+			if c.Parsed.Has("verbose") {
+				c.PrintNotef("note", "%s has no effect", attach.FormatOption(given))
+			}
 		case within && !slices.Contains(ofSubmission, given.Name):
 			c.PrintNotef("warning", "%s has no effect with --jobid: the job already has its nodes", attach.FormatOption(given))
 		}
@@ -143,7 +148,7 @@ func isStepOption(name string) bool {
 	case "jobid", "account", "partition":
 		return false // they select the job
 	}
-	return srunoptions.Table.HasOption(name)
+	return srunoptions.Table.HasOption(name) && !noeffect.IsListed(name)
 }
 
 // isFile reports whether an input or output mode is a file name.

@@ -2,7 +2,11 @@
 // in package request contain them, and so does the table of srun inside jobs.
 package noeffect
 
-import "github.com/vc-batch/vc/internal/slurm/getopt"
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+)
 
 // Common lists the options of sbatch, srun and salloc. Each has at most one environment variable. Variables contains the
 // name of srun's variable.
@@ -52,4 +56,10 @@ var Srun = []getopt.Option{
 	{Long: "slurmd-debug", Arg: getopt.Required, Value: "LEVEL", Help: "Log level of slurmd", Variables: []string{"SLURM_SLURMD_DEBUG"}},
 	{Long: "treewidth", Arg: getopt.Required, Value: "N", Help: "Fan-out of messages", Variables: []string{"SLURM_TREE_WIDTH"}},
 	{Long: "whole", Help: "Give each step all CPUs of its nodes", Variables: []string{"SLURM_WHOLE"}},
+}
+
+// IsListed reports whether an option, without its dashes, has no effect.
+func IsListed(name string) bool {
+	hasName := func(o getopt.Option) bool { return o.Long == name }
+	return slices.ContainsFunc(Common, hasName) || slices.ContainsFunc(Srun, hasName)
 }

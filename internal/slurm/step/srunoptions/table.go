@@ -88,4 +88,5 @@ func ignoredOptions() []getopt.Option {
 var fine = map[string][]string{
 	"exclusive": {""}, "cpu-bind": {"none", "no", "q", "quiet", "v", "verbose"}, "gpu-bind": {"none", "verbose"}, "mem-bind": {"none", "no", "q", "quiet", "v", "verbose"},
 	"mem": {"0"}, "distribution": {"block", "*", "block:*"}, "export": {"ALL"},
+	"wait-all-nodes": {"1"}, "oom-kill-step": {"1"},
 }

@@ -46,7 +46,8 @@ func IneffectiveVariables(p getopt.Parsed, lookup func(string) (string, bool), g
 		for _, name := range o.Variables {
 			value, set := lookup(name)
 			entry := name + "=" + value
-			asItIs := slices.Contains(fine[o.Long], value) || slices.Contains([]string{"", "none"}, strings.ToLower(value))
+			isOff := o.Arg == getopt.None && !getopt.IsSwitchedOn(value)
+			asItIs := isOff || slices.Contains(fine[o.Long], value) || slices.Contains([]string{"", "none"}, strings.ToLower(value))
 			if set && !asItIs && !slices.Contains(given, entry) {
 				all = append(all, entry)
 			}
