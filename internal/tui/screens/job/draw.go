@@ -176,7 +176,7 @@ func (j *Job) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
 // right of the pods.
 func splitSummary(c canvas.Canvas, isSideBySide bool) (pods, logs, events canvas.Canvas) {
 	if isSideBySide {
-		left := c.W * 61 / 120 // as wide as the facts above
+		left := c.W * 5 / 8 // so that the names of the pods are shown
 		right := c.Sub(left, 0, c.W-left, c.H)
 		logs, events = right.Cut(right.H - max(right.H/4, 4))
 		return c.Sub(0, 0, left, c.H), logs, events
