@@ -90,7 +90,9 @@ func (e *Engine) keepsOldExplanation(s *cycle.Cycle, j *framework.Job, v *explai
 	if _, advised := e.gangs.advices[j]; advised {
 		return false
 	}
-	if f := e.gangs.forecasts[j]; f.Known { // the explanation may now get an estimate
+	f, hasForecast := e.gangs.forecasts[j]
+	gainsReason := hasForecast && j.Reported.LacksForecast
+	if f.Known || gainsReason { // the explanation may now get an estimate, or the reason why there is none
 		return false
 	}
 	return j.WaitsToStart() && !e.positions.isInFront(j)
@@ -180,7 +182,13 @@ func (e *Engine) updateForecasts(s *cycle.Cycle) {
 	looked, walked := s.Looked, s.Walked
 	fresh := s.ForecastStarts()
 	for _, j := range s.AllWaiting {
-		if f, told := fresh[j], j.Status.Explanation; told != nil && forecastDiffers(f, told) {
+		told := j.Status.Explanation
+		if told == nil {
+			continue
+		}
+		f, hasForecast := fresh[j]
+		gainsReason := hasForecast && j.Reported.LacksForecast && f.Why != told.Estimate
+		if gainsReason || forecastDiffers(f, told) {
 			s.Touch(j)
 		}
 	}
