@@ -36,8 +36,8 @@ func (a *App) paletteCommands() []command {
 		filter := "st:" + state
 		all = append(all, command{name: state, also: []string{state + " jobs"}, help: "show the " + state + " jobs (filter " + filter + ")", do: a.applyLater(screenapi.Open{Screen: screenapi.Jobs, Filter: filter})})
 	}
-	if job := a.selectedJob(); job != nil {
-		all = append(all, command{name: "tree", also: []string{"xray", "pods", "po", "podgroup", "pg"}, help: "show the job, its PodGroup, tasks and pods as a tree", do: a.applyLater(screenapi.Open{Screen: screenapi.Tree, Target: string(job.UID)})})
+	if _, ok := a.specs[screenapi.Tree]; ok {
+		all = append(all, command{name: "tree", also: []string{"xray", "pods", "po", "podgroup", "pg"}, help: "show the job, its PodGroup, tasks and pods as a tree", do: a.openTree})
 	}
 	for _, c := range []command{
 		{name: "job", takes: "ID or name", help: "open a job"},
@@ -64,6 +64,16 @@ func (a *App) paletteCommands() []command {
 		all = append(all, command{name: binding.Name, also: otherNames[binding.Name], help: binding.Help + " (" + KeyName(binding.Key) + ")", do: func() { a.runBinding(&binding) }})
 	}
 	return all
+}
+
+// openTree shows the selected job as a tree.
+func (a *App) openTree() {
+	job := a.selectedJob()
+	if job == nil {
+		a.showNotice(screenapi.Notice{Text: "tree: no job is selected; select one on the screen Jobs", Bad: true})
+		return
+	}
+	a.openScreen(screenapi.Open{Screen: screenapi.Tree, Target: string(job.UID)})
 }
 
 // selectedJob returns the job that is selected on the visible screen, or nil.

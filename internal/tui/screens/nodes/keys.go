@@ -316,7 +316,7 @@ func jobName(ctx *screenapi.Context, p *snapshot.Pod) string {
 // noHeatReason returns the reason why there is no heat map, or "".
 func noHeatReason(ctx *screenapi.Context, _ screenapi.Screen) string {
 	if ctx.Compact {
-		return "compact mode has no heat map; to switch it off, type :compact"
+		return "no heat map in compact mode; :compact ends it"
 	}
 	return ""
 }
