@@ -235,8 +235,8 @@ func (s *terminal) typed(t *testing.T, n int) []float64 {
 	return took
 }
 
-// changing sends changes of a hundred pods and ten jobs five times per second until stop is called.
-func changing(server *watchserver.Server, c watchserver.Cluster) (stop func()) {
+// changeFiveTimesASecond calls change five times per second, with the number of the call, until stop is called.
+func changeFiveTimesASecond(change func(round int)) (stop func()) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -247,52 +247,47 @@ func changing(server *watchserver.Server, c watchserver.Cluster) (stop func()) {
 			case <-end:
 				return
 			case <-tick.C:
-			}
-			later := c
-			later.Now = c.Now.Add(time.Duration(round+1) * time.Second)
-			for i := range 100 {
-				server.Send("pods", "MODIFIED", later.Pod((i*97+round)%(c.Jobs*c.Pods)))
-			}
-			for i := range 10 {
-				server.Send("jobs", "MODIFIED", later.Job((i*89+round)%c.Jobs))
+				change(round)
 			}
 		}
 	}()
 	return func() { close(end); <-ended }
 }
 
+// changing sends changes of a hundred pods and ten jobs five times per second until stop is called.
+func changing(server *watchserver.Server, c watchserver.Cluster) (stop func()) {
+	return changeFiveTimesASecond(func(round int) {
+		later := c
+		later.Now = c.Now.Add(time.Duration(round+1) * time.Second)
+		for i := range 100 {
+			server.Send("pods", "MODIFIED", later.Pod((i*97+round)%(c.Jobs*c.Pods)))
+		}
+		for i := range 10 {
+			server.Send("jobs", "MODIFIED", later.Job((i*89+round)%c.Jobs))
+		}
+	})
+}
+
 // changingVisibly changes as much as changing, but only the first jobs by name and their pods: in each change, a job has
-// another number of running pods.
+// another number of pods that have succeeded.
 func changingVisibly(server *watchserver.Server, c watchserver.Cluster) (stop func()) {
 	const visible = 50
-	end, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(200 * time.Millisecond)
-		defer tick.Stop()
-		for round := 0; ; round++ {
-			select {
-			case <-end:
-				return
-			case <-tick.C:
-			}
-			for i := range 10 {
-				at := (round*10 + i) % visible
-				job := c.Job(at)
-				job.Status.Running = int32(round % c.Pods) //nolint:gosec // small
-				job.Status.Succeeded = int32(c.Pods) - job.Status.Running
-				server.Send("jobs", "MODIFIED", job)
-				for index := range c.Pods {
-					pod := c.Pod(at*c.Pods + index)
-					if index < round%c.Pods && pod.Spec.NodeName != "" {
-						pod.Status.Phase = corev1.PodSucceeded
-					}
-					server.Send("pods", "MODIFIED", pod)
+	return changeFiveTimesASecond(func(round int) {
+		succeeded := round % c.Pods
+		for i := range 10 {
+			at := (round*10 + i) % visible
+			job := c.Job(at)
+			job.Status.Succeeded, job.Status.Running = int32(succeeded), int32(c.Pods-succeeded) //nolint:gosec // small
+			server.Send("jobs", "MODIFIED", job)
+			for index := range c.Pods {
+				pod := c.Pod(at*c.Pods + index)
+				if index < succeeded && pod.Spec.NodeName != "" {
+					pod.Status.Phase = corev1.PodSucceeded
 				}
+				server.Send("pods", "MODIFIED", pod)
 			}
 		}
-	}()
-	return func() { close(end); <-ended }
+	})
 }
 
 // dashboardProgram measures the whole program.
