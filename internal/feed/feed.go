@@ -61,6 +61,36 @@ func New(o Options) (*Feed, error) {
 		return nil, err
 	}
 	f := newFeed(o.Log)
+	f.addKinds(&o, clients)
+	return f, nil
+}
+
+// NewWithoutWatches returns a feed for a simulation that plays the part of the watches: it calls the methods of Stores
+// instead of Run. The configuration in the options is not used.
+func NewWithoutWatches(o Options) *Feed {
+	f := newFeed(o.Log)
+	f.addKinds(&o, &clients{})
+	return f
+}
+
+// Store receives the objects of one kind, as a reflector delivers them.
+type Store struct {
+	Kind   string // such as Pod
+	Sample any    // an empty object of the kind
+	cache.ReflectorStore
+}
+
+// Stores returns the stores of all watched kinds, in a fixed order.
+func (f *Feed) Stores() []Store {
+	stores := make([]Store, len(f.watches))
+	for i, w := range f.watches {
+		stores[i] = Store{Kind: w.kind, Sample: w.sample, ReflectorStore: w.store}
+	}
+	return stores
+}
+
+// addKinds adds the watches of all kinds.
+func (f *Feed) addKinds(o *Options, clients *clients) {
 	ours := func(p *corev1.Pod) bool { return slices.Contains(o.SchedulerNames, p.Spec.SchedulerName) }
 	list := func(c cache.Getter, resource string) cache.ListerWatcher {
 		return cache.NewListWatchFromClient(c, resource, "", fields.Everything())
@@ -76,7 +106,6 @@ func New(o Options) (*Feed, error) {
 	f.addKindWatch("HyperNode", optionalSource(list(clients.topology, "hypernodes"), &topologyv1alpha1.HyperNodeList{}), &topologyv1alpha1.HyperNode{}, hyperNodeSink(f))
 	f.addAttachable(clients, list, !o.NoCSI)
 	f.addKindWatch("Pod", list(clients.core, "pods"), &corev1.Pod{}, podSink(f, ours))
-	return f, nil
 }
 
 func newFeed(log logr.Logger) *Feed {

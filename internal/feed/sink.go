@@ -1,6 +1,10 @@
 package feed
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,12 +98,17 @@ func (s *sink[T]) Replace(objects []any, _ string) error {
 			here[namespacedName(o)] = struct{}{}
 		}
 	}
-	var deltas []model.Delta
-	for name, uid := range s.seen {
+	var missing []types.NamespacedName
+	for name := range s.seen {
 		if _, ok := here[name]; !ok {
-			delete(s.seen, name)
-			deltas = append(deltas, s.gone(name, uid))
+			missing = append(missing, name)
 		}
+	}
+	slices.SortFunc(missing, compareNames) // so that the same lists always result in the same deltas
+	var deltas []model.Delta
+	for _, name := range missing {
+		deltas = append(deltas, s.gone(name, s.seen[name]))
+		delete(s.seen, name)
 	}
 	for _, obj := range objects {
 		deltas = s.appendDelta(deltas, obj)
@@ -130,6 +139,10 @@ func (s *sink[T]) appendDelta(deltas []model.Delta, obj any) []model.Delta {
 
 func namespacedName(o metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
+}
+
+func compareNames(x, y types.NamespacedName) int {
+	return cmp.Or(strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name))
 }
 
 func nodeSink(f *Feed) cache.ReflectorStore {

@@ -83,7 +83,7 @@ func (a *attached) checkLaterOrBind(wait bool) {
 	}
 	pause := a.pause
 	a.pause = min(2*a.pause, lastLook)
-	time.AfterFunc(pause, func() { a.o.engine.queueWrites(a.newStepWrite(a.checkVolumes, a.handleCheck)) })
+	a.o.o.Clock.AfterFunc(pause, func() { a.o.engine.queueWrites(a.newStepWrite(a.checkVolumes, a.handleCheck)) })
 }
 
 func (a *attached) handleCheck(err error) {
@@ -92,7 +92,7 @@ func (a *attached) handleCheck(err error) {
 		a.failAndRelease(err)
 	case a.failed != nil:
 		a.failAndRelease(a.failed)
-	case !a.ready && time.Now().After(a.deadline):
+	case !a.ready && a.o.o.Clock.Now().After(a.deadline):
 		a.failAndRelease(fmt.Errorf("volumes were not bound within %s", a.bind.Attach.Timeout))
 	default:
 		a.checkLaterOrBind(!a.ready)

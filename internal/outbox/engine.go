@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/utils/clock"
 
 	"github.com/vc-batch/vc/internal/backpressure"
 )
@@ -20,6 +21,7 @@ var errReplaced = errors.New("a newer write for the same pod replaced this write
 // engine moves writes from the queues to the server with bounded parallelism.
 type engine struct {
 	log     logr.Logger
+	clock   clock.WithDelayedExecution
 	fence   func() error
 	observe func(w *write, took time.Duration, outcome string)
 
@@ -40,8 +42,8 @@ const (
 	writesMax = 64
 )
 
-func newEngine(log logr.Logger, pressure *backpressure.Governor, fence func() error, observe func(*write, time.Duration, string)) *engine {
-	e := &engine{log: log, pressure: pressure, fence: fence, observe: observe, queues: newQueues(), limiter: newLimiter(writesMin, writesMax)}
+func newEngine(o *Options, observe func(*write, time.Duration, string)) *engine {
+	e := &engine{log: o.Log, clock: o.Clock, pressure: o.Pressure, fence: o.Fence, observe: observe, queues: newQueues(), limiter: newLimiter(writesMin, writesMax)}
 	e.wake = sync.NewCond(&e.mu)
 	return e
 }
@@ -49,7 +51,7 @@ func newEngine(log logr.Logger, pressure *backpressure.Governor, fence func() er
 // queueWrites queues writes. After the engine has stopped, it drops them, because the next leader makes its own
 // decisions.
 func (e *engine) queueWrites(writes ...*write) {
-	for _, w := range e.enqueueWrites(writes, time.Now()) {
+	for _, w := range e.enqueueWrites(writes, e.clock.Now()) {
 		e.abandonWrite(w, errReplaced)
 	}
 }
@@ -84,7 +86,7 @@ func (e *engine) runUntilStopped(ctx context.Context) {
 	for range writesMax {
 		workers.Go(func() { e.sendWrites(ctx) })
 	}
-	workers.Go(func() { e.openIdleLane(ctx) })
+	workers.Go(func() { e.openIdleLanePeriodically(ctx) })
 	<-ctx.Done()
 	e.mu.Lock()
 	e.closed = true
@@ -112,19 +114,39 @@ func (e *engine) waitForWrite(ctx context.Context) *write {
 		if e.closed || ctx.Err() != nil {
 			return nil
 		}
-		if e.inFlight < e.limiter.allowedWrites() {
-			if w := e.queues.takeNextWrite(e.mayWriteTold, e.idle.hasBudget()); w != nil {
-				e.inFlight++
-				e.idle.recordSent(w, time.Now())
-				return w
-			}
+		if w := e.takeAllowedWrite(); w != nil {
+			return w
 		}
 		e.wake.Wait()
 	}
 }
 
+// takeWrite returns the write to send now, or nil if no write may be sent.
+func (e *engine) takeWrite() *write {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil
+	}
+	return e.takeAllowedWrite()
+}
+
+// takeAllowedWrite removes the next write from the queues and counts it as being in flight. It returns nil if there is
+// no write, or if the limit for writes in flight is reached. The caller must hold the lock.
+func (e *engine) takeAllowedWrite() *write {
+	if e.inFlight >= e.limiter.allowedWrites() {
+		return nil
+	}
+	w := e.queues.takeNextWrite(e.mayWriteTold, e.idle.hasBudget())
+	if w != nil {
+		e.inFlight++
+		e.idle.recordSent(w, e.clock.Now())
+	}
+	return w
+}
+
 // mayWriteTold reports whether the load on the API server currently permits a write in toldLane.
-func (e *engine) mayWriteTold() bool { return e.pressure.RequestSlot(time.Now()) == 0 }
+func (e *engine) mayWriteTold() bool { return e.pressure.RequestSlot(e.clock.Now()) == 0 }
 
 func (e *engine) performWrite(ctx context.Context, w *write) {
 	if err := e.fence(); err != nil {
@@ -133,9 +155,9 @@ func (e *engine) performWrite(ctx context.Context, w *write) {
 		return
 	}
 	w.attempt++
-	start := time.Now()
+	start := e.clock.Now()
 	err := w.send(ctx)
-	now := time.Now()
+	now := e.clock.Now()
 	took := now.Sub(start)
 	if isCancelled(ctx) && err != nil {
 		e.releaseSlot(w)
@@ -170,7 +192,7 @@ func (e *engine) performWrite(ctx context.Context, w *write) {
 		e.observe(w, took, "superseded")
 	case retry:
 		e.observe(w, took, "retried")
-		e.restThenRequeue(ctx, w, err)
+		e.restThenRequeue(w, err)
 	default:
 		e.observe(w, took, "refused")
 		e.abandonWrite(w, err)
@@ -178,30 +200,32 @@ func (e *engine) performWrite(ctx context.Context, w *write) {
 }
 
 // restThenRequeue queues w again after a pause, unless there is a newer write for its key that is at least as urgent.
-func (e *engine) restThenRequeue(ctx context.Context, w *write, err error) {
+func (e *engine) restThenRequeue(w *write, err error) {
 	pause := retryPause(w.attempt, err)
 	e.log.V(2).Info("Retrying a write", "write", w.key, "attempt", w.attempt, "pause", pause, "reason", err.Error())
-	timer := time.NewTimer(pause)
-	go func() {
-		defer timer.Stop()
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-		}
-		e.mu.Lock()
-		e.resting--
-		queued := e.queues.requeueWrite(w)
-		e.wakeWorkers(1)
-		e.mu.Unlock()
-		if queued {
+	e.clock.AfterFunc(pause, func() {
+		if e.requeueUnlessReplaced(w) {
 			return
 		}
 		e.observe(w, 0, "superseded")
 		if w.mustReport() {
 			e.abandonWrite(w, errReplaced)
 		}
-	}()
+	})
+}
+
+// requeueUnlessReplaced queues w after its pause. It returns false if a newer write has replaced w. After the engine
+// has stopped, it does nothing and returns true.
+func (e *engine) requeueUnlessReplaced(w *write) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return true
+	}
+	e.resting--
+	queued := e.queues.requeueWrite(w)
+	e.wakeWorkers(1)
+	return queued
 }
 
 // releaseSlot frees the slot of a write that was not completed.

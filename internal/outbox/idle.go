@@ -15,7 +15,8 @@ type idleGate struct {
 }
 
 const (
-	idleTick = 50 * time.Millisecond
+	// IdleTick is the interval of OpenIdleLane.
+	IdleTick = 50 * time.Millisecond
 	// quietAfter is how long binds must have been rare before idle writes are sent freely.
 	quietAfter = time.Second
 	// streamOf is the number of binds and evictions within one tick that makes it part of a busy period.
@@ -80,23 +81,29 @@ func (g *idleGate) idleBurstSize(now time.Time, q *queues) int {
 	return 0
 }
 
-// openIdleLane decides on every tick, until ctx is done, whether writes of the idle lane may be sent.
-func (e *engine) openIdleLane(ctx context.Context) {
-	ticker := time.NewTicker(idleTick)
+// openIdleLanePeriodically calls openIdleLane on every tick until ctx is done.
+func (e *engine) openIdleLanePeriodically(ctx context.Context) {
+	ticker := time.NewTicker(IdleTick)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-ticker.C:
-			e.mu.Lock()
-			for e.queues.idle.countWrites() > idleMost {
-				w := e.queues.idle.takeFirstWrite()
-				e.observe(w, 0, "dropped")
-			}
-			e.idle.setBudgetForTick(now, e.queues)
-			e.wakeWorkers(e.idle.budget + min(e.queues.countWaiting(toldLane), toldPerTick))
-			e.mu.Unlock()
+		case <-ticker.C:
+			e.openIdleLane()
 		}
 	}
+}
+
+// openIdleLane decides how many writes of the idle lane may be sent until the next tick, and drops the oldest writes if
+// there are too many.
+func (e *engine) openIdleLane() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for e.queues.idle.countWrites() > idleMost {
+		w := e.queues.idle.takeFirstWrite()
+		e.observe(w, 0, "dropped")
+	}
+	e.idle.setBudgetForTick(e.clock.Now(), e.queues)
+	e.wakeWorkers(e.idle.budget + min(e.queues.countWaiting(toldLane), toldPerTick))
 }

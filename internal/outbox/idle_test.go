@@ -29,14 +29,14 @@ func TestIdleWritesLeaveInBursts(t *testing.T) {
 	for range 8 { // 400 ms
 		g.setBudgetForTick(now, q)
 		leave(60)
-		now = now.Add(idleTick)
+		now = now.Add(IdleTick)
 	}
 	if got, want := fmt.Sprint(left), "[60 20 0 0 60 20 0 0]"; got != want {
 		t.Errorf("idle writes that left by tick: %s, want %s", got, want)
 	}
 	g.setBudgetForTick(now, q)
 	g.lastBusy = now // a new stream of binds
-	now = now.Add(idleTick)
+	now = now.Add(IdleTick)
 	g.setBudgetForTick(now, q)
 	if g.hasBudget() {
 		t.Error("what is left of a burst leaves while binds stream")
@@ -52,7 +52,7 @@ func TestALoneIdleWriteDoesNotWaitForABurst(t *testing.T) {
 		g.setBudgetForTick(now, q)
 	}
 	q.queueWrite(&write{lane: idleLane, key: "one", queued: now})
-	g.setBudgetForTick(now.Add(idleTick), q)
+	g.setBudgetForTick(now.Add(IdleTick), q)
 	if !g.hasBudget() {
 		t.Error("it waits")
 	}

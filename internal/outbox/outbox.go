@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
 
 	"github.com/vc-batch/vc/internal/backpressure"
 	"github.com/vc-batch/vc/internal/model"
@@ -31,6 +32,8 @@ type Options struct {
 	Pressure *backpressure.Governor
 	// Log receives log entries. The zero value discards them.
 	Log logr.Logger
+	// Clock supplies the time and delays retries and reports. If it is nil, the clock of the system is used.
+	Clock clock.WithDelayedExecution
 }
 
 // Attempt describes one attempt to perform a write.
@@ -61,22 +64,39 @@ func New(o Options) *Outbox {
 	if o.Log.GetSink() == nil {
 		o.Log = logr.Discard()
 	}
-	observe := func(w *write, took time.Duration, outcome string) {
-		o.Observe(Attempt{Lane: w.lane.String(), Outcome: outcome, Took: took, Waited: time.Since(w.queued)})
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
 	}
-	return &Outbox{o: o, engine: newEngine(o.Log, o.Pressure, o.Fence, observe), events: newEventLog()}
+	observe := func(w *write, took time.Duration, outcome string) {
+		o.Observe(Attempt{Lane: w.lane.String(), Outcome: outcome, Took: took, Waited: o.Clock.Since(w.queued)})
+	}
+	return &Outbox{o: o, engine: newEngine(&o, observe), events: newEventLog()}
 }
 
 // Run carries out writes until ctx is done, and returns after the last call has ended. It drops queued writes,
 // because the next leader makes its own decisions.
 func (o *Outbox) Run(ctx context.Context) { o.engine.runUntilStopped(ctx) }
 
+// TakeWrite returns a function that carries out the write to send now, or nil if no write may be sent. Run calls it
+// from many goroutines. A simulation calls it instead of Run, together with OpenIdleLane.
+func (o *Outbox) TakeWrite() (perform func(context.Context)) {
+	w := o.engine.takeWrite()
+	if w == nil {
+		return nil
+	}
+	return func(ctx context.Context) { o.engine.performWrite(ctx, w) }
+}
+
+// OpenIdleLane decides whether pod events and pod conditions may be sent until the next call. It must be called every
+// IdleTick.
+func (o *Outbox) OpenIdleLane() { o.engine.openIdleLane() }
+
 // HasSettledAll reports whether all writes except pod events are settled.
 func (o *Outbox) HasSettledAll() bool { return o.attaching.Load() == 0 && o.engine.hasNothingLeft() }
 
 // Put queues the writes for the decisions of a cycle. It does not block.
 func (o *Outbox) Put(d *decision.Decisions) {
-	now := time.Now()
+	now := o.o.Clock.Now()
 	writes := make([]*write, 0, len(d.Binds)+2*len(d.Evicts)+len(d.Gangs)+len(d.Queues)+len(d.PodConditions)+len(d.Events))
 	for i := range d.Evicts {
 		writes = append(writes, o.newEvictWrites(&d.Evicts[i], now)...)
@@ -125,5 +145,5 @@ func (o *Outbox) Put(d *decision.Decisions) {
 // reportAfterPause reports a failure after a pause, so that the scheduler does not repeat a failing decision in a tight
 // loop.
 func (o *Outbox) reportAfterPause(err error, delta model.Delta) {
-	time.AfterFunc(reportDelay(err), func() { o.o.Report(delta) })
+	o.o.Clock.AfterFunc(reportDelay(err), func() { o.o.Report(delta) })
 }

@@ -59,7 +59,7 @@ func (o *Outbox) newBindWrite(b *decision.Bind) *write {
 				return
 			}
 			message := "Successfully assigned " + pod.Namespace + "/" + pod.Name + " to " + node
-			o.engine.queueWrites(o.newEventWrite(idleLane, podReference(pod), corev1.EventTypeNormal, reasonScheduled, message, time.Now()))
+			o.engine.queueWrites(o.newEventWrite(idleLane, podReference(pod), corev1.EventTypeNormal, reasonScheduled, message, o.o.Clock.Now()))
 		},
 	}
 }

@@ -3,7 +3,6 @@ package outbox
 import (
 	"context"
 	"fmt"
-	"time"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
@@ -80,7 +79,7 @@ func (v *verified) handleCheck(err error) {
 	if err == nil && v.why == nil {
 		writes := make([]*write, len(v.binds))
 		for i := range v.binds {
-			writes[i] = v.o.firstBindWrite(&v.binds[i], time.Now())
+			writes[i] = v.o.firstBindWrite(&v.binds[i], v.o.o.Clock.Now())
 		}
 		v.o.engine.queueWrites(writes...)
 		return
