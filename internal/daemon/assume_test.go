@@ -4,8 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
-
+	"github.com/vc-batch/vc/internal/daemon/cycleloop"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
@@ -24,9 +23,9 @@ func TestTheLoopKnowsWhatItHasDecided(t *testing.T) {
 	h, engine := newHand(), &witness{}
 	h.put(model.NodeSet{Name: "a"})
 	h.put(model.TaskSet{UID: "p", Namespace: "n", Name: "p", Ours: true})
-	l := &loop{source: h, effects: nowhere{}, engine: engine, cluster: model.New(), period: time.Second, beat: func(time.Time) {}, log: logr.Discard()}
+	l := &cycleloop.Loop{Source: h, Effects: nowhere{}, Engine: engine, Cluster: model.New(), Period: time.Second}
 	for range 2 {
-		l.runOneCycle(time.Now())
+		l.RunCycle(time.Now())
 	}
 	if len(engine.seen) != 2 || engine.seen[0] || !engine.seen[1] {
 		t.Errorf("whether the cycles saw the pod on a node: %v, want no and then yes", engine.seen)

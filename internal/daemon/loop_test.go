@@ -10,6 +10,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vc-batch/vc/internal/daemon/cycleloop"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
@@ -71,8 +72,8 @@ func looping(t *testing.T, engine *script, test func(h *hand)) (calls []time.Dur
 		h := newHand()
 		engine.began = time.Now()
 		l := &loop{
-			source: h, effects: nowhere{}, engine: engine, cluster: model.New(),
-			period: time.Second, beat: func(time.Time) {}, log: logr.Discard(),
+			Loop: cycleloop.Loop{Source: h, Effects: nowhere{}, Engine: engine, Cluster: model.New(), Period: time.Second},
+			beat: func(time.Time) {}, log: logr.Discard(),
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/vc-batch/vc/internal/daemon/cycleloop"
 	"github.com/vc-batch/vc/internal/extender"
 	"github.com/vc-batch/vc/internal/feed"
 	"github.com/vc-batch/vc/internal/model"
@@ -98,8 +99,8 @@ func runSchedulerTerm(ctx context.Context, o *Options, conf *confFile, fence fun
 		nodemetrics.Run(ctx, func() config.Metrics { return *conf.metrics.Load() }, o.Config, in.Put, log)
 	})
 	l := &loop{
-		source: in, effects: used, engine: engine, engines: engines, cluster: cluster,
-		period: o.SchedulePeriod, beat: h.recordBeat, log: log,
+		Loop:    cycleloop.Loop{Source: in, Effects: used, Engine: engine, Cluster: cluster, Period: o.SchedulePeriod},
+		engines: engines, beat: h.recordBeat, log: log,
 		copies: copies{requests: plans.copies},
 	}
 	parts.Go(func() { plans.runPlanner(ctx) })

@@ -19,6 +19,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/daemon/cycleloop"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
@@ -52,7 +53,8 @@ func openQueue() *schedulingv1beta1.Queue {
 func lending(source *hand) (*loop, chan chan<- *model.Cluster) {
 	requests := make(chan chan<- *model.Cluster)
 	return &loop{
-		source: source, effects: nowhere{}, engine: &script{began: time.Now()}, cluster: model.New(), period: time.Hour, beat: func(time.Time) {}, log: logr.Discard(),
+		Loop: cycleloop.Loop{Source: source, Effects: nowhere{}, Engine: &script{began: time.Now()}, Cluster: model.New(), Period: time.Hour},
+		beat: func(time.Time) {}, log: logr.Discard(),
 		copies: copies{requests: requests},
 	}, requests
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/daemon/cycleloop"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
@@ -31,7 +32,7 @@ const maxUsage = 900 << 10
 // usageKeeper preserves the accounts' usage across restarts. It receives all decisions from the loop and passes them on
 // to the outbox.
 type usageKeeper struct {
-	next      effects
+	next      cycleloop.Effects
 	client    client.Client
 	namespace string
 	fence     func() error
@@ -42,7 +43,7 @@ type usageKeeper struct {
 	dirty bool
 }
 
-func newUsageKeeper(config *rest.Config, namespace string, next effects, fence func() error, log logr.Logger) (*usageKeeper, error) {
+func newUsageKeeper(config *rest.Config, namespace string, next cycleloop.Effects, fence func() error, log logr.Logger) (*usageKeeper, error) {
 	c, err := client.New(config, client.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("client for account usage: %w", err)
