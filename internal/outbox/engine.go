@@ -248,6 +248,13 @@ func settleWrite(w *write, err error) {
 	}
 }
 
+// hasQueuedWrites reports whether a write is queued in any lane.
+func (e *engine) hasQueuedWrites() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.queues.countSendable(true) > 0
+}
+
 // hasNothingLeft reports whether no write is queued, resting or in flight. Pod events do not count.
 func (e *engine) hasNothingLeft() bool {
 	e.mu.Lock()

@@ -91,6 +91,9 @@ func (o *Outbox) TakeWrite() (perform func(context.Context)) {
 // IdleTick.
 func (o *Outbox) OpenIdleLane() { o.engine.openIdleLane() }
 
+// HasQueuedWrites reports whether any write is queued, including pod events. Writes in flight do not count.
+func (o *Outbox) HasQueuedWrites() bool { return o.engine.hasQueuedWrites() }
+
 // HasSettledAll reports whether all writes except pod events are settled.
 func (o *Outbox) HasSettledAll() bool { return o.attaching.Load() == 0 && o.engine.hasNothingLeft() }
 
