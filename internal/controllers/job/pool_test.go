@@ -2,9 +2,14 @@ package job
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // TestWritesOfAJobGoSideBySide verifies that a hundred writes of a second each take two seconds with sixty-four
@@ -35,5 +40,47 @@ func TestNoWriteIsBegunThatNobodyWaitsFor(t *testing.T) {
 	})
 	if err == nil || begun != 1 {
 		t.Errorf("%d writes were begun, error %v; want 1 and that it was cancelled", begun, err)
+	}
+}
+
+// TestWritesOfOneWriterKeepTheirOrder verifies that a single writer makes the calls in order and in the calling
+// goroutine, which the race detector checks, and returns the first error.
+func TestWritesOfOneWriterKeepTheirOrder(t *testing.T) {
+	first, second := errors.New("the first"), errors.New("the second")
+	hopeless := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "p", errors.New("exceeded quota"))
+	for name, c := range map[string]struct {
+		errs  []error
+		calls []int
+		want  error
+	}{
+		"no write":                       {nil, nil, nil},
+		"one write":                      {[]error{nil}, []int{0}, nil},
+		"all succeed":                    {[]error{nil, nil, nil}, []int{0, 1, 2}, nil},
+		"the others go on after errors":  {[]error{nil, first, second}, []int{0, 1, 2}, first},
+		"no write after a hopeless one":  {[]error{nil, hopeless, nil}, []int{0, 1}, hopeless},
+		"an earlier error is the result": {[]error{first, hopeless, nil}, []int{0, 1}, first},
+	} {
+		for writers := range 2 {
+			t.Run(name, func(t *testing.T) {
+				var calls []int
+				err := newPool(writers).runParallel(t.Context(), len(c.errs), func(i int) error {
+					calls = append(calls, i)
+					return c.errs[i]
+				})
+				if diff := cmp.Diff(c.calls, calls); diff != "" || !errors.Is(err, c.want) {
+					t.Errorf("%d writers: error %v, want %v; calls (-want +got):\n%s", writers, err, c.want, diff)
+				}
+			})
+		}
+	}
+}
+
+// TestWithoutACommonLimitNoReconcileWaitsForAnother verifies that a reconcile performs its writes although another one
+// has not finished its own.
+func TestWithoutACommonLimitNoReconcileWaitsForAnother(t *testing.T) {
+	writers, calls := newPool(0), 0
+	count := func(int) error { calls++; return nil }
+	if err := writers.runParallel(t.Context(), 2, func(int) error { return writers.runParallel(t.Context(), 2, count) }); err != nil || calls != 4 {
+		t.Errorf("%d writes, error %v; want 4", calls, err)
 	}
 }
