@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/jobtemplate"
 	"github.com/vc-batch/vc/internal/controllers/podgroup"
 	"github.com/vc-batch/vc/internal/controllers/queue"
+	"github.com/vc-batch/vc/internal/controllers/registration"
 )
 
 // eventSource is the name of the component in events.
@@ -36,7 +38,8 @@ type Options struct {
 	CronJobReconcilers int
 	// OwnersKeepAnnotations prevents PodGroups from inheriting the annotations of the workloads that own their pods.
 	OwnersKeepAnnotations bool
-	// Writers is the maximum number of pod writes in flight for all jobs together; 0 means 64.
+	// Writers is the maximum number of pod writes in flight for all jobs together; 0 means 64. A negative value means no
+	// common limit: each reconcile of a job performs its writes one after the other, in its own goroutine.
 	Writers int
 	// QPS is the maximum number of requests per second from the controllers; 0 means that only the API server limits
 	// them.
@@ -55,16 +58,48 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Add registers the selected controllers with a manager. The manager's scheme must contain Kubernetes' kinds and the
-// kinds of this project, and its cache should use CacheOptions. The controllers start when the manager is started and
-// becomes the leader.
-func Add(mgr manager.Manager, o Options) error {
+// All returns the selected controllers. cache is kept up to date by the watches of the controllers and has the indexes
+// of package index. api does all writes, and reads without the cache.
+func All(cache client.Reader, api client.Client, recorder record.EventRecorder, o Options) []registration.Controller {
 	if len(o.SchedulerNames) == 0 {
 		o.SchedulerNames = []string{keys.DefaultSchedulerName}
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	jobReconcilers := cmp.Or(o.JobReconcilers, 16)
+	isEnabled := o.Selection.IsEnabled
+	var all []registration.Controller
+	if isEnabled(jobController) {
+		all = append(all, job.Controller(job.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: jobReconcilers, Writers: max(cmp.Or(o.Writers, 64), 0),
+			Pressure: o.Pressure, IDs: o.JobIDs, KeepEnded: !isEnabled(gcController), MaxRequeue: o.MaxRequeue, Now: o.Now}))
+	}
+	if isEnabled(podGroupController) {
+		all = append(all, podgroup.Controllers(podgroup.Options{Cache: cache, API: api, Recorder: recorder, Schedulers: o.SchedulerNames, Reconcilers: jobReconcilers,
+			OwnersKeepAnnotations: o.OwnersKeepAnnotations})...)
+	}
+	if isEnabled(queueController) {
+		all = append(all, queue.Controller(queue.Options{Cache: cache, API: api, Recorder: recorder, Now: o.Now}))
+	}
+	if isEnabled(cronJobController) {
+		all = append(all, cronjob.Controller(cronjob.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: cmp.Or(o.CronJobReconcilers, 3), Now: o.Now}))
+	}
+	if isEnabled(jobFlowController) {
+		all = append(all, jobflow.Controller(jobflow.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: 3, Now: o.Now}))
+	}
+	if isEnabled(jobTemplateController) {
+		all = append(all, jobtemplate.Controller(jobtemplate.Options{Cache: cache, API: api}))
+	}
+	if isEnabled(hyperNodeController) {
+		all = append(all, hypernode.Controller(hypernode.Options{Cache: cache, API: api, Recorder: recorder, ConfigMap: hypernode.ConfigMapName(), Now: o.Now}))
+	}
+	return all
+}
+
+// Add registers the selected controllers with a manager. The manager's scheme must contain Kubernetes' kinds and the
+// kinds of this project, and its cache should use CacheOptions. The controllers start when the manager is started and
+// becomes the leader.
+func Add(mgr manager.Manager, o Options) error {
 	if err := index.RegisterAll(context.Background(), mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
@@ -74,40 +109,8 @@ func Add(mgr manager.Manager, o Options) error {
 	}
 	// Clients of Volcano look for the component name in events of the old API.
 	recorder := mgr.GetEventRecorderFor(eventSource) //nolint:staticcheck // see above
-	reconcilers := cmp.Or(o.JobReconcilers, 16)
-	cache := mgr.GetCache()
-	for _, c := range []struct {
-		name string
-		add  func() error
-	}{
-		{jobController, func() error {
-			return job.Add(mgr, job.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: reconcilers, Writers: cmp.Or(o.Writers, 64),
-				Pressure: o.Pressure, IDs: o.JobIDs, KeepEnded: !o.Selection.IsEnabled(gcController), MaxRequeue: o.MaxRequeue, Now: o.Now})
-		}},
-		{podGroupController, func() error {
-			return podgroup.Add(mgr, podgroup.Options{Cache: cache, API: api, Recorder: recorder, Schedulers: o.SchedulerNames, Reconcilers: reconcilers,
-				OwnersKeepAnnotations: o.OwnersKeepAnnotations})
-		}},
-		{queueController, func() error {
-			return queue.Add(mgr, queue.Options{Cache: cache, API: api, Recorder: recorder})
-		}},
-		{cronJobController, func() error {
-			return cronjob.Add(mgr, cronjob.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: cmp.Or(o.CronJobReconcilers, 3), Now: o.Now})
-		}},
-		{jobFlowController, func() error {
-			return jobflow.Add(mgr, jobflow.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: 3, Now: o.Now})
-		}},
-		{jobTemplateController, func() error {
-			return jobtemplate.Add(mgr, jobtemplate.Options{Cache: cache, API: api})
-		}},
-		{hyperNodeController, func() error {
-			return hypernode.Add(mgr, hypernode.Options{Cache: cache, API: api, Recorder: recorder, ConfigMap: hypernode.ConfigMapName(), Now: o.Now})
-		}},
-	} {
-		if !o.Selection.IsEnabled(c.name) {
-			continue
-		}
-		if err := c.add(); err != nil {
+	for _, c := range All(mgr.GetCache(), api, recorder, o) {
+		if err := c.AddTo(mgr); err != nil {
 			return err
 		}
 	}

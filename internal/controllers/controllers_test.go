@@ -4,9 +4,11 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -19,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api"
+	"github.com/vc-batch/vc/internal/controllers/registration/registrationtest"
 )
 
 // register is a manager without a cluster that collects the runnables added to it.
@@ -78,5 +81,46 @@ func TestEveryControllerTriesAgainAfterEightSecondsAtMost(t *testing.T) {
 		if last != 8*time.Second {
 			t.Errorf("%s waits %s after 40 failures", name, last)
 		}
+	}
+}
+
+func TestControllersAndTheirWatches(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		list string // value of --controllers, separated by spaces
+		want []string
+	}{
+		"all controllers": {"*", []string{
+			"job-controller: Job Pod PodGroup Job Command",
+			"pg-controller: Pod PodGroup",
+			"pg-replicaset-controller: ReplicaSet PodGroup",
+			"pg-statefulset-controller: StatefulSet PodGroup",
+			"queue-controller: Queue Queue PodGroup Command",
+			"cronjob-controller: CronJob Job",
+			"jobflow-controller: JobFlow Job JobTemplate",
+			"jobtemplate-controller: JobTemplate Job",
+			"hyperNode-controller: ConfigMap HyperNode",
+		}},
+		"two controllers":        {"queue-controller jobtemplate-controller", []string{"queue-controller: Queue Queue PodGroup Command", "jobtemplate-controller: JobTemplate Job"}},
+		"only a part of another": {"gc-controller", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			selection, err := ParseSelection(strings.Fields(c.list))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, one := range All(nil, nil, nil, Options{Selection: selection}) {
+				line := one.Name + ":"
+				for _, w := range registrationtest.Watches(&one) {
+					line += " " + reflect.TypeOf(w.Kind).Elem().Name()
+				}
+				got = append(got, line)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("controllers and the kinds that they watch (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

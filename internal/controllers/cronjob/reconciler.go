@@ -9,17 +9,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/eventdedup"
 	"github.com/vc-batch/vc/internal/controllers/index"
+	"github.com/vc-batch/vc/internal/controllers/registration"
 )
 
 // Options configures the controller.
@@ -45,19 +46,31 @@ func New(o Options) *Reconciler {
 	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: o.Now}
 }
 
-// Add registers the CronJob controller with a manager.
-func Add(mgr manager.Manager, o Options) error {
+// Controller returns the CronJob controller.
+func Controller(o Options) registration.Controller {
 	options, observed := backoff.ControllerOptions(o.Reconcilers, New(o))
-	err := ctrl.NewControllerManagedBy(mgr).Named("cronjob-controller").
-		For(&batchv1alpha1.CronJob{}).
-		Owns(&batchv1alpha1.Job{}).
-		WithOptions(options).
-		Complete(observed)
-	if err != nil {
-		return fmt.Errorf("cronjob controller: %w", err)
+	return registration.Controller{
+		Name: "cronjob-controller",
+		Kind: &batchv1alpha1.CronJob{},
+		Watches: []registration.Watch{
+			{Kind: &batchv1alpha1.Job{}, Handler: handler.EnqueueRequestsFromMapFunc(requestsForOwner)},
+		},
+		Reconciler: observed,
+		Options:    options,
 	}
-	return nil
 }
+
+// requestsForOwner maps a job to a request for the CronJob that controls it. The version of the API in the owner
+// reference does not matter.
+func requestsForOwner(_ context.Context, job client.Object) []reconcile.Request {
+	owner := metav1.GetControllerOfNoCopy(job)
+	if owner == nil || schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind() != cronJobKind {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: job.GetNamespace(), Name: owner.Name}}}
+}
+
+var cronJobKind = batchv1alpha1.GroupVersion.WithKind("CronJob").GroupKind()
 
 // Reconcile reads a CronJob, computes its plan and carries it out.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {

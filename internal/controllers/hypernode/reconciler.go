@@ -17,18 +17,16 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/vc-batch/vc/api/keys"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/eventdedup"
+	"github.com/vc-batch/vc/internal/controllers/registration"
 )
 
 // Reasons for events on the ConfigMap.
@@ -91,27 +89,25 @@ func New(o Options) *Reconciler {
 	return &Reconciler{Options: o, watchNodes: func() error { return nil }, ask: requestPorts}
 }
 
-// Add registers the controller with a manager.
-func Add(mgr manager.Manager, o Options) error {
+// Controller returns the controller. It has a single request, so no kind is reconciled by itself.
+func Controller(o Options) registration.Controller {
 	r := New(o)
 	options, observed := backoff.ControllerOptions(1, r)
-	options.Reconciler = observed
-	c, err := controller.New("hyperNode-controller", mgr, options)
-	if err != nil {
-		return fmt.Errorf("hypernode controller: %w", err)
+	return registration.Controller{
+		Name: "hyperNode-controller",
+		Watches: []registration.Watch{
+			{Kind: &corev1.ConfigMap{}, Handler: enqueueDelayed()},
+			// A status change does not affect the topology.
+			{Kind: &topologyv1alpha1.HyperNode{}, Handler: enqueueDelayed(), Predicates: []predicate.Predicate{predicate.NewPredicateFuncs(isDiscovered), ignoreStatusChanges()}},
+		},
+		Reconciler: observed,
+		Options:    options,
+		OnRegister: func(startWatch func(registration.Watch) error) {
+			r.watchNodes = func() error {
+				return startWatch(registration.Watch{Kind: nodeMetadata(), Handler: enqueueDelayed(), Predicates: []predicate.Predicate{whenRelabeled()}})
+			}
+		},
 	}
-	r.watchNodes = func() error {
-		return c.Watch(source.Kind(mgr.GetCache(), nodeMetadata(), enqueueDelayed[*metav1.PartialObjectMetadata](), whenRelabeled()))
-	}
-	if err := c.Watch(source.Kind(mgr.GetCache(), &corev1.ConfigMap{}, enqueueDelayed[*corev1.ConfigMap]())); err != nil {
-		return fmt.Errorf("hypernode controller: %w", err)
-	}
-	// A status change does not affect the topology.
-	spec := predicate.NewTypedPredicateFuncs(func(h *topologyv1alpha1.HyperNode) bool { return h.Labels[keys.TopologySource] != "" })
-	if err := c.Watch(source.Kind(mgr.GetCache(), &topologyv1alpha1.HyperNode{}, enqueueDelayed[*topologyv1alpha1.HyperNode](), spec, ignoreStatusChanges())); err != nil {
-		return fmt.Errorf("hypernode controller: %w", err)
-	}
-	return nil
 }
 
 func nodeMetadata() *metav1.PartialObjectMetadata {
@@ -121,25 +117,28 @@ func nodeMetadata() *metav1.PartialObjectMetadata {
 }
 
 // enqueueDelayed returns a handler that enqueues the controller's only request.
-func enqueueDelayed[T client.Object]() handler.TypedEventHandler[T, reconcile.Request] {
+func enqueueDelayed() handler.EventHandler {
 	type workQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(q workQueue) { q.AddAfter(reconcile.Request{}, coalesce) }
-	return handler.TypedFuncs[T, reconcile.Request]{
-		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[T], q workQueue) { wake(q) },
-		UpdateFunc: func(_ context.Context, _ event.TypedUpdateEvent[T], q workQueue) { wake(q) },
-		DeleteFunc: func(_ context.Context, _ event.TypedDeleteEvent[T], q workQueue) { wake(q) },
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, _ event.CreateEvent, q workQueue) { wake(q) },
+		UpdateFunc: func(_ context.Context, _ event.UpdateEvent, q workQueue) { wake(q) },
+		DeleteFunc: func(_ context.Context, _ event.DeleteEvent, q workQueue) { wake(q) },
 	}
 }
 
-func whenRelabeled() predicate.TypedPredicate[*metav1.PartialObjectMetadata] {
-	return predicate.TypedFuncs[*metav1.PartialObjectMetadata]{UpdateFunc: func(e event.TypedUpdateEvent[*metav1.PartialObjectMetadata]) bool {
-		return !maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels)
+// isDiscovered reports whether a HyperNode was created from a discovered domain.
+func isDiscovered(h client.Object) bool { return h.GetLabels()[keys.TopologySource] != "" }
+
+func whenRelabeled() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels())
 	}}
 }
 
-func ignoreStatusChanges() predicate.TypedPredicate[*topologyv1alpha1.HyperNode] {
-	return predicate.TypedFuncs[*topologyv1alpha1.HyperNode]{UpdateFunc: func(e event.TypedUpdateEvent[*topologyv1alpha1.HyperNode]) bool {
-		return e.ObjectOld.Generation != e.ObjectNew.Generation || !maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels)
+func ignoreStatusChanges() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels())
 	}}
 }
 

@@ -11,11 +11,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -26,6 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
+	"github.com/vc-batch/vc/internal/controllers/registration"
 )
 
 // Reasons for events about pods and about the job's number.
@@ -48,12 +47,14 @@ type Options struct {
 	API         client.Client // does not use the cache; does all writes
 	Recorder    record.EventRecorder
 	Reconcilers int // number of jobs reconciled in parallel
-	Writers     int // maximum number of pod writes in flight, for all jobs together
-	Pressure    *backpressure.Governor
-	IDs         IDs  // allocates numbers for jobs without one; may be nil
-	KeepEnded   bool // ignore ttlSecondsAfterFinished
-	// maximum number of attempts for a write that the API server considers invalid; 0 means DefaultMaxRequeue, and a
-	// negative value means no limit
+	// Writers is the maximum number of pod writes in flight for all jobs together. 0 means no common limit: each
+	// reconcile performs its writes one after the other.
+	Writers   int
+	Pressure  *backpressure.Governor
+	IDs       IDs  // allocates numbers for jobs without one; may be nil
+	KeepEnded bool // ignore ttlSecondsAfterFinished
+	// MaxRequeue is the maximum number of attempts for a write that the API server considers invalid; 0 means
+	// DefaultMaxRequeue, and a negative value means no limit.
 	MaxRequeue int
 	Now        func() time.Time
 }
@@ -82,22 +83,24 @@ func New(o Options) *Reconciler {
 		keep: o.KeepEnded, started: o.Now(), maxRequeue: cmp.Or(o.MaxRequeue, DefaultMaxRequeue)}
 }
 
-// Add registers the job controller with a manager.
-func Add(mgr manager.Manager, o Options) error {
-	r := New(o)
-	options, observed := backoff.ControllerOptions(o.Reconcilers, r)
-	err := ctrl.NewControllerManagedBy(mgr).Named("job-controller").
-		For(&batchv1alpha1.Job{}).
-		Watches(&corev1.Pod{}, r.podHandler()).
-		Watches(&schedulingv1beta1.PodGroup{}, groupHandler()).
-		Watches(&batchv1alpha1.Job{}, r.dependentsHandler()).
-		Watches(&busv1alpha1.Command{}, handler.EnqueueRequestsFromMapFunc(requestsForCommand)).
-		WithOptions(options).
-		Complete(observed)
-	if err != nil {
-		return fmt.Errorf("job controller: %w", err)
+// Controller returns the job controller.
+func Controller(o Options) registration.Controller { return New(o).controller(o.Reconcilers) }
+
+// controller describes the controller of this reconciler.
+func (r *Reconciler) controller(reconcilers int) registration.Controller {
+	options, observed := backoff.ControllerOptions(reconcilers, r)
+	return registration.Controller{
+		Name: "job-controller",
+		Kind: &batchv1alpha1.Job{},
+		Watches: []registration.Watch{
+			{Kind: &corev1.Pod{}, Handler: r.podHandler()},
+			{Kind: &schedulingv1beta1.PodGroup{}, Handler: groupHandler()},
+			{Kind: &batchv1alpha1.Job{}, Handler: r.dependentsHandler()},
+			{Kind: &busv1alpha1.Command{}, Handler: handler.EnqueueRequestsFromMapFunc(requestsForCommand)},
+		},
+		Reconciler: observed,
+		Options:    options,
 	}
-	return nil
 }
 
 // Reconcile reads a job, computes its plan and carries it out.

@@ -12,11 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -24,6 +22,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/eventdedup"
 	"github.com/vc-batch/vc/internal/controllers/index"
+	"github.com/vc-batch/vc/internal/controllers/registration"
 )
 
 // Options configures the controller.
@@ -53,20 +52,20 @@ func New(o Options) *Reconciler {
 	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: o.Now, prober: newProber(o.Cache)}
 }
 
-// Add registers the JobFlow controller with a manager.
-func Add(mgr manager.Manager, o Options) error {
+// Controller returns the JobFlow controller.
+func Controller(o Options) registration.Controller {
 	r := New(o)
 	options, observed := backoff.ControllerOptions(o.Reconcilers, r)
-	err := ctrl.NewControllerManagedBy(mgr).Named("jobflow-controller").
-		For(&flowv1alpha1.JobFlow{}).
-		Watches(&batchv1alpha1.Job{}, r.jobHandler()).
-		Watches(&flowv1alpha1.JobTemplate{}, handler.EnqueueRequestsFromMapFunc(r.flowsUsing)).
-		WithOptions(options).
-		Complete(observed)
-	if err != nil {
-		return fmt.Errorf("jobflow controller: %w", err)
+	return registration.Controller{
+		Name: "jobflow-controller",
+		Kind: &flowv1alpha1.JobFlow{},
+		Watches: []registration.Watch{
+			{Kind: &batchv1alpha1.Job{}, Handler: r.jobHandler()},
+			{Kind: &flowv1alpha1.JobTemplate{}, Handler: handler.EnqueueRequestsFromMapFunc(r.flowsUsing)},
+		},
+		Reconciler: observed,
+		Options:    options,
 	}
-	return nil
 }
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]

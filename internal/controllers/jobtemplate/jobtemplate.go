@@ -10,12 +10,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -23,6 +20,7 @@ import (
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/index"
+	"github.com/vc-batch/vc/internal/controllers/registration"
 )
 
 // Options configures the controller.
@@ -40,21 +38,25 @@ type Reconciler struct {
 // New returns a Reconciler that is not registered with a manager.
 func New(o Options) *Reconciler { return &Reconciler{cache: o.Cache, api: o.API} }
 
-// Add registers the JobTemplate controller with a manager.
-func Add(mgr manager.Manager, o Options) error {
-	comesOrGoes := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+// Controller returns the JobTemplate controller.
+func Controller(o Options) registration.Controller {
+	options, observed := backoff.ControllerOptions(1, New(o))
+	return registration.Controller{
+		Name: "jobtemplate-controller",
+		Kind: &flowv1alpha1.JobTemplate{},
+		Watches: []registration.Watch{
+			{Kind: &batchv1alpha1.Job{}, Handler: handler.EnqueueRequestsFromMapFunc(requestForTemplate), Predicates: []predicate.Predicate{templateChanges()}},
+		},
+		Reconciler: observed,
+		Options:    options,
+	}
+}
+
+// templateChanges accepts an update only if the job's template changes. It accepts all other events.
+func templateChanges() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return index.TemplateOfJob(e.ObjectOld) != index.TemplateOfJob(e.ObjectNew)
 	}}
-	options, observed := backoff.ControllerOptions(1, New(o))
-	err := ctrl.NewControllerManagedBy(mgr).Named("jobtemplate-controller").
-		For(&flowv1alpha1.JobTemplate{}).
-		Watches(&batchv1alpha1.Job{}, handler.EnqueueRequestsFromMapFunc(requestForTemplate), builder.WithPredicates(comesOrGoes)).
-		WithOptions(options).
-		Complete(observed)
-	if err != nil {
-		return fmt.Errorf("jobtemplate controller: %w", err)
-	}
-	return nil
 }
 
 // requestForTemplate maps a job to a request for its template.

@@ -2,19 +2,15 @@ package podgroup
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -22,33 +18,43 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/index"
+	"github.com/vc-batch/vc/internal/controllers/registration"
 )
 
-// Add registers the controllers of plain pods, ReplicaSets and StatefulSets with a manager.
-func Add(mgr manager.Manager, o Options) error {
-	r := New(o)
-	options, observed := backoff.ControllerOptions(o.Reconcilers, r)
-	if err := ctrl.NewControllerManagedBy(mgr).Named("pg-controller").WithOptions(options).
-		For(&corev1.Pod{}, builder.WithPredicates(r.ungroupedPodEvents())).
-		Watches(&schedulingv1beta1.PodGroup{}, handler.EnqueueRequestsFromMapFunc(r.requestsForPods), builder.WithPredicates(onlyDeletions())).
-		Complete(observed); err != nil {
-		return fmt.Errorf("podgroup controller: %w", err)
+// Controllers returns the controllers of plain pods, ReplicaSets and StatefulSets.
+func Controllers(o Options) []registration.Controller { return New(o).controllers(o.Reconcilers) }
+
+// controllers describes the controllers of this reconciler.
+func (r *Reconciler) controllers(reconcilers int) []registration.Controller {
+	options, observed := backoff.ControllerOptions(reconcilers, r)
+	return []registration.Controller{
+		{
+			Name:       "pg-controller",
+			Kind:       &corev1.Pod{},
+			Predicates: []predicate.Predicate{r.ungroupedPodEvents()},
+			Watches: []registration.Watch{
+				{Kind: &schedulingv1beta1.PodGroup{}, Handler: handler.EnqueueRequestsFromMapFunc(r.requestsForPods), Predicates: []predicate.Predicate{onlyDeletions()}},
+			},
+			Reconciler: observed,
+			Options:    options,
+		},
+		workloadController(reconcilers, r.replicaSetWorkload(), "pg-replicaset-controller", "ReplicaSet"),
+		workloadController(reconcilers, r.statefulSetWorkload(), "pg-statefulset-controller", "StatefulSet"),
 	}
-	if err := addWorkload(mgr, o.Reconcilers, r.replicaSetWorkload(), "pg-replicaset-controller", "ReplicaSet"); err != nil {
-		return err
-	}
-	return addWorkload(mgr, o.Reconcilers, r.statefulSetWorkload(), "pg-statefulset-controller", "StatefulSet")
 }
 
-func addWorkload[T client.Object](mgr manager.Manager, reconcilers int, w workload[T], name, kind string) error {
+func workloadController[T client.Object](reconcilers int, w workload[T], name, kind string) registration.Controller {
 	options, observed := backoff.ControllerOptions(reconcilers, w)
-	if err := ctrl.NewControllerManagedBy(mgr).Named(name).WithOptions(options).
-		For(w.empty(), builder.WithPredicates(ignoreDeletions())).
-		Watches(&schedulingv1beta1.PodGroup{}, handler.EnqueueRequestsFromMapFunc(requestForWorkload(kind)), builder.WithPredicates(workloadGroupEvents(kind))).
-		Complete(observed); err != nil {
-		return fmt.Errorf("podgroup controller of %ss: %w", strings.ToLower(kind), err)
+	return registration.Controller{
+		Name:       name,
+		Kind:       w.empty(),
+		Predicates: []predicate.Predicate{ignoreDeletions()},
+		Watches: []registration.Watch{
+			{Kind: &schedulingv1beta1.PodGroup{}, Handler: handler.EnqueueRequestsFromMapFunc(requestForWorkload(kind)), Predicates: []predicate.Predicate{workloadGroupEvents(kind)}},
+		},
+		Reconciler: observed,
+		Options:    options,
 	}
-	return nil
 }
 
 // ungroupedPodEvents accepts pods without a PodGroup, and pods with a PodGroup created by this controller, because such

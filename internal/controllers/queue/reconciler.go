@@ -10,11 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
@@ -22,6 +20,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/index"
+	"github.com/vc-batch/vc/internal/controllers/registration"
 )
 
 // coalesce is how long to collect further changes in a queue after the first change to a PodGroup. The delay is
@@ -37,6 +36,7 @@ type Options struct {
 	Cache    client.Reader // is kept up to date by watches
 	API      client.Client // does not use the cache; does all writes
 	Recorder record.EventRecorder
+	Now      func() time.Time // returns the current time; nil means time.Now
 }
 
 // Reconciler maintains the state and the counters of queues.
@@ -51,24 +51,27 @@ type Reconciler struct {
 // New returns a Reconciler that is not registered with a manager.
 func New(o Options) *Reconciler {
 	registerMetrics()
-	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: time.Now, counted: map[string]time.Time{}}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: o.Now, counted: map[string]time.Time{}}
 }
 
-// Add registers the queue controller with a manager.
-func Add(mgr manager.Manager, o Options) error {
+// Controller returns the queue controller.
+func Controller(o Options) registration.Controller {
 	r := New(o)
 	options, observed := backoff.ControllerOptions(1, r)
-	err := ctrl.NewControllerManagedBy(mgr).Named("queue-controller").
-		For(&schedulingv1beta1.Queue{}).
-		Watches(&schedulingv1beta1.Queue{}, handler.EnqueueRequestsFromMapFunc(r.requestsForChildren)).
-		Watches(&schedulingv1beta1.PodGroup{}, groupHandler()).
-		Watches(&busv1alpha1.Command{}, handler.EnqueueRequestsFromMapFunc(requestsForCommand)).
-		WithOptions(options).
-		Complete(observed)
-	if err != nil {
-		return fmt.Errorf("queue controller: %w", err)
+	return registration.Controller{
+		Name: "queue-controller",
+		Kind: &schedulingv1beta1.Queue{},
+		Watches: []registration.Watch{
+			{Kind: &schedulingv1beta1.Queue{}, Handler: handler.EnqueueRequestsFromMapFunc(r.requestsForChildren)},
+			{Kind: &schedulingv1beta1.PodGroup{}, Handler: groupHandler()},
+			{Kind: &busv1alpha1.Command{}, Handler: handler.EnqueueRequestsFromMapFunc(requestsForCommand)},
+		},
+		Reconciler: observed,
+		Options:    options,
 	}
-	return nil
 }
 
 func requestForQueue(name string) reconcile.Request {

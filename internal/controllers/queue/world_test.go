@@ -48,8 +48,7 @@ func newWorld() *world {
 // start starts a new process.
 func (w *world) start() {
 	w.api.WritesLeft = -1
-	w.reconciler = New(Options{Cache: w.seen, API: w.api, Recorder: record.NewFakeRecorder(1000)})
-	w.reconciler.now = func() time.Time { return w.clock }
+	w.reconciler = New(Options{Cache: w.seen, API: w.api, Recorder: record.NewFakeRecorder(1000), Now: func() time.Time { return w.clock }})
 }
 
 func (w *world) note(format string, args ...any) {
