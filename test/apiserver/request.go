@@ -30,7 +30,7 @@ type Request struct {
 	Kind      schema.GroupVersionKind // kind of the object, also for lists
 	Namespace string                  // empty for cluster-scoped objects, and for lists of all namespaces
 	Name      string
-	// Subresource is "status", "binding" or empty.
+	// Subresource is "status", "binding" (of pods), "finalize" (of namespaces) or empty.
 	Subresource string
 	// Object is the body of Create and Update. For the subresource binding, it is a Binding. Do does not modify it.
 	Object client.Object
@@ -47,6 +47,10 @@ type Request struct {
 	Labels labels.Selector
 	Fields fields.Selector
 	Limit  int64
+	// Continue is the token of the previous page of a List. Later pages show the objects as of the first page.
+	Continue string
+	// Shared allows the server to return objects that it stores. The client must not modify them.
+	Shared bool
 }
 
 // IsWrite reports whether the request may change objects.

@@ -1,10 +1,20 @@
 package apiserver
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	genericrequest "k8s.io/apiserver/pkg/endpoints/request"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -20,17 +30,239 @@ type Change struct {
 type Server struct {
 	// History holds all changes in order.
 	History []Change
-	// Admit is called for each object that a request creates, updates or deletes, after patches have been applied and
-	// before defaults and validation. It returns the object to store, which may be modified, or an error. It may be nil.
+	// Admit is called for each object that a request creates, updates or deletes, after patches and defaults have been
+	// applied and before validation. It returns the object to store, which may be modified, or an error. Defaults are
+	// then applied again. object is nil if the request deletes old. Admit may be nil.
 	Admit func(r *Request, old, object client.Object) (client.Object, error)
 	// Changed is called after each change. It may be nil.
 	Changed func(Change)
 
 	scheme *runtime.Scheme
 	now    func() time.Time
+
+	version uint64 // version of the last change
+	created uint64 // number of UIDs created
+	tables  map[schema.GroupVersionKind]*table
+	ordered []*table
+	pods    *table
+	spaces  *table // namespaces
+	classes *table // priority classes
+	quotas  *table
+	owned   dependents
+	uids    map[types.UID]*entry
 }
 
-// New returns a server without objects.
+// New returns a server without objects. The scheme must contain the kinds of Kubernetes and of this project.
 func New(scheme *runtime.Scheme, now func() time.Time) *Server {
-	return &Server{scheme: scheme, now: now}
+	s := &Server{
+		scheme: scheme, now: now, version: 1, tables: map[schema.GroupVersionKind]*table{},
+		owned: dependents{}, uids: map[types.UID]*entry{},
+	}
+	kinds, err := kindsOf(scheme)
+	if err != nil {
+		panic(fmt.Sprintf("kinds of the API server: %v", err)) // the scheme lacks a kind: an error in the test
+	}
+	for _, k := range kinds {
+		t := newTable(k)
+		s.tables[k.gvk] = t
+		s.ordered = append(s.ordered, t)
+	}
+	s.pods = s.tables[corev1.SchemeGroupVersion.WithKind("Pod")]
+	s.spaces = s.tables[corev1.SchemeGroupVersion.WithKind("Namespace")]
+	s.quotas = s.tables[corev1.SchemeGroupVersion.WithKind("ResourceQuota")]
+	s.classes = s.tables[priorityClassKind]
+	return s
+}
+
+// Version returns the resource version of the last change.
+func (s *Server) Version() uint64 { return s.version }
+
+// Do carries out a request. It returns the object or, for List, a list. If r.Shared is true, the result belongs to the
+// server and must not be modified.
+func (s *Server) Do(r *Request) (runtime.Object, error) {
+	t := s.tables[r.Kind]
+	if t == nil {
+		return nil, errNoResource(r)
+	}
+	result, err := s.dispatch(r, t)
+	if err != nil || result == nil {
+		return nil, err
+	}
+	if r.Shared {
+		return result, nil
+	}
+	return result.DeepCopyObject(), nil
+}
+
+func (s *Server) dispatch(r *Request, t *table) (runtime.Object, error) {
+	switch {
+	case r.Verb == List:
+		return s.list(r, t)
+	case !t.kind.hasSubresource(r):
+		return nil, errNoResource(r)
+	case r.Verb == Create && r.Subresource == "binding":
+		return s.bind(r)
+	}
+	switch r.Verb {
+	case Get:
+		if e := t.find(r.Namespace, r.Name); e != nil {
+			return e.object, nil
+		}
+		return nil, apierrors.NewNotFound(t.kind.resource, r.Name)
+	case Create:
+		return s.create(r, t)
+	case Update:
+		return s.update(r, t)
+	case Patch:
+		return s.patch(r, t)
+	case Delete:
+		return s.delete(r, t)
+	}
+	return nil, apierrors.NewMethodNotSupported(t.kind.resource, string(r.Verb))
+}
+
+// hasSubresource reports whether the subresource of a request exists and has the verb.
+func (k *kind) hasSubresource(r *Request) bool {
+	switch r.Subresource {
+	case "":
+		return true
+	case "status":
+		return k.hasStatus && (r.Verb == Get || r.Verb == Update || r.Verb == Patch)
+	case "binding":
+		return k.gvk == podKind && r.Verb == Create
+	case "finalize":
+		return k.gvk == namespaceKind && r.Verb == Update
+	}
+	return false
+}
+
+var (
+	podKind           = corev1.SchemeGroupVersion.WithKind("Pod")
+	namespaceKind     = corev1.SchemeGroupVersion.WithKind("Namespace")
+	priorityClassKind = schema.GroupVersionKind{Group: "scheduling.k8s.io", Version: "v1", Kind: "PriorityClass"}
+)
+
+// errNoResource returns the error for a path that does not exist.
+func errNoResource(r *Request) error {
+	return apierrors.NewGenericServerResponse(http.StatusNotFound, string(r.Verb), schema.GroupResource{}, r.Name, "the server could not find the requested resource", 0, true)
+}
+
+// context returns the context that the strategies of the real API server expect.
+func (s *Server) context(r *Request, t *table) context.Context {
+	return genericrequest.WithNamespace(context.Background(), r.Namespace)
+}
+
+// ownCopy returns the object of a request as the server decodes it: a copy in canonical form.
+func (s *Server) ownCopy(r *Request, t *table) (client.Object, error) {
+	object, ok := r.Object.DeepCopyObject().(client.Object)
+	if !ok {
+		return nil, apierrors.NewBadRequest("the request has no object")
+	}
+	if _, isTyped := object.(runtime.Unstructured); isTyped || !t.kind.isTypeOf(object) {
+		typed, err := t.kind.convert(object)
+		if err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		object = typed
+	}
+	canonicalize(object)
+	return object, nil
+}
+
+// setNamespace sets the namespace of a request's object.
+func setNamespace(r *Request, k *kind, object client.Object) error {
+	switch namespace := object.GetNamespace(); {
+	case !k.namespaced:
+		object.SetNamespace("")
+	case namespace == "":
+		object.SetNamespace(r.Namespace)
+	case namespace != r.Namespace:
+		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	return nil
+}
+
+// admit applies defaults and the admission of the cluster.
+func (s *Server) admit(r *Request, k *kind, old, object client.Object) (client.Object, error) {
+	if s.Admit == nil {
+		return object, nil
+	}
+	admitted, err := s.Admit(r, old, object)
+	if err != nil || object == nil {
+		return object, err
+	}
+	canonicalize(admitted)
+	k.rules.setDefaults(admitted)
+	return admitted, nil
+}
+
+// put stores a new object, or a new version of an object. It sets the resource version.
+func (s *Server) put(r *Request, t *table, e *entry, object client.Object) client.Object {
+	s.version++
+	object.SetResourceVersion(strconv.FormatUint(s.version, 10))
+	var old client.Object
+	if e.object == nil {
+		e.object = object
+		t.insert(e)
+		s.uids[object.GetUID()] = e
+		s.owned.add(e)
+	} else {
+		old, e.object = e.object, object
+		if before := old.GetOwnerReferences(); !hasSameOwners(before, object.GetOwnerReferences()) {
+			s.owned.remove(e, before)
+			s.owned.add(e)
+		}
+	}
+	s.record(Change{Version: s.version, Kind: t.kind.gvk, Old: old, Object: object, User: r.User})
+	return object
+}
+
+func hasSameOwners(a, b []ownerReference) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].UID != b[i].UID {
+			return false
+		}
+	}
+	return true
+}
+
+// drop removes an object.
+func (s *Server) drop(r *Request, t *table, e *entry) {
+	s.version++
+	t.remove(e)
+	delete(s.uids, e.object.GetUID())
+	s.owned.remove(e, e.object.GetOwnerReferences())
+	s.record(Change{Version: s.version, Kind: t.kind.gvk, Old: e.object, User: r.User})
+}
+
+func (s *Server) record(c Change) {
+	s.History = append(s.History, c)
+	if s.Changed != nil {
+		s.Changed(c)
+	}
+}
+
+// nextUID returns a new UID. UIDs are numbered, so that they do not differ between two runs.
+func (s *Server) nextUID() types.UID {
+	s.created++
+	const digits = "00000000-0000-4000-8000-000000000000"
+	number := strconv.FormatUint(s.created, 16)
+	return types.UID(digits[:len(digits)-len(number)] + number)
+}
+
+// clock returns the current time in whole seconds.
+func (s *Server) clock() metav1.Time { return secondsOf(metav1.NewTime(s.now())) }
+
+// invalidAsIs converts an error without a status to the error that a client receives.
+func statusError(err error) error {
+	var status apierrors.APIStatus
+	if err == nil || errors.As(err, &status) {
+		return err
+	}
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonUnknown, Message: err.Error(),
+	}}
 }

@@ -1,0 +1,100 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	// The packages register the kinds, their conversions and their defaults.
+	_ "k8s.io/kubernetes/pkg/apis/apps/install"
+	_ "k8s.io/kubernetes/pkg/apis/batch/install"
+	_ "k8s.io/kubernetes/pkg/apis/coordination/install"
+	_ "k8s.io/kubernetes/pkg/apis/core/install"
+	_ "k8s.io/kubernetes/pkg/apis/networking/install"
+	_ "k8s.io/kubernetes/pkg/apis/policy/install"
+	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
+)
+
+// fieldErrors is short for the type of validation errors.
+type fieldErrors = field.ErrorList
+
+// builtinRules applies the strategies of the real API server. These work on Kubernetes' internal types, so each object
+// is converted and converted back.
+type builtinRules struct {
+	kind     *kind
+	strategy rest.RESTUpdateStrategy
+	create   rest.RESTCreateStrategy
+	status   rest.RESTUpdateStrategy
+	finalize rest.RESTUpdateStrategy // for namespaces
+}
+
+func newBuiltinRules(k *kind, b *builtinKind) (*builtinRules, error) {
+	create, ok := b.strategy.(rest.RESTCreateStrategy)
+	if !ok {
+		return nil, fmt.Errorf("the strategy of %s cannot create objects", b.resource)
+	}
+	return &builtinRules{kind: k, strategy: b.strategy, create: create, status: b.status}, nil
+}
+
+func (b *builtinRules) setDefaults(object client.Object) { legacyscheme.Scheme.Default(object) }
+
+// toInternal converts an object to its internal type. The result may share data with the object.
+func (b *builtinRules) toInternal(object client.Object) (runtime.Object, error) {
+	return legacyscheme.Scheme.UnsafeConvertToVersion(object, runtime.InternalGroupVersioner)
+}
+
+// fromInternal replaces the content of object with that of an internal object.
+func (b *builtinRules) fromInternal(internal runtime.Object, object client.Object) error {
+	if err := legacyscheme.Scheme.Convert(internal, object, nil); err != nil {
+		return err
+	}
+	object.GetObjectKind().SetGroupVersionKind(noKind)
+	return nil
+}
+
+func (b *builtinRules) prepareCreate(ctx context.Context, object client.Object) error {
+	internal, err := b.toInternal(object)
+	if err != nil {
+		return err
+	}
+	if err := rest.BeforeCreate(b.create, ctx, internal); err != nil {
+		return err
+	}
+	return b.fromInternal(internal, object)
+}
+
+func (b *builtinRules) prepareUpdate(ctx context.Context, subresource string, object, old client.Object) error {
+	strategy := b.strategy
+	switch subresource {
+	case "status":
+		strategy = b.status
+	case "finalize":
+		strategy = b.finalize
+	}
+	internal, err := b.toInternal(object)
+	if err != nil {
+		return err
+	}
+	internalOld, err := b.toInternal(old.DeepCopyObject().(client.Object))
+	if err != nil {
+		return err
+	}
+	if err := rest.BeforeUpdate(strategy, ctx, internal, internalOld); err != nil {
+		return err
+	}
+	return b.fromInternal(internal, object)
+}
+
+// secondsOf removes the part of a time that its JSON form does not contain.
+func secondsOf(t metav1.Time) metav1.Time {
+	if t.IsZero() {
+		return metav1.Time{}
+	}
+	return metav1.Unix(t.Unix(), 0)
+}

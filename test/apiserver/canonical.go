@@ -1,0 +1,146 @@
+package apiserver
+
+import (
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// canonicalize changes an object to what remains of it after it was encoded as JSON and decoded again: times have whole
+// seconds, and empty lists and maps that JSON omits are nil.
+func canonicalize(object client.Object) {
+	if c := canonicalizerOf(reflect.TypeOf(object).Elem()); c != nil {
+		c(reflect.ValueOf(object).Elem())
+	}
+	object.GetObjectKind().SetGroupVersionKind(noKind)
+}
+
+// canonicalizer changes a value in place.
+type canonicalizer func(reflect.Value)
+
+var (
+	canonicalizers sync.Map // by reflect.Type
+	timeType       = reflect.TypeFor[metav1.Time]()
+	microTimeType  = reflect.TypeFor[metav1.MicroTime]()
+	opaqueTypes    = map[reflect.Type]bool{
+		reflect.TypeFor[resource.Quantity](): true, reflect.TypeFor[runtime.RawExtension](): true, reflect.TypeFor[metav1.FieldsV1](): true,
+	}
+)
+
+// canonicalizerOf returns the function for a type, or nil if values of the type never change.
+func canonicalizerOf(t reflect.Type) canonicalizer {
+	if c, ok := canonicalizers.Load(t); ok {
+		return c.(canonicalizer)
+	}
+	// A type that contains itself finds this entry while its own function is built.
+	var own canonicalizer
+	canonicalizers.Store(t, canonicalizer(func(v reflect.Value) {
+		if own != nil {
+			own(v)
+		}
+	}))
+	own = newCanonicalizer(t)
+	canonicalizers.Store(t, own)
+	return own
+}
+
+func newCanonicalizer(t reflect.Type) canonicalizer {
+	switch {
+	case t == timeType:
+		return func(v reflect.Value) {
+			p := v.Addr().Interface().(*metav1.Time)
+			*p = secondsOf(*p)
+		}
+	case t == microTimeType:
+		return func(v reflect.Value) {
+			p := v.Addr().Interface().(*metav1.MicroTime)
+			if !p.IsZero() {
+				p.Time = time.UnixMicro(p.UnixMicro())
+			}
+		}
+	case opaqueTypes[t]:
+		return nil
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		return newStructCanonicalizer(t)
+	case reflect.Pointer:
+		if element := canonicalizerOf(t.Elem()); element != nil {
+			return func(v reflect.Value) {
+				if !v.IsNil() {
+					element(v.Elem())
+				}
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		if element := canonicalizerOf(t.Elem()); element != nil {
+			return func(v reflect.Value) {
+				for i := range v.Len() {
+					element(v.Index(i))
+				}
+			}
+		}
+	case reflect.Map:
+		if element := canonicalizerOf(t.Elem()); element != nil {
+			return newMapCanonicalizer(t, element)
+		}
+	}
+	return nil
+}
+
+func newMapCanonicalizer(t reflect.Type, element canonicalizer) canonicalizer {
+	return func(v reflect.Value) {
+		for _, key := range v.MapKeys() {
+			changed := reflect.New(t.Elem()).Elem()
+			changed.Set(v.MapIndex(key))
+			element(changed)
+			v.SetMapIndex(key, changed)
+		}
+	}
+}
+
+func newStructCanonicalizer(t reflect.Type) canonicalizer {
+	type change struct {
+		field int
+		apply canonicalizer // may be nil
+		// omitted reports whether JSON omits the field if it is empty.
+		omitted bool
+	}
+	var changes []change
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		c := change{field: i, apply: canonicalizerOf(f.Type)}
+		if kind := f.Type.Kind(); kind == reflect.Slice || kind == reflect.Map {
+			_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+			c.omitted = strings.Contains(options, "omitempty")
+		}
+		if c.omitted || c.apply != nil {
+			changes = append(changes, c)
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	return func(v reflect.Value) {
+		for i := range changes {
+			f := v.Field(changes[i].field)
+			switch {
+			case changes[i].omitted && f.Len() == 0:
+				if !f.IsNil() {
+					f.SetZero()
+				}
+			case changes[i].apply != nil:
+				changes[i].apply(f)
+			}
+		}
+	}
+}

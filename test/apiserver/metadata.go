@@ -1,0 +1,88 @@
+package apiserver
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+type ownerReference = metav1.OwnerReference
+
+// noKind removes the kind from an object, because the real client returns objects without a kind.
+var noKind schema.GroupVersionKind
+
+var metadataPath = field.NewPath("metadata")
+
+// validateMetadata validates the metadata of an object. It is called for each write, so it skips the expensive
+// validation if all values are obviously valid.
+func validateMetadata(object client.Object, namespaced bool) fieldErrors {
+	if isPlainMetadata(object, namespaced) {
+		return nil
+	}
+	return apivalidation.ValidateObjectMetaAccessor(object, namespaced, validatePathSegment, metadataPath)
+}
+
+func validateMetadataUpdate(object, old client.Object) fieldErrors {
+	return apivalidation.ValidateObjectMetaAccessorUpdate(object, old, metadataPath)
+}
+
+// isPlainMetadata reports whether the metadata is valid without doubt. If it returns false, the metadata may still be
+// valid.
+func isPlainMetadata(object client.Object, namespaced bool) bool {
+	if !isPlainName(object.GetName()) || namespaced != (object.GetNamespace() != "") || object.GetGenerateName() != "" {
+		return false
+	}
+	if len(object.GetOwnerReferences()) > 0 || len(object.GetFinalizers()) > 0 {
+		return false
+	}
+	for key, value := range object.GetLabels() {
+		if !isPlainKey(key) || !isPlainLabelValue(value) {
+			return false
+		}
+	}
+	size := 0
+	for key, value := range object.GetAnnotations() {
+		size += len(key) + len(value)
+		if !isPlainKey(key) {
+			return false
+		}
+	}
+	return size < 200<<10
+}
+
+// isPlainName reports whether a text consists of at most 63 lower-case letters, digits and inner dashes.
+func isPlainName(name string) bool {
+	if name == "" || len(name) > 63 || name[0] == '-' || name[len(name)-1] == '-' {
+		return false
+	}
+	for i := range len(name) {
+		c := name[i]
+		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-') {
+			return false
+		}
+	}
+	return true
+}
+
+func isPlainKey(key string) bool {
+	prefix, name, ok := strings.Cut(key, "/")
+	if !ok {
+		return isPlainName(key)
+	}
+	for part := range strings.SplitSeq(prefix, ".") {
+		if !isPlainName(part) {
+			return false
+		}
+	}
+	return isPlainName(name)
+}
+
+func isPlainLabelValue(value string) bool { return value == "" || isPlainName(value) }
+
+// hasEqualContent reports whether two parts of objects are equal for the real API server.
+func hasEqualContent(a, b any) bool { return equality.Semantic.DeepEqual(a, b) }

@@ -1,0 +1,160 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func (s *Server) patch(r *Request, t *table) (runtime.Object, error) {
+	if r.PatchType == types.StrategicMergePatchType && t.kind.custom {
+		return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", t.kind.resource, r.Name,
+			"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml", 0, true)
+	}
+	if r.PatchType == types.ApplyPatchType {
+		return s.apply(r, t)
+	}
+	e := t.find(r.Namespace, r.Name)
+	if e == nil {
+		return nil, apierrors.NewNotFound(t.kind.resource, r.Name)
+	}
+	object, err := patchObject(r, t.kind, e.object)
+	if err != nil {
+		return nil, err
+	}
+	return s.replacePatched(r, t, e, object)
+}
+
+// replacePatched makes a patched object the next version of an entry.
+func (s *Server) replacePatched(r *Request, t *table, e *entry, object client.Object) (runtime.Object, error) {
+	if err := setNamespace(r, t.kind, object); err != nil {
+		return nil, err
+	}
+	if object.GetName() != r.Name {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", object.GetName(), r.Name))
+	}
+	object.SetManagedFields(nil)
+	removeDuplicateOwners(object)
+	t.kind.rules.setDefaults(object)
+	return s.replace(r, t, e, object)
+}
+
+// patchObject returns a patched copy of an object.
+func patchObject(r *Request, k *kind, object client.Object) (client.Object, error) {
+	switch r.PatchType {
+	case types.MergePatchType, types.JSONPatchType:
+		return patchJSON(r, k, object)
+	case types.StrategicMergePatchType:
+		return patchStrategically(r, k, object)
+	}
+	return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", k.resource, r.Name, "unknown type of patch", 0, true)
+}
+
+func patchJSON(r *Request, k *kind, object client.Object) (client.Object, error) {
+	before, err := encodeObject(k, object)
+	if err != nil {
+		return nil, err
+	}
+	var after []byte
+	if r.PatchType == types.JSONPatchType {
+		after, err = applyJSONPatch(before, r.Patch)
+	} else {
+		after, err = applyMergePatch(before, r.Patch)
+	}
+	if err != nil {
+		return nil, err
+	}
+	patched := k.newObject()
+	if err := utiljson.Unmarshal(after, patched); err != nil {
+		return nil, apierrors.NewInvalid(schema.GroupKind{}, "", fieldErrors{field.Invalid(field.NewPath("patch"), string(after), err.Error())})
+	}
+	patched.GetObjectKind().SetGroupVersionKind(noKind)
+	return patched, nil
+}
+
+func applyJSONPatch(before, patch []byte) ([]byte, error) {
+	operations, err := jsonpatch.DecodePatch(patch)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	after, err := operations.Apply(before)
+	if err != nil {
+		return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+	}
+	return after, nil
+}
+
+func applyMergePatch(before, patch []byte) ([]byte, error) {
+	var fields map[string]any
+	if err := json.Unmarshal(patch, &fields); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	after, err := jsonpatch.MergePatch(before, patch)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return after, nil
+}
+
+// encodeObject returns the JSON form of an object, with its kind.
+func encodeObject(k *kind, object client.Object) ([]byte, error) {
+	shallow := reflect.New(k.goType)
+	shallow.Elem().Set(reflect.ValueOf(object).Elem())
+	withKind, _ := shallow.Interface().(client.Object)
+	withKind.GetObjectKind().SetGroupVersionKind(k.gvk)
+	return json.Marshal(withKind)
+}
+
+func patchStrategically(r *Request, k *kind, object client.Object) (client.Object, error) {
+	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return nil, err
+	}
+	patch := map[string]any{}
+	if err := utiljson.Unmarshal(r.Patch, &patch); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	after, err := strategicpatch.StrategicMergeMapPatch(before, patch, k.newObject())
+	switch {
+	case errors.Is(err, mergepatch.ErrBadJSONDoc), errors.Is(err, mergepatch.ErrBadPatchFormatForPrimitiveList),
+		errors.Is(err, mergepatch.ErrBadPatchFormatForRetainKeys), errors.Is(err, mergepatch.ErrBadPatchFormatForSetElementOrderList),
+		errors.Is(err, mergepatch.ErrUnsupportedStrategicMergePatchFormat):
+		return nil, apierrors.NewBadRequest(err.Error())
+	case errors.Is(err, mergepatch.ErrNoListOfLists):
+		return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+	case err != nil:
+		return nil, err
+	}
+	patched := k.newObject()
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after, patched); err != nil {
+		return nil, apierrors.NewInvalid(schema.GroupKind{}, "", fieldErrors{field.Invalid(field.NewPath("patch"), fmt.Sprintf("%+v", patch), err.Error())})
+	}
+	patched.GetObjectKind().SetGroupVersionKind(noKind)
+	return patched, nil
+}
+
+// isTypeOf reports whether an object has the Go type of the kind.
+func (k *kind) isTypeOf(object client.Object) bool { return reflect.TypeOf(object).Elem() == k.goType }
+
+// convert decodes an object of another Go type, such as an unstructured object.
+func (k *kind) convert(object client.Object) (client.Object, error) {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	typed := k.newObject()
+	return typed, utiljson.Unmarshal(data, typed)
+}

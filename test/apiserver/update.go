@@ -1,0 +1,139 @@
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// errModified is the reason for the conflict of an update with an old resource version.
+var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
+
+func (s *Server) update(r *Request, t *table) (runtime.Object, error) {
+	object, err := s.ownCopy(r, t)
+	if err != nil {
+		return nil, err
+	}
+	object.SetManagedFields(nil)
+	if err := setNamespace(r, t.kind, object); err != nil {
+		return nil, err
+	}
+	if object.GetName() != r.Name {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", object.GetName(), r.Name))
+	}
+	removeDuplicateOwners(object)
+	t.kind.rules.setDefaults(object)
+	e := t.find(r.Namespace, r.Name)
+	if e == nil {
+		return s.updateMissing(r, t, object)
+	}
+	if uid := object.GetUID(); uid != "" && uid != e.object.GetUID() {
+		return nil, errOtherUID(t.kind, r, uid, e.object.GetUID())
+	}
+	return s.replace(r, t, e, object)
+}
+
+// updateMissing creates the object of an update if the kind allows it.
+func (s *Server) updateMissing(r *Request, t *table, object client.Object) (runtime.Object, error) {
+	switch {
+	case !t.kind.createOnUpdate || r.Subresource != "":
+		return nil, apierrors.NewNotFound(t.kind.resource, r.Name)
+	case object.GetUID() != "":
+		return nil, errOtherUID(t.kind, r, object.GetUID(), "")
+	}
+	object.SetResourceVersion("")
+	created, err := s.createObject(r, t, object)
+	if err != nil {
+		return nil, err
+	}
+	return created, nil
+}
+
+func errOtherUID(k *kind, r *Request, wanted, has types.UID) error {
+	return apierrors.NewConflict(k.resource, r.Name, fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", wanted, has)) //nolint:staticcheck // the real message
+}
+
+// replace makes object, which belongs to the server, the next version of an entry.
+func (s *Server) replace(r *Request, t *table, e *entry, object client.Object) (client.Object, error) {
+	old := e.object
+	object, err := s.admitUpdate(r, t.kind, old, object)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkVersion(t.kind, old, object); err != nil {
+		return nil, err
+	}
+	if err := t.kind.rules.prepareUpdate(s.context(r, t), r.Subresource, object, old); err != nil {
+		return nil, err
+	}
+	if isDeletedByUpdate(object, old) {
+		s.drop(r, t, e)
+		return object, nil
+	}
+	owners, ownersChanged := e.owners, false
+	if r.Subresource == "status" {
+		owners, ownersChanged = ownersAfterUpdate(r, e, object)
+	}
+	if !ownersChanged && t.kind.isEqual(object, old) {
+		return old, nil
+	}
+	e.owners = owners
+	return s.put(r, t, e, object), nil
+}
+
+// admitUpdate applies the admission of the API server and of the cluster to an update.
+func (s *Server) admitUpdate(r *Request, k *kind, old, object client.Object) (client.Object, error) {
+	if pod, ok := object.(*corev1.Pod); ok && r.Subresource == "" {
+		oldPod, _ := old.(*corev1.Pod)
+		addDefaultTolerations(pod)
+		if pod.Spec.Priority == nil {
+			pod.Spec.Priority = oldPod.Spec.Priority
+		}
+		if pod.Spec.PreemptionPolicy == nil {
+			pod.Spec.PreemptionPolicy = oldPod.Spec.PreemptionPolicy
+		}
+	}
+	object, err := s.admit(r, k, old, object)
+	if err == nil {
+		removeDuplicateOwners(object)
+	}
+	return object, err
+}
+
+// checkVersion compares the resource version of an update with that of the stored object.
+func checkVersion(k *kind, old, object client.Object) error {
+	switch version := object.GetResourceVersion(); {
+	case version == old.GetResourceVersion():
+	case version != "" && version != "0":
+		if _, err := strconv.ParseUint(version, 10, 64); err != nil {
+			return apierrors.NewInvalid(schema.GroupKind{}, "", fieldErrors{field.Invalid(metadataPath.Child("resourceVersion"), version, err.Error())})
+		}
+		return apierrors.NewConflict(k.resource, object.GetName(), errModified)
+	case k.unconditionalUpdate:
+		object.SetResourceVersion(old.GetResourceVersion())
+	default:
+		wrong := field.Invalid(metadataPath.Child("resourceVersion"), 0, "must be specified for an update")
+		return apierrors.NewInvalid(schema.GroupKind{Group: k.resource.Group, Kind: k.resource.Resource}, object.GetName(), fieldErrors{wrong})
+	}
+	return nil
+}
+
+// isDeletedByUpdate reports whether an update removes the last finalizer of an object that is being deleted.
+func isDeletedByUpdate(object, old client.Object) bool {
+	if namespace, ok := object.(*corev1.Namespace); ok && len(namespace.Spec.Finalizers) > 0 {
+		return false
+	}
+	if len(object.GetFinalizers()) > 0 || old.GetDeletionTimestamp() == nil {
+		return false
+	}
+	period := old.GetDeletionGracePeriodSeconds()
+	return period == nil || *period == 0
+}
