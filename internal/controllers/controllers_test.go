@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api"
-	"github.com/vc-batch/vc/internal/controllers/registration/registrationtest"
 )
 
 // register is a manager without a cluster that collects the runnables added to it.
@@ -113,7 +112,7 @@ func TestControllersAndTheirWatches(t *testing.T) {
 			var got []string
 			for _, one := range All(nil, nil, nil, Options{Selection: selection}) {
 				line := one.Name + ":"
-				for _, w := range registrationtest.Watches(&one) {
+				for _, w := range one.AllWatches() {
 					line += " " + reflect.TypeOf(w.Kind).Elem().Name()
 				}
 				got = append(got, line)

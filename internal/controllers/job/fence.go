@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,22 +36,42 @@ type beginning struct {
 }
 
 // isOlderThan reports whether the beginning is older than an object's resourceVersion, that is, whether the object was
-// written after the beginning. It sends only one request in the lifetime of the process.
+// written after the beginning.
 func (b *beginning) isOlderThan(ctx context.Context, api client.Reader, resourceVersion string) (bool, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.revision == 0 {
-		var one batchv1alpha1.JobList
-		if err := api.List(ctx, &one, client.Limit(1)); err != nil {
-			return false, fmt.Errorf("read the revision of the API server: %w", err)
-		}
-		b.revision = math.MaxUint64 // the revision is not a number, so treat all objects as older
-		if at, err := strconv.ParseUint(one.ResourceVersion, 10, 64); err == nil {
-			b.revision = at
-		}
+	revision, err := b.readRevision(ctx, api)
+	if err != nil {
+		return false, err
 	}
 	version, err := strconv.ParseUint(resourceVersion, 10, 64)
-	return err == nil && version > b.revision, nil
+	return err == nil && version > revision, nil
+}
+
+// readRevision returns the revision of the beginning. It reads the revision from the API server until a request has
+// succeeded. Reconciles that start together may all send a request, because no lock is held meanwhile. Each of their
+// revisions is valid, because an earlier process writes no more.
+func (b *beginning) readRevision(ctx context.Context, api client.Reader) (uint64, error) {
+	if revision := b.storedRevision(); revision > 0 {
+		return revision, nil
+	}
+	var one batchv1alpha1.JobList
+	if err := api.List(ctx, &one, client.Limit(1)); err != nil {
+		return 0, fmt.Errorf("read the revision of the API server: %w", err)
+	}
+	revision, err := strconv.ParseUint(one.ResourceVersion, 10, 64)
+	if err != nil {
+		revision = math.MaxUint64 // the revision is not a number, so treat all objects as older
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.revision = cmp.Or(b.revision, revision)
+	return b.revision, nil
+}
+
+// storedRevision returns the revision of the beginning, or 0 if it was not read yet.
+func (b *beginning) storedRevision() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.revision
 }
 
 // errOutdated means that the plan was made from an outdated version of the job.

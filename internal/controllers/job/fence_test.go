@@ -1,11 +1,13 @@
 package job
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
@@ -62,5 +64,36 @@ func TestAJobThatIsNewerThanAProcessIsNotReadOnceMore(t *testing.T) {
 				t.Errorf("read %v, wrote %v", w.api.Reads, writes)
 			}
 		})
+	}
+}
+
+// revisionReader returns its revision with every list of jobs, after it has called a function.
+type revisionReader struct {
+	client.Reader
+	revision string
+	first    func()
+}
+
+func (r *revisionReader) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	r.first()
+	list.SetResourceVersion(r.revision)
+	return nil
+}
+
+// TestReconcilesReadTheRevisionOfTheServerIndependently verifies that a reconcile does not wait while another one reads
+// the revision of the API server, and that both use the revision that was stored first.
+func TestReconcilesReadTheRevisionOfTheServerIndependently(t *testing.T) {
+	t.Parallel()
+	var b beginning
+	other := func() {
+		if newer, err := b.isOlderThan(t.Context(), &revisionReader{revision: "7", first: func() {}}, "8"); !newer || err != nil {
+			t.Errorf("the other reconcile: newer %v, error %v", newer, err)
+		}
+	}
+	for range 2 {
+		if newer, err := b.isOlderThan(t.Context(), &revisionReader{revision: "9", first: other}, "8"); !newer || err != nil {
+			t.Errorf("newer %v, error %v", newer, err)
+		}
+		other = func() { t.Error("the revision is read again") }
 	}
 }

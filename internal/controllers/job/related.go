@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -153,15 +152,10 @@ func (r *Reconciler) jobsWaitingFor(ctx context.Context, job *batchv1alpha1.Job)
 	return waiting, nil
 }
 
-// waitingTimeout limits the time for reading from the cache in a watch handler, which has no context of its own.
-const waitingTimeout = time.Second
-
 // dependentsHandler returns a handler for changes to a job's phase, number or finished elements. It enqueues the jobs
 // that are waiting for the changed job.
 func (r *Reconciler) dependentsHandler() handler.EventHandler {
-	wake := func(o client.Object, q queue) {
-		ctx, cancel := context.WithTimeout(context.Background(), waitingTimeout)
-		defer cancel()
+	wake := func(ctx context.Context, o client.Object, q queue) {
 		waiting, err := r.jobsWaitingFor(ctx, o.(*batchv1alpha1.Job))
 		if err != nil {
 			return // cannot happen: the cache is filled before events arrive
@@ -171,14 +165,14 @@ func (r *Reconciler) dependentsHandler() handler.EventHandler {
 		}
 	}
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { wake(e.Object, q) },
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { wake(ctx, e.Object, q) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
 			old, job := e.ObjectOld.(*batchv1alpha1.Job), e.ObjectNew.(*batchv1alpha1.Job)
 			if old.Status.State.Phase != job.Status.State.Phase || old.Labels[keys.JobID] != job.Labels[keys.JobID] || elementsChanged(old, job) {
-				wake(job, q)
+				wake(ctx, job, q)
 			}
 		},
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { wake(e.Object, q) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { wake(ctx, e.Object, q) },
 	}
 }
 

@@ -1,14 +1,18 @@
 // Package registration describes controllers as data: what they watch, how events become requests, and what reconciles
-// the requests. The daemon registers them with a manager of controller-runtime, and tests run them without a manager.
+// the requests. The daemon registers them with a manager of controller-runtime, and a simulation runs them without one.
 package registration
 
 import (
+	"context"
 	"fmt"
+	"slices"
 
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -24,6 +28,37 @@ type Watch struct {
 	Handler handler.EventHandler
 	// Predicates select the events that the handler receives: those that all predicates accept.
 	Predicates []predicate.Predicate
+}
+
+// Queue is the work queue to which handlers add requests.
+type Queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// Deliver passes a change of an object to the handler if all predicates accept it, like the event source of a manager.
+// before is nil for a new object, and after is nil for a deleted object. All new objects count as created just now, and
+// none of them as part of the first list of a new process, which matters only to a queue with priorities.
+func (w *Watch) Deliver(ctx context.Context, before, after client.Object, q Queue) {
+	switch {
+	case before == nil:
+		e := event.CreateEvent{Object: after}
+		if w.isAccepted(func(p predicate.Predicate) bool { return p.Create(e) }) {
+			w.Handler.Create(ctx, e, q)
+		}
+	case after == nil:
+		e := event.DeleteEvent{Object: before}
+		if w.isAccepted(func(p predicate.Predicate) bool { return p.Delete(e) }) {
+			w.Handler.Delete(ctx, e, q)
+		}
+	default:
+		e := event.UpdateEvent{ObjectOld: before, ObjectNew: after}
+		if w.isAccepted(func(p predicate.Predicate) bool { return p.Update(e) }) {
+			w.Handler.Update(ctx, e, q)
+		}
+	}
+}
+
+// isAccepted reports whether all predicates accept an event.
+func (w *Watch) isAccepted(accepts func(predicate.Predicate) bool) bool {
+	return !slices.ContainsFunc(w.Predicates, func(p predicate.Predicate) bool { return !accepts(p) })
 }
 
 // Controller describes a controller.
@@ -44,6 +79,14 @@ type Controller struct {
 	// OnRegister, if not nil, is called once, before the first reconcile. The controller may call startWatch while it
 	// runs, to watch a kind that only some configurations need.
 	OnRegister func(startWatch func(Watch) error)
+}
+
+// AllWatches returns the watch of the reconciled kind, if there is one, followed by the other watches.
+func (c *Controller) AllWatches() []Watch {
+	if c.Kind == nil {
+		return c.Watches
+	}
+	return append([]Watch{{Kind: c.Kind, Handler: &handler.EnqueueRequestForObject{}, Predicates: c.Predicates}}, c.Watches...)
 }
 
 // AddTo registers the controller with a manager.
