@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"k8s.io/kubernetes/pkg/registry/core/namespace"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	// The packages register the kinds, their conversions and their defaults.
@@ -27,7 +28,6 @@ type fieldErrors = field.ErrorList
 // builtinRules applies the strategies of the real API server. These work on Kubernetes' internal types, so each object
 // is converted and converted back.
 type builtinRules struct {
-	kind     *kind
 	strategy rest.RESTUpdateStrategy
 	create   rest.RESTCreateStrategy
 	status   rest.RESTUpdateStrategy
@@ -39,7 +39,11 @@ func newBuiltinRules(k *kind, b *builtinKind) (*builtinRules, error) {
 	if !ok {
 		return nil, fmt.Errorf("the strategy of %s cannot create objects", b.resource)
 	}
-	return &builtinRules{kind: k, strategy: b.strategy, create: create, status: b.status}, nil
+	rules := &builtinRules{strategy: b.strategy, create: create, status: b.status}
+	if k.gvk == namespaceKind {
+		rules.finalize = namespace.FinalizeStrategy
+	}
+	return rules, nil
 }
 
 func (b *builtinRules) setDefaults(object client.Object) { legacyscheme.Scheme.Default(object) }

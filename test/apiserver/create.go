@@ -50,7 +50,7 @@ func (s *Server) createObject(r *Request, t *table, object client.Object) (clien
 	if object.GetGenerateName() != "" && object.GetName() == "" {
 		object.SetName(s.generateName(t, object))
 	}
-	if err := t.kind.rules.prepareCreate(s.context(r, t), object); err != nil {
+	if err := t.kind.rules.prepareCreate(s.context(r), object); err != nil {
 		return nil, err
 	}
 	if err := s.checkQuota(r, object); err != nil {
@@ -130,9 +130,9 @@ func (s *Server) admitCreate(object client.Object) error {
 		addDefaultTolerations(o)
 		return s.setPriority(o)
 	case *corev1.PersistentVolumeClaim:
-		addFinalizer(object, "kubernetes.io/pvc-protection")
+		addFinalizer(object, claimProtection)
 	case *corev1.PersistentVolume:
-		addFinalizer(object, "kubernetes.io/pv-protection")
+		addFinalizer(object, volumeProtection)
 	}
 	return nil
 }

@@ -52,6 +52,8 @@ type kind struct {
 	custom bool
 	// hasStatus reports whether the kind has the subresource status.
 	hasStatus bool
+	// hasAppliedStatus reports whether the status is written with server-side apply.
+	hasAppliedStatus bool
 	// unconditionalUpdate reports whether an update need not contain a resource version. createOnUpdate reports whether
 	// an update creates a missing object.
 	unconditionalUpdate, createOnUpdate bool
@@ -155,6 +157,7 @@ func kindsOf(scheme *runtime.Scheme) ([]*kind, error) {
 			return nil, err
 		}
 		k.custom, k.namespaced, k.hasStatus = true, c.namespaced, c.hasStatus
+		k.hasAppliedStatus = k.gvk == queueKind || k.gvk == hyperNodeKind
 		k.rules = &customRules{kind: k, defaults: c.defaults, validate: c.validate}
 		kinds = append(kinds, k)
 	}

@@ -31,15 +31,10 @@ func (s *Server) patch(r *Request, t *table) (runtime.Object, error) {
 	if e == nil {
 		return nil, apierrors.NewNotFound(t.kind.resource, r.Name)
 	}
-	object, err := patchObject(r, t.kind, e.object)
+	object, status, err := patchObject(r, e)
 	if err != nil {
 		return nil, err
 	}
-	return s.replacePatched(r, t, e, object)
-}
-
-// replacePatched makes a patched object the next version of an entry.
-func (s *Server) replacePatched(r *Request, t *table, e *entry, object client.Object) (runtime.Object, error) {
 	if err := setNamespace(r, t.kind, object); err != nil {
 		return nil, err
 	}
@@ -49,24 +44,25 @@ func (s *Server) replacePatched(r *Request, t *table, e *entry, object client.Ob
 	object.SetManagedFields(nil)
 	removeDuplicateOwners(object)
 	t.kind.rules.setDefaults(object)
-	return s.replace(r, t, e, object)
+	return s.replaceStatus(r, t, e, object, status)
 }
 
-// patchObject returns a patched copy of an object.
-func patchObject(r *Request, k *kind, object client.Object) (client.Object, error) {
+// patchObject returns a patched copy of an object, and its status if the status is applied.
+func patchObject(r *Request, e *entry) (client.Object, *appliedStatus, error) {
 	switch r.PatchType {
 	case types.MergePatchType, types.JSONPatchType:
-		return patchJSON(r, k, object)
+		return patchJSON(r, e)
 	case types.StrategicMergePatchType:
-		return patchStrategically(r, k, object)
+		object, err := patchStrategically(r, e.kind, e.object)
+		return object, nil, err
 	}
-	return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", k.resource, r.Name, "unknown type of patch", 0, true)
+	return nil, nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", e.kind.resource, r.Name, "unknown type of patch", 0, true)
 }
 
-func patchJSON(r *Request, k *kind, object client.Object) (client.Object, error) {
-	before, err := encodeObject(k, object)
+func patchJSON(r *Request, e *entry) (client.Object, *appliedStatus, error) {
+	before, err := e.encode()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var after []byte
 	if r.PatchType == types.JSONPatchType {
@@ -75,14 +71,23 @@ func patchJSON(r *Request, k *kind, object client.Object) (client.Object, error)
 		after, err = applyMergePatch(before, r.Patch)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	patched := k.newObject()
+	patched := e.kind.newObject()
 	if err := utiljson.Unmarshal(after, patched); err != nil {
-		return nil, apierrors.NewInvalid(schema.GroupKind{}, "", fieldErrors{field.Invalid(field.NewPath("patch"), string(after), err.Error())})
+		return nil, nil, apierrors.NewInvalid(schema.GroupKind{}, "", fieldErrors{field.Invalid(field.NewPath("patch"), string(after), err.Error())})
 	}
 	patched.GetObjectKind().SetGroupVersionKind(noKind)
-	return patched, nil
+	if r.Subresource != "status" || !e.kind.hasAppliedStatus {
+		return patched, e.status, nil
+	}
+	var content struct {
+		Status map[string]any `json:"status"`
+	}
+	if err := utiljson.Unmarshal(after, &content); err != nil {
+		return nil, nil, err
+	}
+	return patched, e.status.withUpdated(managerOf(r), content.Status), nil
 }
 
 func applyJSONPatch(before, patch []byte) ([]byte, error) {
@@ -109,13 +114,21 @@ func applyMergePatch(before, patch []byte) ([]byte, error) {
 	return after, nil
 }
 
-// encodeObject returns the JSON form of an object, with its kind.
-func encodeObject(k *kind, object client.Object) ([]byte, error) {
-	shallow := reflect.New(k.goType)
-	shallow.Elem().Set(reflect.ValueOf(object).Elem())
+// encode returns the JSON form of an object, with its kind.
+func (e *entry) encode() ([]byte, error) {
+	shallow := reflect.New(e.kind.goType)
+	shallow.Elem().Set(reflect.ValueOf(e.object).Elem())
 	withKind, _ := shallow.Interface().(client.Object)
-	withKind.GetObjectKind().SetGroupVersionKind(k.gvk)
-	return json.Marshal(withKind)
+	withKind.GetObjectKind().SetGroupVersionKind(e.kind.gvk)
+	if e.status == nil {
+		return json.Marshal(withKind)
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(withKind)
+	if err != nil {
+		return nil, err
+	}
+	content["status"] = e.status.fields
+	return json.Marshal(content)
 }
 
 func patchStrategically(r *Request, k *kind, object client.Object) (client.Object, error) {

@@ -50,13 +50,15 @@ type Server struct {
 	quotas  *table
 	owned   dependents
 	uids    map[types.UID]*entry
+	// finalizing holds the objects that the garbage collector must finalize.
+	finalizing map[*entry]bool
 }
 
 // New returns a server without objects. The scheme must contain the kinds of Kubernetes and of this project.
 func New(scheme *runtime.Scheme, now func() time.Time) *Server {
 	s := &Server{
 		scheme: scheme, now: now, version: 1, tables: map[schema.GroupVersionKind]*table{},
-		owned: dependents{}, uids: map[types.UID]*entry{},
+		owned: dependents{}, uids: map[types.UID]*entry{}, finalizing: map[*entry]bool{},
 	}
 	kinds, err := kindsOf(scheme)
 	if err != nil {
@@ -148,7 +150,7 @@ func errNoResource(r *Request) error {
 }
 
 // context returns the context that the strategies of the real API server expect.
-func (s *Server) context(r *Request, t *table) context.Context {
+func (s *Server) context(r *Request) context.Context {
 	return genericrequest.WithNamespace(context.Background(), r.Namespace)
 }
 
@@ -213,6 +215,7 @@ func (s *Server) put(r *Request, t *table, e *entry, object client.Object) clien
 			s.owned.add(e)
 		}
 	}
+	s.updateFinalizing(e, true)
 	s.record(Change{Version: s.version, Kind: t.kind.gvk, Old: old, Object: object, User: r.User})
 	return object
 }
@@ -235,6 +238,7 @@ func (s *Server) drop(r *Request, t *table, e *entry) {
 	t.remove(e)
 	delete(s.uids, e.object.GetUID())
 	s.owned.remove(e, e.object.GetOwnerReferences())
+	s.updateFinalizing(e, false)
 	s.record(Change{Version: s.version, Kind: t.kind.gvk, Old: e.object, User: r.User})
 }
 
@@ -256,7 +260,7 @@ func (s *Server) nextUID() types.UID {
 // clock returns the current time in whole seconds.
 func (s *Server) clock() metav1.Time { return secondsOf(metav1.NewTime(s.now())) }
 
-// invalidAsIs converts an error without a status to the error that a client receives.
+// statusError converts an error without a status to the error that a client receives.
 func statusError(err error) error {
 	var status apierrors.APIStatus
 	if err == nil || errors.As(err, &status) {

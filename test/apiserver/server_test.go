@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,6 +19,8 @@ import (
 
 	"github.com/vc-batch/vc/api"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
 var testScheme = func() *runtime.Scheme {
@@ -256,4 +260,201 @@ func do(tb testing.TB, s *Server, r *Request) runtime.Object {
 		tb.Fatal(err)
 	}
 	return o
+}
+
+func TestApplyKeepsFieldsOfOthersAndRemovesOwnFields(t *testing.T) {
+	f := newFixture(t)
+	f.create(&schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "q"}})
+	api := OutboxAPI{Send: f.send}
+	queue := &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "q"}}
+	if err := f.Status().Patch(f.Context(), queue, client.RawPatch(types.MergePatchType, []byte(`{"status":{"state":"Open","pending":2}}`))); err != nil {
+		t.Fatal(err)
+	}
+	for _, status := range []string{`{"allocated":{"cpu":"1","memory":"1Gi"},"terminating":{"cpu":"1"},"waiting":0}`, `{"allocated":{"cpu":"2"},"waiting":0}`} {
+		if err := api.ApplyQueueStatus(f.Context(), "q", []byte(`{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue","metadata":{"name":"q"},"status":`+status+`}`)); err != nil {
+			t.Fatal(err)
+		}
+		version := f.server.Version()
+		if err := api.ApplyQueueStatus(f.Context(), "q", []byte(`{"status":`+status+`}`)); err != nil {
+			t.Fatal(err)
+		}
+		if f.server.Version() != version {
+			t.Error("a repeated apply created a version")
+		}
+	}
+	if err := f.get(queue); err != nil {
+		t.Fatal(err)
+	}
+	want := schedulingv1beta1.QueueStatus{
+		State: schedulingv1beta1.QueueStateOpen, Pending: 2, Allocated: corev1.ResourceList{"cpu": resource.MustParse("2")},
+	}
+	if diff := cmp.Diff(want, queue.Status); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// collectAll lets the garbage collector work until nothing is left to do.
+func (f *fixture) collectAll() (requests []string) {
+	for {
+		next := append(append(f.server.GarbageRequests(), f.server.NamespaceRequests()...), f.server.VolumeProtectionRequests()...)
+		if len(next) == 0 {
+			return requests
+		}
+		for _, r := range next {
+			requests = append(requests, string(r.Verb)+" "+r.Kind.Kind+" "+r.Name)
+			if _, err := f.server.Do(r); err != nil {
+				f.Logf("%s %s %s: %v", r.Verb, r.Kind.Kind, r.Name, err)
+			}
+		}
+	}
+}
+
+func TestForegroundDeletionRemovesDependentsFirst(t *testing.T) {
+	f := newFixture(t)
+	job := newJob("j")
+	f.create(job)
+	pods := []*corev1.Pod{newPod("p2"), newPod("p1")}
+	for _, pod := range pods {
+		owner := metav1.NewControllerRef(job, batchv1alpha1.GroupVersion.WithKind("Job"))
+		pod.OwnerReferences = []metav1.OwnerReference{*owner}
+		f.create(pod)
+		if err := f.bind(pod, "n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Delete(f.Context(), job, client.PropagationPolicy(metav1.DeletePropagationForeground)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"delete Pod p1", "delete Pod p2"}, f.collectAll()); diff != "" {
+		t.Error(diff)
+	}
+	if err := f.get(job); err != nil {
+		t.Errorf("the job was deleted before its pods: %v", err)
+	}
+	for _, pod := range pods {
+		if err := f.Delete(f.Context(), pod, client.GracePeriodSeconds(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"patch Job j"}, f.collectAll()); diff != "" {
+		t.Error(diff)
+	}
+	if err := f.get(job); !apierrors.IsNotFound(err) {
+		t.Errorf("got %v, want not found", err)
+	}
+}
+
+func TestOrphansKeepTheirPodsAndDanglingPodsAreDeleted(t *testing.T) {
+	for policy, want := range map[metav1.DeletionPropagation][]string{
+		metav1.DeletePropagationOrphan:     {"patch Pod p", "patch Job j"},
+		metav1.DeletePropagationBackground: {"delete Pod p"},
+	} {
+		t.Run(string(policy), func(t *testing.T) {
+			f := newFixture(t)
+			job, pod := newJob("j"), newPod("p")
+			f.create(job)
+			pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1alpha1.GroupVersion.WithKind("Job"))}
+			f.create(pod)
+			if err := f.Delete(f.Context(), job, client.PropagationPolicy(policy)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, f.collectAll()); diff != "" {
+				t.Error(diff)
+			}
+			if err := f.get(job); !apierrors.IsNotFound(err) {
+				t.Errorf("the job still exists: %v", err)
+			}
+		})
+	}
+}
+
+func TestTerminatingNamespaceRejectsObjectsAndIsEmptied(t *testing.T) {
+	f := newFixture(t)
+	f.create(newPod("p"))
+	f.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: testNamespace, Name: "c"}})
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: testNamespace}}
+	if err := f.Delete(f.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Create(f.Context(), newPod("late")); !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		t.Errorf("got %v, want the cause %s", err, corev1.NamespaceTerminatingCause)
+	}
+	if diff := cmp.Diff([]string{"delete Pod p", "delete ConfigMap c", "update Namespace ns"}, f.collectAll()); diff != "" {
+		t.Error(diff)
+	}
+	if err := f.get(namespace); !apierrors.IsNotFound(err) {
+		t.Errorf("the namespace still exists: %v", err)
+	}
+	if err := f.Create(f.Context(), newPod("later")); !apierrors.IsNotFound(err) {
+		t.Errorf("got %v, want not found", err)
+	}
+}
+
+func TestListAsOfAVersion(t *testing.T) {
+	f := newFixture(t)
+	f.create(newPod("a"))
+	f.create(newPod("b"))
+	version := f.server.Version()
+	if err := f.Delete(f.Context(), newPod("a")); err != nil {
+		t.Fatal(err)
+	}
+	f.create(newPod("c"))
+	for at, want := range map[uint64][]string{version: {"a", "b"}, f.server.Version(): {"b", "c"}, version - 1: {"a"}} {
+		objects, err := f.server.ObjectsAt(podKind, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, o := range objects {
+			names = append(names, o.GetName())
+		}
+		if diff := cmp.Diff(want, names); diff != "" {
+			t.Errorf("version %d: %s", at, diff)
+		}
+	}
+}
+
+func TestCacheFollowsChangesAndHasIndexes(t *testing.T) {
+	f := newFixture(t)
+	cache := NewCache()
+	f.server.Changed = cache.Apply
+	job := newJob("j")
+	f.create(job)
+	for _, name := range []string{"b", "a", "c"} {
+		pod := newPod(name)
+		if name != "c" {
+			pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1alpha1.GroupVersion.WithKind("Job"))}
+		}
+		f.create(pod)
+	}
+	var pods corev1.PodList
+	names := func(opts ...client.ListOption) (names []string) {
+		if err := cache.List(f.Context(), &pods, opts...); err != nil {
+			t.Fatal(err)
+		}
+		for i := range pods.Items {
+			names = append(names, pods.Items[i].Name)
+		}
+		return names
+	}
+	owned := client.MatchingFields{index.PodController: string(job.UID)}
+	if diff := cmp.Diff([]string{"a", "b"}, names(owned, client.UnsafeDisableDeepCopy)); diff != "" {
+		t.Error(diff)
+	}
+	if err := f.Delete(f.Context(), newPod("a")); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"b"}, names(owned)); diff != "" {
+		t.Error(diff)
+	}
+	listed, err := f.server.ObjectsAt(podKind, f.server.Version())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changes := cache.Replace(podKind, listed[:1]); len(changes) != 1 || changes[0].Object != nil || changes[0].Old.GetName() != "c" {
+		t.Errorf("got %+v", changes)
+	}
+	if diff := cmp.Diff([]string{"b"}, names()); diff != "" {
+		t.Error(diff)
+	}
 }

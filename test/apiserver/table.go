@@ -14,9 +14,8 @@ import (
 type entry struct {
 	kind   *kind
 	object client.Object
-	// owners holds the ownership of status fields for server-side apply. It is nil if no manager has applied fields and
-	// no other manager has written the status.
-	owners fieldOwners
+	// status is the status if it is written with server-side apply, or nil if it has not been written yet.
+	status *appliedStatus
 }
 
 // table holds the objects of one kind.

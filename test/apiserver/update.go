@@ -63,6 +63,18 @@ func errOtherUID(k *kind, r *Request, wanted, has types.UID) error {
 
 // replace makes object, which belongs to the server, the next version of an entry.
 func (s *Server) replace(r *Request, t *table, e *entry, object client.Object) (client.Object, error) {
+	if r.Subresource != "status" || !t.kind.hasAppliedStatus {
+		return s.replaceStatus(r, t, e, object, e.status)
+	}
+	fields, err := t.kind.statusFields(object)
+	if err != nil {
+		return nil, err
+	}
+	return s.replaceStatus(r, t, e, object, e.status.withUpdated(managerOf(r), fields))
+}
+
+// replaceStatus is like replace. status is the new status of a kind with an applied status.
+func (s *Server) replaceStatus(r *Request, t *table, e *entry, object client.Object, status *appliedStatus) (client.Object, error) {
 	old := e.object
 	object, err := s.admitUpdate(r, t.kind, old, object)
 	if err != nil {
@@ -71,21 +83,17 @@ func (s *Server) replace(r *Request, t *table, e *entry, object client.Object) (
 	if err := checkVersion(t.kind, old, object); err != nil {
 		return nil, err
 	}
-	if err := t.kind.rules.prepareUpdate(s.context(r, t), r.Subresource, object, old); err != nil {
+	if err := t.kind.rules.prepareUpdate(s.context(r), r.Subresource, object, old); err != nil {
 		return nil, err
 	}
 	if isDeletedByUpdate(object, old) {
 		s.drop(r, t, e)
 		return object, nil
 	}
-	owners, ownersChanged := e.owners, false
-	if r.Subresource == "status" {
-		owners, ownersChanged = ownersAfterUpdate(r, e, object)
-	}
-	if !ownersChanged && t.kind.isEqual(object, old) {
+	if t.kind.isEqual(object, old) && status.isEqual(e.status) {
 		return old, nil
 	}
-	e.owners = owners
+	e.status = status
 	return s.put(r, t, e, object), nil
 }
 
