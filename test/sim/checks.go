@@ -1,0 +1,300 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/apiserver"
+)
+
+// checks checks the invariants of the system after each change.
+type checks struct {
+	world *World
+	// partial maps each PodGroup with too few bound pods to the time since when this is so.
+	partial map[types.UID]time.Time
+	// whole holds the PodGroups that were completely bound once.
+	whole map[types.UID]bool
+}
+
+func newChecks(w *World) checks {
+	return checks{world: w, partial: map[types.UID]time.Time{}, whole: map[types.UID]bool{}}
+}
+
+// observe checks the invariants that a change may violate.
+func (c *checks) observe(change apiserver.Change) {
+	switch o := cmp.Or(change.Object, change.Old).(type) {
+	case *corev1.Pod:
+		c.checkPod(change, o)
+	case *batchv1alpha1.Job:
+		c.checkJob(change, o)
+	}
+}
+
+func (c *checks) checkPod(change apiserver.Change, pod *corev1.Pod) {
+	old, _ := change.Old.(*corev1.Pod)
+	if change.Object == nil || pod.Spec.NodeName == "" || old != nil && old.Spec.NodeName == pod.Spec.NodeName {
+		return
+	}
+	if old != nil && old.Spec.NodeName != "" {
+		c.world.fail("pod %s moved from %s to %s", pod.Name, old.Spec.NodeName, pod.Spec.NodeName)
+	}
+	if node := c.world.state.nodes[pod.Spec.NodeName]; node != nil && !c.world.fitsOnNode(pod, node.Name) {
+		c.world.fail("node %s is over-committed by the bind of pod %s", node.Name, pod.Name)
+	}
+	c.checkCapability(pod)
+}
+
+// checkCapability checks that the pods of a queue do not exceed its capability after a bind. Pods hold their request
+// until they have ended, also while they are being deleted.
+func (c *checks) checkCapability(pod *corev1.Pod) {
+	queue := c.world.state.queues[c.queueOf(pod)]
+	if queue == nil || wasChanged(queue) {
+		return
+	}
+	capability, limited := queue.Spec.Capability[corev1.ResourceCPU]
+	if !limited {
+		return
+	}
+	var sum int64
+	for _, other := range c.world.state.pods {
+		if other.Spec.NodeName != "" && !isFinished(other) && c.queueOf(other) == queue.Name {
+			sum += milliCPU(other)
+		}
+	}
+	if sum > capability.MilliValue() {
+		c.world.fail("queue %s has a capability of cpu %s, but its pods hold %dm after the bind of pod %s", queue.Name, capability.String(), sum, pod.Name)
+	}
+}
+
+// wasChanged reports whether a queue was changed after its creation. A capability that was lowered may be exceeded.
+func wasChanged(q *schedulingv1beta1.Queue) bool { return q.Generation > 1 }
+
+// queueOf returns the queue of a pod's PodGroup.
+func (c *checks) queueOf(pod *corev1.Pod) string {
+	group := c.world.state.groups[types.NamespacedName{Namespace: pod.Namespace, Name: keys.PodGroupOf(pod.Annotations)}]
+	if group == nil {
+		return pod.Labels[keys.QueueName]
+	}
+	return cmp.Or(group.Spec.Queue, keys.DefaultQueue)
+}
+
+// finalPhases are the phases that a job leaves only by a command.
+var finalPhases = []batchv1alpha1.JobPhase{batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated}
+
+func (c *checks) checkJob(change apiserver.Change, job *batchv1alpha1.Job) {
+	old, _ := change.Old.(*batchv1alpha1.Job)
+	if old == nil || change.Object == nil {
+		return
+	}
+	before, after := old.Status.State.Phase, job.Status.State.Phase
+	if slices.Contains(finalPhases, before) && before != after {
+		c.world.fail("job %s was %s and is now %s", job.Name, before, after)
+	}
+	if job.Status.RetryCount < old.Status.RetryCount || job.Status.Version < old.Status.Version {
+		c.world.fail("job %s: the counters went back: retries %d to %d, version %d to %d", job.Name,
+			old.Status.RetryCount, job.Status.RetryCount, old.Status.Version, job.Status.Version)
+	}
+}
+
+// leaseMargin is how long a request may travel after the fence has permitted it.
+const leaseMargin = leaseDuration - renewDeadline
+
+// checkSender checks that only the leader sends writes.
+func (w *World) checkSender(l *link, r *apiserver.Request) {
+	replica := w.replicaOf(l.process)
+	if !r.IsWrite() || replica == nil || r.Kind.Kind == "Lease" {
+		return
+	}
+	lease := w.state.leases[replica.lease]
+	if lease == nil {
+		w.fail("%s sends %s without a lease", l.user, describeRequest(r))
+		return
+	}
+	holder, renewed := ptr.Deref(lease.Spec.HolderIdentity, ""), lease.Spec.RenewTime.Time
+	if holder != l.process.root().name {
+		w.fail("%s sends %s while %s holds the lease", l.user, describeRequest(r), holder)
+	} else if w.now.Sub(renewed) > leaseDuration {
+		w.fail("%s sends %s %s after it renewed the lease", l.user, describeRequest(r), w.now.Sub(renewed))
+	}
+}
+
+// checkDecisions checks the decisions of a cycle against the scheduler's own model, before they are carried out.
+func (w *World) checkDecisions(d *decision.Decisions, _ *model.Cluster) {
+	bound := map[types.UID]bool{}
+	for i := range d.Binds {
+		if uid := d.Binds[i].Pod.UID; bound[uid] {
+			w.fail("pod %s is bound twice in one cycle", d.Binds[i].Pod.Name)
+		} else {
+			bound[uid] = true
+		}
+	}
+}
+
+// gangGrace is how long a gang may be bound in part, which happens while a scheduler is replaced.
+const gangGrace = 2 * time.Minute
+
+// checkPartialGangs records gangs that are bound in part, and fails if one stays so.
+func (w *World) checkPartialGangs() {
+	if !w.calm {
+		return
+	}
+	bound, alive := map[types.NamespacedName]int32{}, map[types.NamespacedName]int32{}
+	for _, pod := range w.state.pods {
+		group := types.NamespacedName{Namespace: pod.Namespace, Name: keys.PodGroupOf(pod.Annotations)}
+		if pod.Spec.NodeName != "" && pod.Status.Phase != corev1.PodFailed {
+			bound[group]++
+			if !isFinished(pod) && pod.DeletionTimestamp == nil {
+				alive[group]++
+			}
+		}
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(w.state.groups), compareNames) {
+		group := w.state.groups[name]
+		switch {
+		case bound[name] >= group.Spec.MinMember:
+			w.checks.whole[group.UID] = true
+			delete(w.checks.partial, group.UID)
+		case alive[name] == 0 || w.checks.whole[group.UID]:
+			delete(w.checks.partial, group.UID)
+		case w.checks.partial[group.UID].IsZero():
+			w.checks.partial[group.UID] = w.now
+		case w.now.Sub(w.checks.partial[group.UID]) > gangGrace:
+			w.fail("%d of the %d pods that PodGroup %s needs have been bound for %s", bound[name], group.Spec.MinMember, group.Name, gangGrace)
+		}
+	}
+}
+
+func compareNames(x, y types.NamespacedName) int {
+	return cmp.Or(strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name))
+}
+
+// checkRest checks the state after faults have stopped and enough time has passed: every job has ended or has a reason
+// to wait, counters are equal to the pods, and no object remains whose owner is gone.
+func (w *World) checkRest() {
+	for _, name := range slices.SortedFunc(maps.Keys(w.state.jobs), compareNames) {
+		w.checkSettled(w.state.jobs[name])
+	}
+	w.checkOrphans()
+}
+
+func (w *World) checkSettled(job *batchv1alpha1.Job) {
+	phase := job.Status.State.Phase
+	counts := map[corev1.PodPhase]int32{}
+	for _, pod := range w.pods() {
+		if !metav1.IsControlledBy(pod, job) {
+			continue
+		}
+		counts[pod.Status.Phase]++
+		if !isFinished(pod) && slices.Contains(finalPhases, phase) {
+			w.fail("job %s is %s, but pod %s is %s", job.Name, phase, pod.Name, pod.Status.Phase)
+		}
+	}
+	s := &job.Status
+	if s.Succeeded != counts[corev1.PodSucceeded] || s.Failed != counts[corev1.PodFailed] || s.Running != counts[corev1.PodRunning] || s.Pending != counts[corev1.PodPending] {
+		if !batchv1alpha1.KeepsFinished(job) {
+			w.fail("job %s: the status counts %d pending, %d running, %d succeeded, %d failed, but the pods are %v", job.Name, s.Pending, s.Running, s.Succeeded, s.Failed, counts)
+		}
+	}
+	switch {
+	case slices.Contains(finalPhases, phase), phase == batchv1alpha1.Aborted:
+	case job.DeletionTimestamp != nil:
+		w.fail("job %s is still being deleted", job.Name)
+	case !w.couldRun(job):
+	default:
+		w.fail("job %s is still %s (%s: %s)", job.Name, cmp.Or(phase, "new"), job.Status.State.Reason, job.Status.State.Message)
+	}
+}
+
+// couldRun reports whether a job could run if it were alone in the cluster. It is cautious: false means only that the
+// job may have a reason to wait.
+func (w *World) couldRun(job *batchv1alpha1.Job) bool {
+	queue := w.state.queues[cmp.Or(job.Spec.Queue, keys.DefaultQueue)]
+	if queue == nil || queue.Status.State != schedulingv1beta1.QueueStateOpen {
+		return false
+	}
+	var slots []int64
+	for _, node := range w.state.nodes {
+		if !node.Spec.Unschedulable {
+			slots = append(slots, node.Status.Allocatable.Cpu().MilliValue())
+		}
+	}
+	var total int64
+	var requests []int64
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
+		for range task.Replicas {
+			cpu := task.Template.Spec.Containers[0].Resources.Requests.Cpu().MilliValue()
+			requests = append(requests, cpu)
+			total += cpu
+		}
+	}
+	if capability, limited := queue.Spec.Capability[corev1.ResourceCPU]; limited && total > capability.MilliValue() {
+		return false
+	}
+	slices.Sort(slots)
+	slices.Sort(requests)
+	for _, cpu := range slices.Backward(requests) {
+		at := slices.IndexFunc(slots, func(free int64) bool { return free >= cpu })
+		if at < 0 {
+			return false
+		}
+		slots[at] -= cpu
+		slices.Sort(slots)
+	}
+	return true
+}
+
+// checkOrphans checks that no object remains whose owner is gone.
+func (w *World) checkOrphans() {
+	owners := map[types.UID]bool{}
+	for _, kind := range w.server.Kinds() {
+		for _, o := range w.objectsAt(kind, len(w.changes[kind])) {
+			owners[o.GetUID()] = true
+		}
+	}
+	for _, kind := range w.server.Kinds() {
+		for _, o := range w.objectsAt(kind, len(w.changes[kind])) {
+			if ref := firstMissingOwner(o, owners); ref != nil {
+				w.fail("%s %s belongs to %s %s, which is gone", kind.Kind, o.GetName(), ref.Kind, ref.Name)
+			}
+		}
+	}
+}
+
+func firstMissingOwner(o client.Object, owners map[types.UID]bool) *metav1.OwnerReference {
+	for _, ref := range o.GetOwnerReferences() {
+		if !owners[ref.UID] {
+			return &ref
+		}
+	}
+	return nil
+}
+
+// summary returns the phases of all jobs, for traces.
+func (w *World) summary() string {
+	var b strings.Builder
+	for _, name := range slices.SortedFunc(maps.Keys(w.state.jobs), compareNames) {
+		job := w.state.jobs[name]
+		fmt.Fprintf(&b, "%s %s; ", job.Name, cmp.Or(job.Status.State.Phase, "new"))
+	}
+	return b.String()
+}
+
+func isSettledPhase(phase batchv1alpha1.JobPhase) bool {
+	return slices.Contains(finalPhases, phase) || phase == batchv1alpha1.Aborted
+}

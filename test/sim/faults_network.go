@@ -1,0 +1,75 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+)
+
+func init() {
+	registerAction(6, onReplica(func(s *drawing, index int, name string) *action {
+		length := between(s.Rand, time.Second, time.Minute)
+		bad, text := drawWeather(s)
+		return s.action(func(w *World) {
+			w.replicas[index].weather = bad
+			w.add(w.now.Add(length), nil, func() { w.replicas[index].weather = weather{} })
+		}, "for %s, %s %s", length.Round(time.Second), name, text)
+	}))
+	registerAction(3, onReplica(func(s *drawing, index int, name string) *action {
+		length := between(s.Rand, time.Second, time.Minute)
+		lag := between(s.Rand, 100*time.Millisecond, 15*time.Second)
+		kind := []string{"Pod", "Job", "PodGroup", "Node", "Queue", "Command"}[s.IntN(6)]
+		return s.action(func(w *World) {
+			w.replicas[index].lags[kind] = lag
+			w.add(w.now.Add(length), nil, func() { delete(w.replicas[index].lags, kind) })
+		}, "for %s, %s receives changes of %ss up to %s late", length.Round(time.Second), name, kind, lag.Round(time.Millisecond))
+	}))
+	registerAction(2, func(s *drawing) *action {
+		return s.action(func(w *World) {
+			for _, f := range w.reflectors {
+				f.expired = true
+			}
+		}, "the API server forgets old versions, so that every watch starts with a new list")
+	})
+	registerAction(2, func(s *drawing) *action {
+		length := between(s.Rand, time.Second, 40*time.Second)
+		return s.action(func(w *World) {
+			w.serverDown = true
+			w.add(w.now.Add(length), nil, func() { w.serverDown = false })
+		}, "the API server is down for %s", length.Round(time.Second))
+	})
+	registerAction(1, func(s *drawing) *action {
+		length := between(s.Rand, time.Second, 40*time.Second)
+		return s.action(func(w *World) {
+			w.storageFull = true
+			w.add(w.now.Add(length), nil, func() { w.storageFull = false })
+		}, "for %s, etcd is full and rejects writes", length.Round(time.Second))
+	})
+	registerAction(2, func(s *drawing) *action {
+		length := between(s.Rand, time.Second, 40*time.Second)
+		state := []admissionState{admissionDown, admissionRemoved}[s.IntN(2)]
+		text := map[admissionState]string{admissionDown: "the webhooks are down", admissionRemoved: "the webhook configurations are missing"}[state]
+		return s.action(func(w *World) {
+			w.admission = state
+			w.add(w.now.Add(length), nil, func() { w.admission = admissionUp })
+		}, "for %s, %s", length.Round(time.Second), text)
+	})
+}
+
+// drawWeather draws a bad network.
+func drawWeather(s *drawing) (weather, string) {
+	share := float64(1+s.IntN(5)) / 10
+	percent := fmt.Sprintf("%.0f %%", share*100)
+	switch s.IntN(5) {
+	case 0:
+		return weather{cut: true}, "has no connection to the API server"
+	case 1:
+		slow := between(s.Rand, 50*time.Millisecond, 4*time.Second)
+		return weather{slow: slow}, fmt.Sprintf("has a network that delays requests and responses by up to %s", slow.Round(time.Millisecond))
+	case 2:
+		return weather{loseRequests: share}, fmt.Sprintf("loses %s of its requests", percent)
+	case 3:
+		return weather{loseResponses: share}, fmt.Sprintf("loses %s of the responses to its requests", percent)
+	default:
+		return weather{errors: share}, fmt.Sprintf("gets an error for %s of its requests", percent)
+	}
+}

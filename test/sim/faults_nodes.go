@@ -1,0 +1,36 @@
+package sim
+
+import "time"
+
+func init() {
+	registerAction(3, onNode(func(s *drawing, node string) *action {
+		length := between(s.Rand, 5*time.Second, 3*time.Minute)
+		return s.action(func(w *World) {
+			w.loseNode(node)
+			w.add(w.now.Add(length), nil, func() { w.returnNode(node) })
+		}, "%s is lost for %s", node, length.Round(time.Second))
+	}))
+	registerAction(1, onNode(func(s *drawing, node string) *action {
+		length := between(s.Rand, 5*time.Second, 3*time.Minute)
+		return s.action(func(w *World) {
+			if w.state.nodes[node] == nil {
+				return
+			}
+			cpu := w.state.nodes[node].Status.Allocatable.Cpu().MilliValue()
+			w.removeNode(node)
+			w.add(w.now.Add(length), nil, func() { w.addNode(node, cpu) })
+		}, "%s is removed, and added again after %s", node, length.Round(time.Second))
+	}))
+	registerAction(2, onNode(func(s *drawing, node string) *action {
+		length := between(s.Rand, 5*time.Second, 2*time.Minute)
+		return s.action(func(w *World) {
+			w.setCordoned(node, true)
+			w.add(w.now.Add(length), nil, func() { w.setCordoned(node, false) })
+		}, "%s is cordoned for %s", node, length.Round(time.Second))
+	}))
+}
+
+// onNode draws an action for one of the nodes.
+func onNode(draw func(s *drawing, node string) *action) func(s *drawing) *action {
+	return func(s *drawing) *action { return draw(s, nodeName(s.IntN(len(s.setting.nodes)))) }
+}

@@ -1,0 +1,272 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/vc-batch/vc/test/apiserver"
+)
+
+var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
+
+// kubelet runs the pods of one node. It acts on the current state of the API server, after a lag.
+type kubelet struct {
+	world   *World
+	node    string
+	process *process // nil while the node is lost
+	lives   map[types.UID]*podLife
+}
+
+// podLife is what a kubelet knows about one pod. A pod's behavior depends only on the seed and on how often a pod with
+// its name was created.
+type podLife struct {
+	random    *rand.Rand
+	stage     podStage
+	stopping  bool
+	scheduled bool // a look at the pod is scheduled
+	late      time.Duration
+	behavior  podBehavior
+}
+
+type podStage int
+
+const (
+	seen podStage = iota
+	starting
+	running
+	finished
+)
+
+// podBehavior describes what the containers of a pod do.
+type podBehavior struct {
+	startTime time.Duration
+	runTime   time.Duration
+	exitCode  int32
+	stopTime  time.Duration // after SIGTERM; more than the grace period means until SIGKILL
+	outOfMem  bool
+}
+
+// drawBehavior draws the behavior of a run.
+func drawBehavior(random *rand.Rand) podBehavior {
+	b := podBehavior{startTime: between(random, 50*time.Millisecond, 2*time.Second), stopTime: between(random, 10*time.Millisecond, 2*time.Second)}
+	switch random.IntN(4) {
+	case 0:
+		b.runTime = between(random, 100*time.Millisecond, 3*time.Second)
+	case 1:
+		b.runTime = between(random, time.Minute, 5*time.Minute)
+	default:
+		b.runTime = between(random, 3*time.Second, 40*time.Second)
+	}
+	switch random.IntN(14) {
+	case 0, 1:
+		b.exitCode = 1 + random.Int32N(3)
+	case 2:
+		b.exitCode, b.outOfMem = 137, true
+	}
+	if random.IntN(10) == 0 {
+		b.stopTime = time.Hour // ignores SIGTERM
+	}
+	return b
+}
+
+// start starts the kubelet. It continues with the pods that are bound to the node.
+func (k *kubelet) start() {
+	k.process = &process{world: k.world, name: "kubelet " + k.node}
+	k.lives = map[types.UID]*podLife{}
+	for _, pod := range k.world.pods() {
+		if pod.Spec.NodeName == k.node {
+			k.look(pod)
+		}
+	}
+}
+
+// stop stops the kubelet and its containers, as a power failure does.
+func (k *kubelet) stop() {
+	if k.process != nil {
+		k.process.end()
+		k.process = nil
+	}
+}
+
+// look is called after each change of a pod of the node. It schedules the kubelet's reaction.
+func (k *kubelet) look(pod *corev1.Pod) {
+	if k.process == nil {
+		return
+	}
+	life := k.lives[pod.UID]
+	if life == nil {
+		life = &podLife{random: k.world.randomFor("pod " + pod.Namespace + "/" + pod.Name + "/" + string(pod.UID))}
+		life.behavior = drawBehavior(life.random)
+		if life.random.IntN(20) == 0 {
+			life.late = between(life.random, time.Second, 20*time.Second)
+		}
+		k.lives[pod.UID] = life
+	}
+	if !life.scheduled {
+		life.scheduled = true
+		k.process.after(between(life.random, time.Millisecond, 30*time.Millisecond), func() {
+			life.scheduled = false
+			k.react(pod.Namespace, pod.Name, pod.UID, life)
+		})
+	}
+}
+
+// current returns the pod, or nil if it no longer exists.
+func (k *kubelet) current(namespace, name string, uid types.UID) *corev1.Pod {
+	pod := k.world.pod(namespace, name)
+	if pod == nil || pod.UID != uid {
+		return nil
+	}
+	return pod
+}
+
+// react takes the next step in the life of a pod.
+func (k *kubelet) react(namespace, name string, uid types.UID, life *podLife) {
+	pod := k.current(namespace, name, uid)
+	switch {
+	case pod == nil:
+		delete(k.lives, uid)
+	case pod.DeletionTimestamp != nil && !life.stopping:
+		life.stopping = true
+		k.stopPod(pod, life)
+	case life.stopping || life.stage != seen:
+	case isFinished(pod):
+		life.stage = finished
+	case pod.Status.Phase == corev1.PodRunning: // started by an earlier process on this node
+		life.stage = running
+		k.runUntilEnd(namespace, name, uid, life)
+	case !k.world.fitsOnNode(pod, k.node):
+		life.stage = finished
+		k.writeStatus(pod, func(s *corev1.PodStatus) {
+			s.Phase, s.Reason, s.Message = corev1.PodFailed, "OutOfcpu", "Node didn't have enough resource: cpu"
+		})
+	default:
+		life.stage = starting
+		k.process.after(life.behavior.startTime+life.late, func() { k.startContainers(namespace, name, uid, life) })
+	}
+}
+
+func (k *kubelet) startContainers(namespace, name string, uid types.UID, life *podLife) {
+	pod := k.current(namespace, name, uid)
+	if pod == nil || life.stopping {
+		return
+	}
+	life.stage = running
+	now := metav1.NewTime(k.world.now)
+	k.writeStatus(pod, func(s *corev1.PodStatus) {
+		s.Phase = corev1.PodRunning
+		if s.StartTime == nil {
+			s.StartTime = &now
+		}
+		s.ContainerStatuses = containerStatuses(pod, func(c *corev1.ContainerStatus) {
+			c.Ready, c.Started = true, ptr.To(true)
+			c.State.Running = &corev1.ContainerStateRunning{StartedAt: now}
+		})
+	})
+	k.runUntilEnd(namespace, name, uid, life)
+}
+
+func (k *kubelet) runUntilEnd(namespace, name string, uid types.UID, life *podLife) {
+	k.process.after(life.behavior.runTime, func() {
+		pod := k.current(namespace, name, uid)
+		if pod == nil || life.stopping || isFinished(pod) {
+			return
+		}
+		life.stage = finished
+		k.process.after(life.late, func() {
+			if pod := k.current(namespace, name, uid); pod != nil && !isFinished(pod) {
+				k.finishPod(pod, life.behavior.exitCode, life.behavior.outOfMem)
+			}
+		})
+	})
+}
+
+// stopPod stops the containers of a deleted pod and then removes the pod.
+func (k *kubelet) stopPod(pod *corev1.Pod, life *podLife) {
+	namespace, name, uid := pod.Namespace, pod.Name, pod.UID
+	grace := time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 30)) * time.Second
+	wait := min(life.behavior.stopTime, grace)
+	if life.stage != running {
+		wait = 0
+	}
+	k.process.after(wait+life.late, func() {
+		pod := k.current(namespace, name, uid)
+		if pod == nil {
+			return
+		}
+		if !isFinished(pod) && life.stage == running {
+			code := int32(143)
+			if life.behavior.stopTime > grace {
+				code = 137
+			}
+			k.finishPod(pod, code, false)
+		}
+		k.process.after(between(life.random, time.Millisecond, 50*time.Millisecond), func() {
+			if k.current(namespace, name, uid) != nil {
+				k.do(&apiserver.Request{Verb: apiserver.Delete, Kind: podKind, Namespace: namespace, Name: name,
+					GracePeriod: ptr.To(int64(0)), Preconditions: &metav1.Preconditions{UID: &uid}})
+			}
+		})
+	})
+}
+
+func (k *kubelet) finishPod(pod *corev1.Pod, code int32, outOfMemory bool) {
+	now := metav1.NewTime(k.world.now)
+	reason := "Completed"
+	switch {
+	case outOfMemory:
+		reason = "OOMKilled"
+	case code != 0:
+		reason = "Error"
+	}
+	k.writeStatus(pod, func(s *corev1.PodStatus) {
+		s.Phase = corev1.PodSucceeded
+		if code != 0 {
+			s.Phase = corev1.PodFailed
+		}
+		s.ContainerStatuses = containerStatuses(pod, func(c *corev1.ContainerStatus) {
+			c.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, FinishedAt: now}
+		})
+	})
+}
+
+func containerStatuses(pod *corev1.Pod, set func(*corev1.ContainerStatus)) []corev1.ContainerStatus {
+	statuses := make([]corev1.ContainerStatus, len(pod.Spec.Containers))
+	for i := range pod.Spec.Containers {
+		statuses[i] = corev1.ContainerStatus{Name: pod.Spec.Containers[i].Name, Image: pod.Spec.Containers[i].Image}
+		set(&statuses[i])
+	}
+	return statuses
+}
+
+func (k *kubelet) writeStatus(pod *corev1.Pod, change func(*corev1.PodStatus)) {
+	update := pod.DeepCopy()
+	change(&update.Status)
+	k.do(&apiserver.Request{Verb: apiserver.Update, Subresource: "status", Kind: podKind, Namespace: pod.Namespace, Name: pod.Name, Object: update})
+}
+
+// do sends a request. The kubelet reads the current state, so its requests succeed.
+func (k *kubelet) do(r *apiserver.Request) {
+	r.User = "kubelet " + k.node
+	_, err := k.world.do(r)
+	k.world.trace("%s: %s: %s", r.User, describeRequest(r), describeError(err))
+}
+
+func isFinished(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// requestOf returns the CPU request of a pod.
+func requestOf(pod *corev1.Pod) resource.Quantity {
+	var sum resource.Quantity
+	for i := range pod.Spec.Containers {
+		sum.Add(*pod.Spec.Containers[i].Resources.Requests.Cpu())
+	}
+	return sum
+}

@@ -1,0 +1,177 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"syscall"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/vc-batch/vc/test/apiserver"
+)
+
+// weather is the condition of the network between one program and the API server. The zero value is a network without
+// faults. The shares are probabilities between 0 and 1 for each request.
+type weather struct {
+	cut           bool          // no connection
+	slow          time.Duration // additional delay of requests and responses, at most
+	loseRequests  float64       // the request does not arrive; the client waits until its timeout
+	loseResponses float64       // the request is carried out, and the client waits until its timeout
+	errors        float64       // the API server responds with 409, 429, 500 or a timeout
+}
+
+// link connects a process to the API server.
+type link struct {
+	process *process
+	user    string
+	random  *rand.Rand
+	timeout time.Duration // how long the client waits for a response
+	// fence is called before each write leaves the process. It may be nil.
+	fence func() error
+}
+
+func (w *World) newLink(p *process, user string, timeout time.Duration, fence func() error) *link {
+	return &link{process: p, user: user, random: w.randomFor("link of " + user), timeout: timeout, fence: fence}
+}
+
+// Delays of a request and of its response on a healthy network.
+const (
+	shortestTrip = 200 * time.Microsecond
+	longestTrip  = 8 * time.Millisecond
+)
+
+// send sends a request and waits for the response. It must be called from a fiber of the link's process.
+func (l *link) send(_ context.Context, r *apiserver.Request) (object runtime.Object, err error) {
+	w := l.process.world
+	if r.IsWrite() && l.fence != nil {
+		if err := l.fence(); err != nil {
+			return nil, err
+		}
+	}
+	r.User = l.user
+	w.checkSender(l, r)
+	condition := *w.weatherOf(l.process)
+	there := between(l.random, shortestTrip, longestTrip+condition.slow)
+	back := between(l.random, shortestTrip, longestTrip+condition.slow)
+	fate := l.drawFate(&condition, r)
+	w.wait(func(resume func()) {
+		respond := func(pause time.Duration, o runtime.Object, e error) {
+			l.process.after(pause, func() {
+				object, err = o, e
+				w.trace("%s: %s: %s", l.user, describeRequest(r), describeError(e))
+				resume()
+			})
+		}
+		switch {
+		case condition.cut || w.serverDown:
+			respond(there, nil, connectionRefused(r))
+		case fate == lostRequest:
+			respond(l.timeout, nil, timedOut(r))
+		case fate == rejected:
+			respond(there+back, nil, l.drawError(r))
+		default:
+			w.add(w.now.Add(there), nil, func() {
+				if w.serverDown {
+					respond(back, nil, connectionRefused(r))
+					return
+				}
+				o, e := w.do(r)
+				switch {
+				case fate == lostResponse:
+					respond(l.timeout-min(there, l.timeout), nil, timedOut(r))
+				case fate == timedOutAfterwards && e == nil:
+					respond(back, nil, apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0))
+				case there+back > l.timeout:
+					respond(max(0, l.timeout-there), nil, timedOut(r))
+				default:
+					respond(back, o, e)
+				}
+			})
+		}
+	})
+	return object, err
+}
+
+// fate is the outcome of one request.
+type fate int
+
+const (
+	delivered fate = iota
+	lostRequest
+	lostResponse
+	rejected           // the API server returns an error and does not carry out the request
+	timedOutAfterwards // the API server carries out the request and returns a timeout
+)
+
+func (l *link) drawFate(c *weather, r *apiserver.Request) fate {
+	draw := l.random.Float64()
+	for _, possible := range []struct {
+		share float64
+		fate  fate
+	}{{c.loseRequests, lostRequest}, {c.loseResponses, lostResponse}, {c.errors, rejected}} {
+		if draw < possible.share {
+			if possible.fate == rejected && r.IsWrite() && l.random.IntN(4) == 0 {
+				return timedOutAfterwards
+			}
+			return possible.fate
+		}
+		draw -= possible.share
+	}
+	return delivered
+}
+
+// drawError returns an error with which an API server under load, or behind a failing etcd, rejects a request.
+func (l *link) drawError(r *apiserver.Request) error {
+	switch l.random.IntN(5) {
+	case 0:
+		return apierrors.NewTooManyRequests("too many requests, please try again later", 1)
+	case 1:
+		return apierrors.NewInternalError(errors.New("etcdserver: leader changed"))
+	case 2:
+		return apierrors.NewServerTimeout(resourceOf(r), string(r.Verb), 1)
+	case 3:
+		return apierrors.NewServiceUnavailable("apiserver is shutting down")
+	default:
+		return apierrors.NewInternalError(errors.New("etcdserver: request timed out"))
+	}
+}
+
+func resourceOf(r *apiserver.Request) schema.GroupResource {
+	return schema.GroupResource{Group: r.Kind.Group, Resource: r.Kind.Kind}
+}
+
+func connectionRefused(r *apiserver.Request) error {
+	return &url.Error{Op: string(r.Verb), URL: r.Name, Err: syscall.ECONNREFUSED}
+}
+
+func timedOut(r *apiserver.Request) error {
+	return &url.Error{Op: string(r.Verb), URL: r.Name, Err: context.DeadlineExceeded}
+}
+
+// describeRequest returns a request for a trace, such as "patch status of Job ns/a".
+func describeRequest(r *apiserver.Request) string {
+	name := r.Name
+	if name == "" && r.Object != nil {
+		name = r.Object.GetName()
+	}
+	if r.Namespace != "" {
+		name = r.Namespace + "/" + name
+	}
+	if r.Subresource != "" {
+		return fmt.Sprintf("%s %s of %s %s", r.Verb, r.Subresource, r.Kind.Kind, name)
+	}
+	return fmt.Sprintf("%s %s %s", r.Verb, r.Kind.Kind, name)
+}
+
+func describeError(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	return err.Error()
+}

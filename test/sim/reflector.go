@@ -1,0 +1,114 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/test/apiserver"
+)
+
+// receiver receives the objects of one kind from a reflector.
+type receiver interface {
+	// replace receives a complete list.
+	replace(objects []client.Object)
+	// apply receives one change.
+	apply(c apiserver.Change)
+}
+
+// reflector delivers the objects of one kind to a receiver: a list, and then the changes after it, with a lag. It plays
+// the part of client-go's reflector and of the API server's watch cache.
+type reflector struct {
+	process  *process
+	kind     schema.GroupVersionKind
+	receiver receiver
+	random   *rand.Rand
+	synced   func() // called after the first list
+
+	listed    bool
+	position  int  // number of changes of the kind that have been delivered
+	scheduled bool // a delivery is scheduled
+	expired   bool // the next attempt to continue the watch fails with 410 Gone
+}
+
+// Lags of watches.
+const (
+	shortestLag = 500 * time.Microsecond
+	longestLag  = 15 * time.Millisecond
+	relistPause = 800 * time.Millisecond
+)
+
+// watchKind starts a reflector in a process.
+func (w *World) watchKind(p *process, user string, kind schema.GroupVersionKind, r receiver, synced func()) *reflector {
+	f := &reflector{process: p, kind: kind, receiver: r, random: w.randomFor("watch of " + kind.Kind + " by " + user), synced: synced}
+	w.reflectors = append(w.reflectors, f)
+	p.after(between(f.random, shortestTrip, longestTrip), f.list)
+	return f
+}
+
+// list delivers all objects. The first list may come from a watch cache that lags behind.
+func (f *reflector) list() {
+	w := f.process.world
+	if w.isUnreachable(f.process) {
+		f.process.after(between(f.random, relistPause/4, relistPause), f.list)
+		return
+	}
+	at := len(w.changes[f.kind])
+	if !f.listed {
+		at = max(0, at-w.staleness(f.process, f.random))
+	}
+	f.position, f.expired = at, false
+	f.receiver.replace(w.objectsAt(f.kind, at))
+	if !f.listed {
+		f.listed = true
+		f.synced()
+	}
+	f.schedule()
+}
+
+// notify is called after each change of the kind.
+func (f *reflector) notify() {
+	if f.listed {
+		f.schedule()
+	}
+}
+
+// schedule schedules the delivery of the remaining changes.
+func (f *reflector) schedule() {
+	if f.scheduled || f.position >= len(f.process.world.changes[f.kind]) {
+		return
+	}
+	f.scheduled = true
+	lag := between(f.random, shortestLag, longestLag)
+	if slow := f.process.world.watchLag(f.process, f.kind); slow > 0 {
+		lag += between(f.random, 0, slow)
+	}
+	f.process.after(lag, f.deliver)
+}
+
+// deliver delivers some of the remaining changes, usually all.
+func (f *reflector) deliver() {
+	f.scheduled = false
+	w := f.process.world
+	switch {
+	case w.isUnreachable(f.process):
+		f.scheduled = true
+		f.process.after(between(f.random, relistPause/4, relistPause), f.deliver)
+		return
+	case f.expired:
+		f.list()
+		return
+	}
+	changes := w.changes[f.kind]
+	end := len(changes)
+	if f.random.IntN(4) == 0 {
+		end = f.position + f.random.IntN(end-f.position) + 1
+	}
+	for f.position < end {
+		f.position++
+		f.receiver.apply(changes[f.position-1])
+	}
+	f.schedule()
+}

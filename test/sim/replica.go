@@ -1,0 +1,116 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// replica is one of the programs that a site runs, such as the second scheduler. It is restarted after a crash.
+type replica struct {
+	world   *World
+	name    string // such as scheduler-1
+	lease   string
+	lead    func(p *process, user string, fence func() error)
+	process *process
+	lives   int
+	elector *elector
+	weather weather
+	// lags holds additional watch lags by kind.
+	lags map[string]time.Duration
+	// stale is the maximum number of changes that the first lists of a new process may lag behind.
+	stale int
+}
+
+// Restart pauses of a crashed program.
+const (
+	shortestRestart = 500 * time.Millisecond
+	longestRestart  = 10 * time.Second
+)
+
+// start starts a new process.
+func (r *replica) start() {
+	r.lives++
+	identity := fmt.Sprintf("%s/%d", r.name, r.lives)
+	p := &process{world: r.world, name: identity}
+	r.process = p
+	r.world.trace("%s starts", identity)
+	e := &elector{process: p, lease: r.lease, identity: identity}
+	e.link = r.world.newLink(p, identity+"/lease", renewDeadline/2, nil)
+	r.elector = e
+	var term *process
+	p.spawn(func() {
+		e.run(
+			func() {
+				term = p.newChild(identity)
+				r.lead(term, identity, e.mayWrite)
+			},
+			func() { term.end() },
+		)
+	}, nil)
+}
+
+// crash ends the process and starts a new one after a pause.
+func (r *replica) crash(random *rand.Rand) {
+	if r.process.ended {
+		return
+	}
+	r.world.trace("%s crashes", r.process.name)
+	r.process.end()
+	r.world.add(r.world.now.Add(between(random, shortestRestart, longestRestart)), nil, r.start)
+}
+
+// pause stops the process as SIGSTOP does, and continues it later.
+func (r *replica) pause(length time.Duration) {
+	p := r.process
+	if p.ended || p.paused {
+		return
+	}
+	r.world.trace("%s is paused for %s", p.name, length)
+	p.paused = true
+	r.world.add(r.world.now.Add(length), nil, func() {
+		if !p.ended {
+			r.world.trace("%s continues", p.name)
+			p.resume()
+		}
+	})
+}
+
+// replicaOf returns the replica to which a process belongs, or nil.
+func (w *World) replicaOf(p *process) *replica {
+	root := p.root()
+	for _, r := range w.replicas {
+		if r.process == root {
+			return r
+		}
+	}
+	return nil
+}
+
+func (w *World) weatherOf(p *process) *weather {
+	if r := w.replicaOf(p); r != nil {
+		return &r.weather
+	}
+	return &weather{}
+}
+
+// isUnreachable reports whether a process cannot reach the API server.
+func (w *World) isUnreachable(p *process) bool { return w.serverDown || w.weatherOf(p).cut }
+
+// staleness returns by how many changes the first list of a process lags behind.
+func (w *World) staleness(p *process, random *rand.Rand) int {
+	if r := w.replicaOf(p); r != nil && r.stale > 0 {
+		return random.IntN(r.stale + 1)
+	}
+	return 0
+}
+
+// watchLag returns the maximum additional lag of a watch.
+func (w *World) watchLag(p *process, kind schema.GroupVersionKind) time.Duration {
+	if r := w.replicaOf(p); r != nil {
+		return r.lags[kind.Kind]
+	}
+	return 0
+}

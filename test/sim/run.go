@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"io"
+	"time"
+)
+
+// worldOptions are the options of a run.
+type worldOptions struct {
+	log io.Writer // receives the trace; nil means none
+}
+
+// Durations after the last action of a script.
+const (
+	// settleTime is the time without faults within which every job that can run must have ended. The longest run of a
+	// pod is five minutes, the longest grace period 15 minutes, and jobs may restart several times.
+	settleTime = 2 * time.Hour
+	// checkInterval is the interval between checks of the invariants that depend on time.
+	checkInterval = 10 * time.Second
+)
+
+// runScript runs a script to its end and returns the world.
+func runScript(s *script, options worldOptions) *World {
+	w := newScriptedWorld(s, options)
+	calm := epoch.Add(storyLength)
+	w.runUntil(calm)
+	w.stopFaults()
+	for end := calm.Add(settleTime); w.violation == nil && w.now.Before(end) && !w.isSettled(); {
+		w.runUntil(w.now.Add(checkInterval))
+		w.checkPartialGangs()
+	}
+	if w.violation == nil {
+		w.runUntil(w.now.Add(2 * time.Minute)) // garbage is collected, and the last statuses are written
+		w.checkRest()
+	}
+	w.trace("END %s", w.summary())
+	w.close()
+	return w
+}
+
+// stopFaults ends all faults.
+func (w *World) stopFaults() {
+	w.trace("FAULTS STOP")
+	w.calm = true
+	w.serverDown, w.storageFull, w.admission = false, false, admissionUp
+	for _, r := range w.replicas {
+		r.weather, r.stale = weather{}, 0
+		clear(r.lags)
+		if r.process != nil && r.process.paused {
+			r.process.resume()
+		}
+	}
+	for _, k := range w.kubelets {
+		if k.process == nil {
+			w.returnNode(k.node)
+		}
+		w.setCordoned(k.node, false)
+	}
+}
+
+// isSettled reports whether every job has ended.
+func (w *World) isSettled() bool {
+	for _, job := range w.state.jobs {
+		if !isSettledPhase(job.Status.State.Phase) || job.DeletionTimestamp != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// close ends all processes, so that no fiber remains.
+func (w *World) close() {
+	for _, r := range w.replicas {
+		if r.process != nil {
+			r.process.end()
+		}
+	}
+}

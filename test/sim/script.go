@@ -1,0 +1,261 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/test/apiserver"
+)
+
+// action is one entry of a script: something that a user, an administrator or a fault does at a certain time.
+type action struct {
+	at   time.Duration // since the start of the world
+	text string        // the action in words, for stories
+	do   func(*World)
+}
+
+// script is everything that happens to a world from outside. It follows from the seed.
+type script struct {
+	seed    uint64
+	setting setting
+	actions []action
+}
+
+// setting is the cluster at the start.
+type setting struct {
+	configuration string // name of the scheduler's configuration
+	nodes         []int64
+	queues        []*schedulingv1beta1.Queue
+}
+
+// storyLength is the time during which actions and faults happen.
+const storyLength = 6 * time.Minute
+
+// actionKind is a kind of actions that scripts contain. Each kind is registered by the file that implements it.
+type actionKind struct {
+	weight int
+	// draw draws an action. It returns nil if the action is not possible in this script.
+	draw func(s *drawing) *action
+}
+
+var actionKinds []actionKind
+
+// registerAction adds a kind of actions. Kinds with a larger weight are drawn more often.
+func registerAction(weight int, draw func(s *drawing) *action) {
+	actionKinds = append(actionKinds, actionKind{weight: weight, draw: draw})
+}
+
+// drawing is the state while a script is drawn.
+type drawing struct {
+	*rand.Rand
+	setting *setting
+	at      time.Duration
+	jobs    []string // jobs submitted so far
+}
+
+// queueNames returns the queues that can contain jobs.
+func (s *drawing) queueNames() []string {
+	names := []string{keys.DefaultQueue}
+	for _, q := range s.setting.queues {
+		if q.Name != keys.RootQueue && q.Name != keys.DefaultQueue && !hasChildren(s.setting.queues, q.Name) {
+			names = append(names, q.Name)
+		}
+	}
+	return names
+}
+
+func hasChildren(queues []*schedulingv1beta1.Queue, name string) bool {
+	return slices.ContainsFunc(queues, func(q *schedulingv1beta1.Queue) bool { return q.Spec.Parent == name })
+}
+
+// action returns an action at the current time of the drawing.
+func (s *drawing) action(do func(*World), format string, args ...any) *action {
+	return &action{at: s.at, text: fmt.Sprintf(format, args...), do: do}
+}
+
+// drawScript draws the script of a seed.
+func drawScript(seed uint64) *script {
+	random := newRandom(seed, "script")
+	out := &script{seed: seed, setting: drawSetting(random)}
+	s := &drawing{Rand: random, setting: &out.setting}
+	total := 0
+	for _, k := range actionKinds {
+		total += k.weight
+	}
+	count := 6 + random.IntN(24)
+	times := make([]time.Duration, count)
+	for i := range times {
+		times[i] = between(random, 0, storyLength)
+	}
+	slices.Sort(times)
+	for _, s.at = range times {
+		pick := random.IntN(total)
+		for _, k := range actionKinds {
+			if pick -= k.weight; pick < 0 {
+				if a := k.draw(s); a != nil {
+					out.actions = append(out.actions, *a)
+				}
+				break
+			}
+		}
+	}
+	return out
+}
+
+// describe returns the script as a story.
+func (s *script) describe() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "seed %d, scheduler configuration %q, nodes with cpu", s.seed, s.setting.configuration)
+	for _, n := range s.setting.nodes {
+		fmt.Fprintf(&b, " %d", n/1000)
+	}
+	b.WriteString("\n")
+	for _, q := range s.setting.queues {
+		fmt.Fprintf(&b, "queue %s%s\n", q.Name, describeQueue(&q.Spec))
+	}
+	for i := range s.actions {
+		fmt.Fprintf(&b, "%3d  %s  %s\n", i, formatTime(s.actions[i].at), s.actions[i].text)
+	}
+	return b.String()
+}
+
+func describeQueue(spec *schedulingv1beta1.QueueSpec) string {
+	var b strings.Builder
+	if spec.Parent != "" {
+		fmt.Fprintf(&b, ", parent %s", spec.Parent)
+	}
+	fmt.Fprintf(&b, ", weight %d", spec.Weight)
+	for _, limit := range []struct {
+		name string
+		list corev1.ResourceList
+	}{{"capability", spec.Capability}, {"deserved", spec.Deserved}, {"guarantee", spec.Guarantee.Resource}} {
+		if cpu, ok := limit.list[corev1.ResourceCPU]; ok {
+			fmt.Fprintf(&b, ", %s cpu %s", limit.name, cpu.String())
+		}
+	}
+	return b.String()
+}
+
+// schedulerConfigurations are the configurations of the scheduler in worlds, by name.
+var schedulerConfigurations = map[string]string{
+	"default": config.DefaultText,
+	"capacity": `
+actions: "enqueue, allocate, backfill, reclaim, preempt"
+tiers:
+- plugins: [{name: priority}, {name: gang}, {name: conformance}, {name: pdb}]
+- plugins: [{name: predicates}, {name: capacity, enableHierarchy: true}, {name: nodeorder}, {name: binpack}]
+`,
+	"gangpreempt": `
+actions: "enqueue, allocate, backfill, gangreclaim, gangpreempt"
+tiers:
+- plugins: [{name: priority}, {name: gang}, {name: conformance}]
+- plugins: [{name: predicates}, {name: capacity, enableHierarchy: true}, {name: binpack}]
+`,
+}
+
+var configurationNames = []string{"default", "capacity", "gangpreempt"}
+
+// priorityClasses are the PriorityClasses of every world.
+var priorityClasses = []*schedulingv1.PriorityClass{
+	{ObjectMeta: metav1.ObjectMeta{Name: "low"}, Value: 10},
+	{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 1000},
+}
+
+func drawSetting(random *rand.Rand) setting {
+	s := setting{configuration: configurationNames[random.IntN(len(configurationNames))]}
+	for range 2 + random.IntN(4) {
+		s.nodes = append(s.nodes, int64(2+random.IntN(7))*1000)
+	}
+	s.queues = append(s.queues, newQueue(keys.RootQueue, "", 0, 0), newQueue(keys.DefaultQueue, keys.RootQueue, 0, 0))
+	for i := range random.IntN(3) {
+		var capability, deserved int64
+		if random.IntN(2) == 0 {
+			capability = int64(2 + random.IntN(8))
+		}
+		if s.configuration != "default" {
+			deserved = int64(1 + random.IntN(6))
+			if capability > 0 {
+				deserved = min(deserved, capability)
+			}
+		}
+		s.queues = append(s.queues, newQueue(fmt.Sprintf("q%d", i), keys.RootQueue, capability, deserved))
+	}
+	return s
+}
+
+// newQueue returns a queue. A limit of 0 is not set.
+func newQueue(name, parent string, capability, deserved int64) *schedulingv1beta1.Queue {
+	q := &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	q.Spec.Weight, q.Spec.Parent, q.Spec.Reclaimable = 1, parent, ptr.To(name != keys.RootQueue)
+	if capability > 0 {
+		q.Spec.Capability = corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(capability, resource.DecimalSI)}
+	}
+	if deserved > 0 {
+		q.Spec.Deserved = corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(deserved, resource.DecimalSI)}
+	}
+	return q
+}
+
+// newScriptedWorld returns a world in which all programs start and the script is going to happen.
+func newScriptedWorld(s *script, options worldOptions) *World {
+	w := newWorld(s.seed, options.log)
+	parsed, _, err := config.Parse([]byte(schedulerConfigurations[s.setting.configuration]))
+	if err != nil {
+		panic(err) // the configurations are constants
+	}
+	w.schedulerConfig = parsed
+	w.createSetting(&s.setting)
+	for i := range s.actions {
+		a := &s.actions[i]
+		w.add(epoch.Add(a.at), nil, func() {
+			w.trace("ACTION %s", a.text)
+			a.do(w)
+		})
+	}
+	for i := range 2 {
+		w.addReplica(fmt.Sprintf("scheduler-%d", i), "vc-scheduler", startSchedulerTerm)
+		w.addReplica(fmt.Sprintf("controllers-%d", i), "vc-controller-manager", startControllersTerm)
+	}
+	return w
+}
+
+func (w *World) addReplica(name, lease string, lead func(p *process, user string, fence func() error)) {
+	r := &replica{world: w, name: name, lease: lease, lead: lead, lags: map[string]time.Duration{}}
+	w.replicas = append(w.replicas, r)
+	w.add(epoch.Add(between(w.randomFor("start of "+name), 0, 2*time.Second)), nil, r.start)
+}
+
+// createSetting creates the objects of a setting.
+func (w *World) createSetting(s *setting) {
+	create := func(kind schema.GroupVersionKind, o client.Object) {
+		if _, err := w.server.Do(&apiserver.Request{User: "administrator", Verb: apiserver.Create, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), Object: o}); err != nil {
+			panic(fmt.Sprintf("create %s %s: %v", kind.Kind, o.GetName(), err))
+		}
+	}
+	for _, name := range []string{userNamespace, leaseNamespace, "default"} {
+		create(corev1.SchemeGroupVersion.WithKind("Namespace"), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	for _, class := range priorityClasses {
+		create(schedulingv1.SchemeGroupVersion.WithKind("PriorityClass"), class.DeepCopy())
+	}
+	for _, q := range s.queues {
+		create(queueKind, q.DeepCopy())
+	}
+	for i, milliCPU := range s.nodes {
+		w.addNode(nodeName(i), milliCPU)
+	}
+}
