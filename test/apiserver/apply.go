@@ -70,7 +70,7 @@ func (s *Server) apply(r *Request, t *table) (runtime.Object, error) {
 	if config.Metadata.ResourceVersion != "" {
 		object.SetResourceVersion(config.Metadata.ResourceVersion)
 	}
-	return s.replaceStatus(r, t, e, object, after)
+	return s.store(r, t, e, &draft{object: object, status: after})
 }
 
 // withStatus returns a copy of an object with another status.
@@ -118,7 +118,13 @@ func (a *appliedStatus) orEmpty() *appliedStatus {
 
 // isEqual reports whether the values and the owners of all fields are equal.
 func (a *appliedStatus) isEqual(b *appliedStatus) bool {
-	return a == b || a != nil && b != nil && reflect.DeepEqual(a, b)
+	if a == b {
+		return true
+	}
+	a, b = a.orEmpty(), b.orEmpty()
+	// A missing status differs from an empty one.
+	hasSameFields := (a.fields == nil) == (b.fields == nil) && reflect.DeepEqual(a.fields, b.fields)
+	return hasSameFields && (len(a.owners)+len(b.owners) == 0 || reflect.DeepEqual(a.owners, b.owners))
 }
 
 // withUpdated returns the status after a manager has replaced it.

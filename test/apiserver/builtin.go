@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,6 +20,7 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
 	_ "k8s.io/kubernetes/pkg/apis/networking/install"
 	_ "k8s.io/kubernetes/pkg/apis/policy/install"
+	_ "k8s.io/kubernetes/pkg/apis/resource/install"
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 )
 
@@ -55,10 +57,13 @@ func (b *builtinRules) toInternal(object client.Object) (runtime.Object, error) 
 
 // fromInternal replaces the content of object with that of an internal object.
 func (b *builtinRules) fromInternal(internal runtime.Object, object client.Object) error {
+	value := reflect.ValueOf(object).Elem()
+	value.SetZero() // some fields, such as stringData of secrets, exist in requests only
 	if err := legacyscheme.Scheme.Convert(internal, object, nil); err != nil {
 		return err
 	}
 	object.GetObjectKind().SetGroupVersionKind(noKind)
+	b.setDefaults(object) // as for an object that is read from etcd
 	return nil
 }
 

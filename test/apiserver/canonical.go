@@ -21,12 +21,22 @@ func canonicalize(object client.Object) {
 	object.GetObjectKind().SetGroupVersionKind(noKind)
 }
 
+// canonicalizeMetadata does the same for the metadata only.
+func canonicalizeMetadata(object client.Object) {
+	if accessor, ok := object.(metav1.ObjectMetaAccessor); ok {
+		if metadata, ok := accessor.GetObjectMeta().(*metav1.ObjectMeta); ok {
+			canonicalizerOf(metadataType)(reflect.ValueOf(metadata).Elem())
+		}
+	}
+}
+
 // canonicalizer changes a value in place.
 type canonicalizer func(reflect.Value)
 
 var (
 	canonicalizers sync.Map // by reflect.Type
 	timeType       = reflect.TypeFor[metav1.Time]()
+	metadataType   = reflect.TypeFor[metav1.ObjectMeta]()
 	microTimeType  = reflect.TypeFor[metav1.MicroTime]()
 	opaqueTypes    = map[reflect.Type]bool{
 		reflect.TypeFor[resource.Quantity](): true, reflect.TypeFor[runtime.RawExtension](): true, reflect.TypeFor[metav1.FieldsV1](): true,

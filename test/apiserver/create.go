@@ -50,7 +50,7 @@ func (s *Server) createObject(r *Request, t *table, object client.Object) (clien
 	if object.GetGenerateName() != "" && object.GetName() == "" {
 		object.SetName(s.generateName(t, object))
 	}
-	if err := t.kind.rules.prepareCreate(s.context(r), object); err != nil {
+	if err := t.kind.rules.prepareCreate(s.context(r, t.kind), object); err != nil {
 		return nil, err
 	}
 	if err := s.checkQuota(r, object); err != nil {
@@ -65,7 +65,7 @@ func (s *Server) createObject(r *Request, t *table, object client.Object) (clien
 	if pod, ok := object.(*corev1.Pod); ok {
 		s.setConditionTimes(pod)
 	}
-	return s.put(r, t, &entry{kind: t.kind}, object), nil
+	return s.put(r, t, &entry{kind: t.kind, lacksStatus: t.kind.custom && t.kind.hasStatus}, object), nil
 }
 
 // setConditionTimes replaces the times of the computer's clock in the conditions of a new pod.
@@ -128,13 +128,29 @@ func (s *Server) admitCreate(object client.Object) error {
 	switch o := object.(type) {
 	case *corev1.Pod:
 		addDefaultTolerations(o)
+		if o.Spec.ServiceAccountName == "" {
+			o.Spec.ServiceAccountName = "default"
+		}
+		o.Spec.DeprecatedServiceAccount = o.Spec.ServiceAccountName
 		return s.setPriority(o)
 	case *corev1.PersistentVolumeClaim:
 		addFinalizer(object, claimProtection)
 	case *corev1.PersistentVolume:
 		addFinalizer(object, volumeProtection)
+	case *corev1.Service:
+		allocateAddress(o)
 	}
 	return nil
+}
+
+// allocateAddress sets what the API server allocates for a service without a cluster IP. Other services are not
+// supported.
+func allocateAddress(service *corev1.Service) {
+	if service.Spec.ClusterIP == corev1.ClusterIPNone {
+		policy := corev1.IPFamilyPolicySingleStack
+		service.Spec.ClusterIPs = []string{corev1.ClusterIPNone}
+		service.Spec.IPFamilies, service.Spec.IPFamilyPolicy = []corev1.IPFamily{corev1.IPv4Protocol}, &policy
+	}
 }
 
 func addFinalizer(object client.Object, finalizer string) {

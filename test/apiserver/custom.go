@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -104,13 +103,6 @@ func keepSystemMetadata(object, old client.Object) {
 	if old.GetDeletionGracePeriodSeconds() != nil && object.GetDeletionGracePeriodSeconds() == nil {
 		object.SetDeletionGracePeriodSeconds(old.GetDeletionGracePeriodSeconds())
 	}
-}
-
-func validatePathSegment(name string, prefix bool) []string {
-	if prefix {
-		return path.IsValidPathSegmentPrefix(name)
-	}
-	return path.IsValidPathSegmentName(name)
 }
 
 // isEqual reports whether two versions of an object have the same content, so that a write would not create a new

@@ -101,7 +101,7 @@ var specPath = field.NewPath("spec")
 func validateJob(object, old client.Object) (errs fieldErrors) {
 	tasks := object.(*batchv1alpha1.Job).Spec.Tasks
 	if len(tasks) == 0 {
-		errs = append(errs, field.Invalid(specPath, "object", "a job needs at least one task"))
+		errs = append(errs, field.Required(specPath.Child("tasks"), "a job needs at least one task"))
 	}
 	if old, ok := old.(*batchv1alpha1.Job); ok && len(old.Spec.Tasks) != len(tasks) {
 		errs = append(errs, field.Invalid(specPath, "object", "tasks cannot be added or removed"))

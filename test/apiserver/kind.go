@@ -10,9 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/kubernetes/pkg/registry/apps/daemonset"
 	"k8s.io/kubernetes/pkg/registry/apps/replicaset"
@@ -31,6 +33,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/core/service"
 	"k8s.io/kubernetes/pkg/registry/networking/networkpolicy"
 	"k8s.io/kubernetes/pkg/registry/policy/poddisruptionbudget"
+	"k8s.io/kubernetes/pkg/registry/resource/resourceclaim"
 	"k8s.io/kubernetes/pkg/registry/scheduling/priorityclass"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -84,7 +87,15 @@ type builtinKind struct {
 	strategy, status rest.RESTUpdateStrategy
 }
 
+// allowAll is an authorizer that allows everything.
+type allowAll struct{}
+
+func (allowAll) Authorize(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+	return authorizer.DecisionAllow, "", nil
+}
+
 func builtinKinds() []builtinKind {
+	claims := resourceclaim.NewStrategy(nil, allowAll{})
 	return []builtinKind{
 		{&corev1.Pod{}, "pods", pod.Strategy, pod.StatusStrategy},
 		{&corev1.Node{}, "nodes", node.Strategy, node.StatusStrategy},
@@ -104,6 +115,7 @@ func builtinKinds() []builtinKind {
 		{&appsv1.StatefulSet{}, "statefulsets", statefulset.Strategy, statefulset.StatusStrategy},
 		{&appsv1.DaemonSet{}, "daemonsets", daemonset.Strategy, daemonset.StatusStrategy},
 		{&batchv1.Job{}, "jobs", batchjob.Strategy, batchjob.StatusStrategy},
+		{&resourcev1.ResourceClaim{}, "resourceclaims", claims, resourceclaim.NewStatusStrategy(claims)},
 	}
 }
 

@@ -3,7 +3,6 @@ package apiserver
 import (
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,7 +23,7 @@ func validateMetadata(object client.Object, namespaced bool) fieldErrors {
 	if isPlainMetadata(object, namespaced) {
 		return nil
 	}
-	return apivalidation.ValidateObjectMetaAccessor(object, namespaced, validatePathSegment, metadataPath)
+	return apivalidation.ValidateObjectMetaAccessor(object, namespaced, apivalidation.NameIsDNSSubdomain, metadataPath)
 }
 
 func validateMetadataUpdate(object, old client.Object) fieldErrors {
@@ -83,6 +82,3 @@ func isPlainKey(key string) bool {
 }
 
 func isPlainLabelValue(value string) bool { return value == "" || isPlainName(value) }
-
-// hasEqualContent reports whether two parts of objects are equal for the real API server.
-func hasEqualContent(a, b any) bool { return equality.Semantic.DeepEqual(a, b) }

@@ -31,38 +31,39 @@ func (s *Server) patch(r *Request, t *table) (runtime.Object, error) {
 	if e == nil {
 		return nil, apierrors.NewNotFound(t.kind.resource, r.Name)
 	}
-	object, status, err := patchObject(r, e)
+	d, err := patchObject(r, e)
 	if err != nil {
 		return nil, err
 	}
-	if err := setNamespace(r, t.kind, object); err != nil {
+	if err := setNamespace(r, t.kind, d.object); err != nil {
 		return nil, err
 	}
-	if object.GetName() != r.Name {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", object.GetName(), r.Name))
+	if d.object.GetName() != r.Name {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", d.object.GetName(), r.Name))
 	}
-	object.SetManagedFields(nil)
-	removeDuplicateOwners(object)
-	t.kind.rules.setDefaults(object)
-	return s.replaceStatus(r, t, e, object, status)
+	d.object.SetManagedFields(nil)
+	canonicalizeMetadata(d.object)
+	removeDuplicateOwners(d.object)
+	t.kind.rules.setDefaults(d.object)
+	return s.store(r, t, e, d)
 }
 
-// patchObject returns a patched copy of an object, and its status if the status is applied.
-func patchObject(r *Request, e *entry) (client.Object, *appliedStatus, error) {
+// patchObject returns a patched copy of an object.
+func patchObject(r *Request, e *entry) (*draft, error) {
 	switch r.PatchType {
 	case types.MergePatchType, types.JSONPatchType:
 		return patchJSON(r, e)
 	case types.StrategicMergePatchType:
 		object, err := patchStrategically(r, e.kind, e.object)
-		return object, nil, err
+		return &draft{object: object}, err
 	}
-	return nil, nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", e.kind.resource, r.Name, "unknown type of patch", 0, true)
+	return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", e.kind.resource, r.Name, "unknown type of patch", 0, true)
 }
 
-func patchJSON(r *Request, e *entry) (client.Object, *appliedStatus, error) {
+func patchJSON(r *Request, e *entry) (*draft, error) {
 	before, err := e.encode()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var after []byte
 	if r.PatchType == types.JSONPatchType {
@@ -71,23 +72,36 @@ func patchJSON(r *Request, e *entry) (client.Object, *appliedStatus, error) {
 		after, err = applyMergePatch(before, r.Patch)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	patched := e.kind.newObject()
 	if err := utiljson.Unmarshal(after, patched); err != nil {
-		return nil, nil, apierrors.NewInvalid(schema.GroupKind{}, "", fieldErrors{field.Invalid(field.NewPath("patch"), string(after), err.Error())})
+		return nil, apierrors.NewInvalid(schema.GroupKind{}, "", fieldErrors{field.Invalid(field.NewPath("patch"), string(after), err.Error())})
 	}
 	patched.GetObjectKind().SetGroupVersionKind(noKind)
-	if r.Subresource != "status" || !e.kind.hasAppliedStatus {
-		return patched, e.status, nil
+	d := &draft{patched, e.lacksStatus, e.status}
+	if r.Subresource != "status" || !e.kind.custom {
+		return d, nil
+	}
+	return d, d.setPatchedStatus(r, e, after)
+}
+
+// setPatchedStatus sets what the Go type of the patched object does not contain.
+func (d *draft) setPatchedStatus(r *Request, e *entry, after []byte) error {
+	if !e.lacksStatus && !e.kind.hasAppliedStatus {
+		return nil
 	}
 	var content struct {
 		Status map[string]any `json:"status"`
 	}
 	if err := utiljson.Unmarshal(after, &content); err != nil {
-		return nil, nil, err
+		return err
 	}
-	return patched, e.status.withUpdated(managerOf(r), content.Status), nil
+	d.lacksStatus = content.Status == nil
+	if e.kind.hasAppliedStatus {
+		d.status = e.status.withUpdated(managerOf(r), content.Status)
+	}
+	return nil
 }
 
 func applyJSONPatch(before, patch []byte) ([]byte, error) {
@@ -120,14 +134,17 @@ func (e *entry) encode() ([]byte, error) {
 	shallow.Elem().Set(reflect.ValueOf(e.object).Elem())
 	withKind, _ := shallow.Interface().(client.Object)
 	withKind.GetObjectKind().SetGroupVersionKind(e.kind.gvk)
-	if e.status == nil {
+	if e.status == nil && !e.lacksStatus {
 		return json.Marshal(withKind)
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(withKind)
 	if err != nil {
 		return nil, err
 	}
-	content["status"] = e.status.fields
+	delete(content, "status")
+	if e.status != nil && !e.lacksStatus {
+		content["status"] = e.status.fields
+	}
 	return json.Marshal(content)
 }
 

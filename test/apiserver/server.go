@@ -14,7 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/authentication/user"
 	genericrequest "k8s.io/apiserver/pkg/endpoints/request"
+	quota "k8s.io/apiserver/pkg/quota/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -48,8 +50,10 @@ type Server struct {
 	spaces  *table // namespaces
 	classes *table // priority classes
 	quotas  *table
-	owned   dependents
-	uids    map[types.UID]*entry
+	// evaluator computes the usage of quotas by pods.
+	evaluator quota.Evaluator
+	owned     dependents
+	uids      map[types.UID]*entry
 	// finalizing holds the objects that the garbage collector must finalize.
 	finalizing map[*entry]bool
 }
@@ -146,12 +150,17 @@ var (
 
 // errNoResource returns the error for a path that does not exist.
 func errNoResource(r *Request) error {
-	return apierrors.NewGenericServerResponse(http.StatusNotFound, string(r.Verb), schema.GroupResource{}, r.Name, "the server could not find the requested resource", 0, true)
+	return apierrors.NewGenericServerResponse(http.StatusNotFound, string(r.Verb), schema.GroupResource{}, r.Name, "the server could not find the requested resource", 0, false)
 }
 
 // context returns the context that the strategies of the real API server expect.
-func (s *Server) context(r *Request) context.Context {
-	return genericrequest.WithNamespace(context.Background(), r.Namespace)
+func (s *Server) context(r *Request, k *kind) context.Context {
+	info := &genericrequest.RequestInfo{
+		IsResourceRequest: true, Verb: string(r.Verb), APIGroup: k.gvk.Group, APIVersion: k.gvk.Version,
+		Namespace: r.Namespace, Resource: k.resource.Resource, Subresource: r.Subresource, Name: r.Name,
+	}
+	ctx := genericrequest.WithNamespace(context.Background(), r.Namespace)
+	return genericrequest.WithUser(genericrequest.WithRequestInfo(ctx, info), &user.DefaultInfo{Name: r.User})
 }
 
 // ownCopy returns the object of a request as the server decodes it: a copy in canonical form.
@@ -269,4 +278,23 @@ func statusError(err error) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonUnknown, Message: err.Error(),
 	}}
+}
+
+// Resource returns the resource of a kind, and whether its objects belong to namespaces. ok is false if the server does
+// not know the kind.
+func (s *Server) Resource(k schema.GroupVersionKind) (resource schema.GroupResource, namespaced, ok bool) {
+	t := s.tables[k]
+	if t == nil {
+		return schema.GroupResource{}, false, false
+	}
+	return t.kind.resource, t.kind.namespaced, true
+}
+
+// Kinds returns all kinds that the server knows, in an order that does not change.
+func (s *Server) Kinds() []schema.GroupVersionKind {
+	kinds := make([]schema.GroupVersionKind, len(s.ordered))
+	for i, t := range s.ordered {
+		kinds[i] = t.kind.gvk
+	}
+	return kinds
 }

@@ -14,6 +14,9 @@ import (
 type entry struct {
 	kind   *kind
 	object client.Object
+	// lacksStatus reports whether the object has no status at all. For the Go types, this is the same as an empty status,
+	// but the first write of an empty status creates a version.
+	lacksStatus bool
 	// status is the status if it is written with server-side apply, or nil if it has not been written yet.
 	status *appliedStatus
 }

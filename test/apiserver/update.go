@@ -61,39 +61,51 @@ func errOtherUID(k *kind, r *Request, wanted, has types.UID) error {
 	return apierrors.NewConflict(k.resource, r.Name, fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", wanted, has)) //nolint:staticcheck // the real message
 }
 
-// replace makes object, which belongs to the server, the next version of an entry.
-func (s *Server) replace(r *Request, t *table, e *entry, object client.Object) (client.Object, error) {
-	if r.Subresource != "status" || !t.kind.hasAppliedStatus {
-		return s.replaceStatus(r, t, e, object, e.status)
-	}
-	fields, err := t.kind.statusFields(object)
-	if err != nil {
-		return nil, err
-	}
-	return s.replaceStatus(r, t, e, object, e.status.withUpdated(managerOf(r), fields))
+// draft is the next version of an object, which belongs to the server.
+type draft struct {
+	object client.Object
+	// lacksStatus and status are like the fields of entry.
+	lacksStatus bool
+	status      *appliedStatus
 }
 
-// replaceStatus is like replace. status is the new status of a kind with an applied status.
-func (s *Server) replaceStatus(r *Request, t *table, e *entry, object client.Object, status *appliedStatus) (client.Object, error) {
+// replace makes the object of an update the next version of an entry.
+func (s *Server) replace(r *Request, t *table, e *entry, object client.Object) (client.Object, error) {
+	d := &draft{object, e.lacksStatus, e.status}
+	if r.Subresource == "status" {
+		d.lacksStatus = false
+		if t.kind.hasAppliedStatus {
+			fields, err := t.kind.statusFields(object)
+			if err != nil {
+				return nil, err
+			}
+			d.status = e.status.withUpdated(managerOf(r), fields)
+		}
+	}
+	return s.store(r, t, e, d)
+}
+
+// store makes a draft the next version of an entry if it is admitted and valid.
+func (s *Server) store(r *Request, t *table, e *entry, d *draft) (client.Object, error) {
 	old := e.object
-	object, err := s.admitUpdate(r, t.kind, old, object)
+	object, err := s.admitUpdate(r, t.kind, old, d.object)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkVersion(t.kind, old, object); err != nil {
 		return nil, err
 	}
-	if err := t.kind.rules.prepareUpdate(s.context(r), r.Subresource, object, old); err != nil {
+	if err := t.kind.rules.prepareUpdate(s.context(r, t.kind), r.Subresource, object, old); err != nil {
 		return nil, err
 	}
 	if isDeletedByUpdate(object, old) {
 		s.drop(r, t, e)
 		return object, nil
 	}
-	if t.kind.isEqual(object, old) && status.isEqual(e.status) {
+	if d.lacksStatus == e.lacksStatus && t.kind.isEqual(object, old) && d.status.isEqual(e.status) {
 		return old, nil
 	}
-	e.status = status
+	e.status, e.lacksStatus = d.status, d.lacksStatus
 	return s.put(r, t, e, object), nil
 }
 
