@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,6 +18,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/apiserver"
@@ -29,10 +31,13 @@ type checks struct {
 	partial map[types.UID]time.Time
 	// whole holds the PodGroups that were completely bound once.
 	whole map[types.UID]bool
+	// renewed holds the time of the last renewal of each lease, as the API server has received it. Other candidates see
+	// it later, so they wait for at least the duration of the lease from then on.
+	renewed map[string]time.Time
 }
 
 func newChecks(w *World) checks {
-	return checks{world: w, partial: map[types.UID]time.Time{}, whole: map[types.UID]bool{}}
+	return checks{world: w, partial: map[types.UID]time.Time{}, whole: map[types.UID]bool{}, renewed: map[string]time.Time{}}
 }
 
 // observe checks the invariants that a change may violate.
@@ -42,6 +47,8 @@ func (c *checks) observe(change apiserver.Change) {
 		c.checkPod(change, o)
 	case *batchv1alpha1.Job:
 		c.checkJob(change, o)
+	case *coordinationv1.Lease:
+		c.renewed[o.Name] = c.world.now
 	}
 }
 
@@ -57,6 +64,25 @@ func (c *checks) checkPod(change apiserver.Change, pod *corev1.Pod) {
 		c.world.fail("node %s is over-committed by the bind of pod %s", node.Name, pod.Name)
 	}
 	c.checkCapability(pod)
+	c.recordWholeGang(pod)
+}
+
+// recordWholeGang records that a gang has all the pods that it needs. From then on, lost pods do not make it partial.
+func (c *checks) recordWholeGang(pod *corev1.Pod) {
+	name := types.NamespacedName{Namespace: pod.Namespace, Name: keys.PodGroupOf(pod.Annotations)}
+	group := c.world.state.groups[name]
+	if group == nil {
+		return
+	}
+	bound := int32(0)
+	for _, other := range c.world.state.pods {
+		if other.Spec.NodeName != "" && other.Namespace == name.Namespace && keys.PodGroupOf(other.Annotations) == name.Name {
+			bound++
+		}
+	}
+	if bound >= group.Spec.MinMember {
+		c.whole[group.UID] = true
+	}
 }
 
 // checkCapability checks that the pods of a queue do not exceed its capability after a bind. Pods hold their request
@@ -111,9 +137,6 @@ func (c *checks) checkJob(change apiserver.Change, job *batchv1alpha1.Job) {
 	}
 }
 
-// leaseMargin is how long a request may travel after the fence has permitted it.
-const leaseMargin = leaseDuration - renewDeadline
-
 // checkSender checks that only the leader sends writes.
 func (w *World) checkSender(l *link, r *apiserver.Request) {
 	replica := w.replicaOf(l.process)
@@ -125,7 +148,7 @@ func (w *World) checkSender(l *link, r *apiserver.Request) {
 		w.fail("%s sends %s without a lease", l.user, describeRequest(r))
 		return
 	}
-	holder, renewed := ptr.Deref(lease.Spec.HolderIdentity, ""), lease.Spec.RenewTime.Time
+	holder, renewed := ptr.Deref(lease.Spec.HolderIdentity, ""), w.checks.renewed[replica.lease]
 	if holder != l.process.root().name {
 		w.fail("%s sends %s while %s holds the lease", l.user, describeRequest(r), holder)
 	} else if w.now.Sub(renewed) > leaseDuration {
@@ -199,7 +222,9 @@ func (w *World) checkSettled(job *batchv1alpha1.Job) {
 		if !metav1.IsControlledBy(pod, job) {
 			continue
 		}
-		counts[pod.Status.Phase]++
+		if isPlaceOf(pod, job) {
+			counts[pod.Status.Phase]++
+		}
 		if !isFinished(pod) && slices.Contains(finalPhases, phase) {
 			w.fail("job %s is %s, but pod %s is %s", job.Name, phase, pod.Name, pod.Status.Phase)
 		}
@@ -218,6 +243,13 @@ func (w *World) checkSettled(job *batchv1alpha1.Job) {
 	default:
 		w.fail("job %s is still %s (%s: %s)", job.Name, cmp.Or(phase, "new"), job.Status.State.Reason, job.Status.State.Message)
 	}
+}
+
+// isPlaceOf reports whether a pod belongs to a replica that the job still has. Pods of an ended job stay when the job is
+// scaled down.
+func isPlaceOf(pod *corev1.Pod, job *batchv1alpha1.Job) bool {
+	name, index, _, _ := plan.ParsePodIdentity(pod)
+	return slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return t.Name == name && index < t.Replicas })
 }
 
 // couldRun reports whether a job could run if it were alone in the cluster. It is cautious: false means only that the
