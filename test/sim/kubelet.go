@@ -5,7 +5,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -208,10 +207,13 @@ func (k *kubelet) stopPod(pod *corev1.Pod, life *podLife) {
 			k.finishPod(pod, code, false)
 		}
 		k.process.after(between(life.random, time.Millisecond, 50*time.Millisecond), func() {
-			if k.current(namespace, name, uid) != nil {
-				k.do(&apiserver.Request{Verb: apiserver.Delete, Kind: podKind, Namespace: namespace, Name: name,
-					GracePeriod: ptr.To(int64(0)), Preconditions: &metav1.Preconditions{UID: &uid}})
-			}
+			k.send(func() *apiserver.Request {
+				if k.current(namespace, name, uid) == nil {
+					return nil
+				}
+				return &apiserver.Request{Verb: apiserver.Delete, Kind: podKind, Namespace: namespace, Name: name,
+					GracePeriod: ptr.To(int64(0)), Preconditions: &metav1.Preconditions{UID: &uid}}
+			})
 		})
 	})
 }
@@ -245,28 +247,40 @@ func containerStatuses(pod *corev1.Pod, set func(*corev1.ContainerStatus)) []cor
 	return statuses
 }
 
+// kubeletRetry is the pause after a request that failed.
+const kubeletRetry = time.Second
+
+// writeStatus changes the status of a pod, as soon as the API server accepts the change.
 func (k *kubelet) writeStatus(pod *corev1.Pod, change func(*corev1.PodStatus)) {
-	update := pod.DeepCopy()
-	change(&update.Status)
-	k.do(&apiserver.Request{Verb: apiserver.Update, Subresource: "status", Kind: podKind, Namespace: pod.Namespace, Name: pod.Name, Object: update})
+	namespace, name, uid := pod.Namespace, pod.Name, pod.UID
+	k.send(func() *apiserver.Request {
+		pod := k.current(namespace, name, uid)
+		if pod == nil || isFinished(pod) {
+			return nil
+		}
+		update := pod.DeepCopy()
+		change(&update.Status)
+		return &apiserver.Request{Verb: apiserver.Update, Subresource: "status", Kind: podKind, Namespace: namespace, Name: name, Object: update}
+	})
 }
 
-// do sends a request. The kubelet reads the current state, so its requests succeed.
-func (k *kubelet) do(r *apiserver.Request) {
+// send sends a request that is made from the current state, until it succeeds or request returns nil.
+func (k *kubelet) send(request func() *apiserver.Request) {
+	r := request()
+	if r == nil {
+		return
+	}
 	r.User = "kubelet " + k.node
-	_, err := k.world.do(r)
+	err := error(connectionRefused(r))
+	if !k.world.serverDown {
+		_, err = k.world.do(r)
+	}
 	k.world.trace("%s: %s: %s", r.User, describeRequest(r), describeError(err))
+	if err != nil {
+		k.process.after(kubeletRetry, func() { k.send(request) })
+	}
 }
 
 func isFinished(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-}
-
-// requestOf returns the CPU request of a pod.
-func requestOf(pod *corev1.Pod) resource.Quantity {
-	var sum resource.Quantity
-	for i := range pod.Spec.Containers {
-		sum.Add(*pod.Spec.Containers[i].Resources.Requests.Cpu())
-	}
-	return sum
 }

@@ -58,8 +58,13 @@ func (w *World) stopFaults() {
 	}
 }
 
-// isSettled reports whether every job has ended.
+// isSettled reports whether every job has ended, and every deleted pod is gone.
 func (w *World) isSettled() bool {
+	for _, pod := range w.state.pods {
+		if pod.DeletionTimestamp != nil {
+			return false
+		}
+	}
 	for _, job := range w.state.jobs {
 		if !isSettledPhase(job.Status.State.Phase) || job.DeletionTimestamp != nil {
 			return false
