@@ -24,14 +24,15 @@ func requestsForCommand(_ context.Context, o client.Object) []reconcile.Request 
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: c.TargetObject.Name}}}
 }
 
-// cachedCommands returns the cached commands for all jobs with this name, including older jobs. Some of the commands
-// may already have been deleted.
+// cachedCommands returns the cached commands for all jobs with this name, including older jobs, oldest first. Some of
+// the commands may already have been deleted.
 func (r *Reconciler) cachedCommands(ctx context.Context, name types.NamespacedName) ([]busv1alpha1.Command, error) {
 	var cached busv1alpha1.CommandList
 	err := r.cache.List(ctx, &cached, client.InNamespace(name.Namespace), client.MatchingFields{index.CommandTarget: index.TargetValue("Job", name.Name)})
 	if err != nil {
 		return nil, fmt.Errorf("commands for job %s: %w", name.Name, err)
 	}
+	slices.SortFunc(cached.Items, func(x, y busv1alpha1.Command) int { return index.CompareAge(&x, &y) })
 	return slices.DeleteFunc(cached.Items, func(c busv1alpha1.Command) bool { return !index.IsJobCommand(&c) }), nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -224,6 +225,7 @@ func (r *Reconciler) sweepObjects(ctx context.Context, name types.NamespacedName
 	for i := range pods.Items {
 		left = append(left, &pods.Items[i])
 	}
+	slices.SortFunc(left, func(x, y client.Object) int { return cmp.Compare(x.GetName(), y.GetName()) })
 	var group schedulingv1beta1.PodGroup
 	if r.cache.Get(ctx, types.NamespacedName{Namespace: name.Namespace, Name: name.Name + "-" + string(uid)}, &group) == nil {
 		left = append(left, &group)

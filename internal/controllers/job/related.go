@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -112,6 +113,7 @@ func (c *collector) addFoundJob(job *batchv1alpha1.Job) {
 	}
 }
 
+// listIndexedJobs returns the jobs with this index value, oldest first.
 func (c *collector) listIndexedJobs(name, value string) ([]*batchv1alpha1.Job, error) {
 	var list batchv1alpha1.JobList
 	if err := c.r.cache.List(c.ctx, &list, client.MatchingFields{name: value}, client.UnsafeDisableDeepCopy); err != nil {
@@ -121,6 +123,9 @@ func (c *collector) listIndexedJobs(name, value string) ([]*batchv1alpha1.Job, e
 	for i := range list.Items {
 		jobs[i] = &list.Items[i]
 	}
+	slices.SortFunc(jobs, func(x, y *batchv1alpha1.Job) int {
+		return cmp.Or(x.CreationTimestamp.Compare(y.CreationTimestamp.Time), cmp.Compare(x.UID, y.UID))
+	})
 	return jobs, nil
 }
 

@@ -91,6 +91,7 @@ func (r *Reconciler) forgetCommands(ctx context.Context, queue string) error {
 	if err := r.cache.List(ctx, &left, client.MatchingFields{index.CommandTarget: index.TargetValue("Queue", queue)}); err != nil {
 		return fmt.Errorf("commands for queue %s: %w", queue, err)
 	}
+	slices.SortFunc(left.Items, func(x, y busv1alpha1.Command) int { return index.CompareAge(&x, &y) })
 	for i := range left.Items {
 		if !index.IsQueueCommand(&left.Items[i]) {
 			continue

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"cmp"
 	"iter"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,7 +44,7 @@ func (m *member) hasFinished() bool {
 // isLivePod reports whether the pod holds resources, or soon will, and is not being deleted.
 func (m *member) isLivePod() bool { return !m.gone && !m.hasFinished() }
 
-// census holds the pods of a job, by place.
+// census holds the pods of a job. members is sorted by place, so that a plan does not depend on the order of its input.
 type census struct {
 	members []*member
 	taken   map[Place]*member
@@ -91,9 +93,20 @@ func countMembers(job *batchv1alpha1.Job, in *Input) *census {
 			m.inRange = index < job.Spec.Tasks[t].Replicas
 		}
 		c.members = append(c.members, m)
+	}
+	slices.SortFunc(c.members, compareMembers)
+	for _, m := range c.members {
 		c.taken[m.place] = m
 	}
 	return c
+}
+
+// compareMembers compares pods by place and, if they have the same place, by version and UID.
+func compareMembers(x, y *member) int {
+	if order := cmp.Or(x.place.Task-y.place.Task, cmp.Compare(x.place.Index, y.place.Index)); order != 0 {
+		return order
+	}
+	return cmp.Or(cmp.Compare(x.version, y.version), cmp.Compare(x.pod.UID, y.pod.UID))
 }
 
 // inRange returns an iterator over the pods whose places exist in the spec.

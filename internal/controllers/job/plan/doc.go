@@ -11,7 +11,7 @@
 //
 // # Invariants
 //
-//   - Compute is pure: equal inputs give equal plans, and only the Input is read.
+//   - Compute is pure: equal inputs give equal plans, whatever the order of their pods, and only the Input is read.
 //   - Each phase change is a single write of the status, guarded by the job's resourceVersion. It precedes the
 //     writes that follow from the new phase. After a crash between any two writes, the next plan reads the phase
 //     and continues with the remaining writes.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -71,6 +72,47 @@ func TestAPlanChangesNothingThatItWasGiven(t *testing.T) {
 				second := Compute(s.Input)
 				if a, b := fmt.Sprint(digest(&first), first.Events, first.RequeueAfter), fmt.Sprint(digest(&second), second.Events, second.RequeueAfter); a != b {
 					t.Errorf("%s of a job that is %s, %s: first %s, then %s", action, phase, name, a, b)
+				}
+			}
+		}
+	}
+}
+
+// TestAPlanDoesNotDependOnTheOrderOfThePods verifies that a cache may list the pods in any order: the writes and their
+// order, the status, and the texts of the events are the same.
+func TestAPlanDoesNotDependOnTheOrderOfThePods(t *testing.T) {
+	t.Parallel()
+	for _, phase := range append([]string{"", string(partly)}, constants(t, "batch/v1alpha1/types.go", "JobPhase")...) {
+		for _, action := range everyAction {
+			for _, phaseOfPods := range []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodFailed} {
+				s := inPhase(batchv1alpha1.JobPhase(phase)).task("x", 3).asks(keys.KeepFinished, "true").policy(busv1alpha1.AnyEvent, action)
+				s.Job.Spec.Tasks[1].Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+				s.Pods = nil
+				for _, task := range []string{"x", "w"} {
+					for i := range 4 { // the last one is beyond the replicas
+						change := crashed(5+int32(i), 0)
+						if phaseOfPods == corev1.PodFailed {
+							change = ended(5+int32(i), 0)
+						}
+						s.pod(task, i, phaseOfPods, change)
+					}
+				}
+				var first string
+				for range len(s.Pods) {
+					s.Pods = append(s.Pods[1:], s.Pods[0])
+					p := Compute(s.Input)
+					written, err := json.Marshal([]any{p.Writes, p.Events, p.RequeueAfter})
+					if err != nil {
+						t.Fatal(err)
+					}
+					got := fmt.Sprint(digest(&p), string(written))
+					if first == "" {
+						first = got
+					}
+					if got != first {
+						t.Errorf("%s by pods that are %s in a job that is %s: first %s, then %s", action, phaseOfPods, phase, first, got)
+						break
+					}
 				}
 			}
 		}
