@@ -23,6 +23,7 @@ import (
 
 	"github.com/vc-batch/vc/api"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/registration"
 )
 
 // bench is a cluster with a controller.
@@ -179,6 +180,49 @@ func TestNodesAreWatchedOnceTheyMatter(t *testing.T) {
 		t.Errorf("nodes are watched %d times", watched)
 	}
 }
+
+// TestTheControllerWatchesTheLabelsOfNodes verifies that a reconcile starts the watch of nodes through the registration
+// of the controller.
+func TestTheControllerWatchesTheLabelsOfNodes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, ethernet())
+	c := Controller(b.r.Options)
+	var nodes registration.Watch
+	c.OnRegister(func(w registration.Watch) error {
+		nodes = w
+		return nil
+	})
+	if _, err := c.Reconciler.Reconcile(t.Context(), reconcile.Request{}); err != nil || nodes.Kind == nil {
+		t.Fatalf("watched %v, error %v", nodes.Kind, err)
+	}
+	node := func(label string) client.Object {
+		n := nodeMetadata()
+		n.Name, n.Labels = "a", map[string]string{"rack": label}
+		return n
+	}
+	for name, change := range map[string]struct {
+		before, after client.Object
+		want          int
+	}{
+		"a node is created":  {nil, node("r1"), 1},
+		"a node is labeled":  {node("r1"), node("r2"), 1},
+		"its status changes": {node("r1"), node("r1"), 0},
+		"a node is deleted":  {node("r1"), nil, 1},
+	} {
+		q := &counter{}
+		if nodes.Deliver(t.Context(), change.before, change.after, q); q.requests != change.want {
+			t.Errorf("%s: %d requests, want %d", name, q.requests, change.want)
+		}
+	}
+}
+
+// counter is a work queue that counts requests.
+type counter struct {
+	registration.Queue
+	requests int
+}
+
+func (c *counter) AddAfter(reconcile.Request, time.Duration) { c.requests++ }
 
 func TestAHyperNodeThatCannotBeWrittenIsTold(t *testing.T) {
 	t.Parallel()

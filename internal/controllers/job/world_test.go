@@ -16,8 +16,6 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api"
@@ -27,6 +25,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
+	"github.com/vc-batch/vc/internal/controllers/registration"
 	"github.com/vc-batch/vc/test/fakeapi"
 )
 
@@ -48,7 +47,7 @@ type world struct {
 	reconciler *Reconciler
 	clock      time.Time
 	job        types.NamespacedName
-	pods       handler.EventHandler
+	watches    []registration.Watch
 	trace      []string
 	// upsets counts the causes of restarts: evictions, failures, commands.
 	upsets int
@@ -113,7 +112,8 @@ func newWorld(job *batchv1alpha1.Job) *world {
 func (w *world) start() {
 	w.api.WritesLeft = -1
 	w.reconciler = New(Options{Cache: lateCache{w}, API: w.api, Recorder: silent{&w.events}, Writers: 1, IDs: w.ids, Now: func() time.Time { return w.clock }})
-	w.pods = w.reconciler.podHandler()
+	c := w.reconciler.controller(1)
+	w.watches = c.AllWatches()
 	w.wake(0) // a new process reconciles all objects that it finds
 }
 
@@ -142,7 +142,7 @@ func (w *world) again(n int) {
 		if c.Kind != "Pod" || c.Object == nil || w.cached[fakeapi.KeyOf(c.Object)] == nil {
 			continue
 		}
-		w.pods.Update(context.Background(), event.UpdateEvent{ObjectOld: c.Object, ObjectNew: c.Object}, bell{w: w})
+		w.notify(fakeapi.Change{Kind: c.Kind, Old: c.Object, Object: c.Object})
 	}
 }
 
@@ -172,27 +172,15 @@ func (w *world) see(kind string, n int) {
 
 func (w *world) observe(c fakeapi.Change) {
 	w.cached.Follow(c)
-	var watch handler.EventHandler
-	switch c.Kind {
-	case "Pod":
-		watch = w.pods
-	case "PodGroup":
-		watch = groupHandler()
-	case "Command":
-		watch = handler.EnqueueRequestsFromMapFunc(requestsForCommand)
-	case "Job":
-		watch = &handler.EnqueueRequestForObject{}
-	default:
-		return
-	}
-	ctx, q := context.Background(), bell{w: w}
-	switch {
-	case c.Object == nil:
-		watch.Delete(ctx, event.DeleteEvent{Object: c.Old}, q)
-	case c.Old == nil:
-		watch.Create(ctx, event.CreateEvent{Object: c.Object}, q)
-	default:
-		watch.Update(ctx, event.UpdateEvent{ObjectOld: c.Old, ObjectNew: c.Object}, q)
+	w.notify(c)
+}
+
+// notify passes a change to the controller's watches.
+func (w *world) notify(c fakeapi.Change) {
+	for _, watch := range w.watches {
+		if fakeapi.Kind(watch.Kind) == c.Kind {
+			watch.Deliver(context.Background(), c.Old, c.Object, bell{w: w})
+		}
 	}
 }
 

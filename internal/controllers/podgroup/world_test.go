@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -15,11 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/registration"
 )
 
 // world simulates an API server with pods, ReplicaSets and PodGroups, a cache that lags behind per object, the
@@ -32,6 +33,7 @@ type world struct {
 	pods    map[string]reconcile.Request
 	sets    map[string]reconcile.Request
 	r       *Reconciler
+	watches map[string][]registration.Watch // by controller
 	version int
 	uids    int
 	// failAt is the number of the next write that fails, counted from now, and failDone whether it fails only after it
@@ -60,6 +62,10 @@ func (w *world) restart() {
 	w.r = New(Options{Cache: reader{w, w.seen}, API: writer{w: w}, Schedulers: []string{"volcano"}})
 	w.seen = store{}
 	w.r.cache = reader{w, w.seen}
+	w.watches = map[string][]registration.Watch{}
+	for _, c := range w.r.controllers(1) {
+		w.watches[c.Name] = c.AllWatches()
+	}
 	w.late = map[string][]client.Object{}
 	for _, key := range w.keys(w.api) {
 		w.late[key] = []client.Object{w.api[key]}
@@ -112,35 +118,28 @@ func (w *world) deliver(key string) {
 	w.event(before, now)
 }
 
-// event queues the requests that the watches would queue.
+// event passes a change to the watches of the controllers of pods and ReplicaSets.
 func (w *world) event(before, now client.Object) {
 	about := now
 	if now == nil {
 		about = before
 	}
-	request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(about)}
-	switch about.(type) {
-	case *corev1.Pod:
-		p := w.r.ungroupedPodEvents()
-		if now != nil && before == nil && p.Create(event.CreateEvent{Object: now}) || now != nil && before != nil && p.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: now}) {
-			w.pods[request.String()] = request
-		}
-	case *appsv1.ReplicaSet:
-		if now != nil {
-			w.sets[request.String()] = request
-		}
-	case *schedulingv1beta1.PodGroup:
-		if now == nil {
-			for _, one := range w.r.requestsForPods(context.Background(), before) {
-				w.pods[one.String()] = one
-			}
-		} else if before == nil || workloadGroupEvents("ReplicaSet").Update(event.UpdateEvent{ObjectOld: before, ObjectNew: now}) {
-			for _, one := range requestForWorkload("ReplicaSet")(context.Background(), now) {
-				w.sets[one.String()] = one
+	for name, requests := range map[string]map[string]reconcile.Request{"pg-controller": w.pods, "pg-replicaset-controller": w.sets} {
+		for _, watch := range w.watches[name] {
+			if reflect.TypeOf(watch.Kind) == reflect.TypeOf(about) {
+				watch.Deliver(context.Background(), before, now, requestSet{requests: requests})
 			}
 		}
 	}
 }
+
+// requestSet is a work queue that stores the requests by name.
+type requestSet struct {
+	registration.Queue
+	requests map[string]reconcile.Request
+}
+
+func (s requestSet) Add(r reconcile.Request) { s.requests[r.String()] = r }
 
 // turn reconciles one queued object, if there is any. After an error it is queued again; if vcd crashes, all requests
 // are lost.

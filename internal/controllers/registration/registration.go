@@ -83,10 +83,11 @@ type Controller struct {
 
 // AllWatches returns the watch of the reconciled kind, if there is one, followed by the other watches.
 func (c *Controller) AllWatches() []Watch {
-	if c.Kind == nil {
-		return c.Watches
+	var all []Watch
+	if c.Kind != nil {
+		all = append(all, Watch{Kind: c.Kind, Handler: &handler.EnqueueRequestForObject{}, Predicates: c.Predicates})
 	}
-	return append([]Watch{{Kind: c.Kind, Handler: &handler.EnqueueRequestForObject{}, Predicates: c.Predicates}}, c.Watches...)
+	return append(all, c.Watches...)
 }
 
 // AddTo registers the controller with a manager.
