@@ -1,0 +1,52 @@
+package queue
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/test/fakeapi"
+)
+
+// backwardCommands is a cache that lists commands in the reverse order.
+type backwardCommands struct{ client.Reader }
+
+func (c backwardCommands) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	err := c.Reader.List(ctx, list, opts...)
+	slices.Reverse(list.(*busv1alpha1.CommandList).Items)
+	return err
+}
+
+// TestCommandsOfADeletedQueueAreDeletedInOrder verifies that the order does not depend on the order of a cached list.
+func TestCommandsOfADeletedQueueAreDeletedInOrder(t *testing.T) {
+	t.Parallel()
+	var writes [][]string
+	for _, backward := range []bool{false, true} {
+		api := fakeapi.New(testScheme(), time.Now)
+		for _, name := range []string{"a", "b", "c"} {
+			api.Put(&busv1alpha1.Command{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Action: string(busv1alpha1.CloseQueueAction),
+				TargetObject: &metav1.OwnerReference{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue", Name: "gone"},
+			})
+		}
+		var cache client.Reader = api.Objects
+		if backward {
+			cache = backwardCommands{cache}
+		}
+		api.Writes = nil
+		if err := New(Options{Cache: cache, API: api}).forgetCommands(t.Context(), "gone"); err != nil {
+			t.Fatal(err)
+		}
+		writes = append(writes, api.Writes)
+	}
+	if diff := cmp.Diff(writes[0], writes[1]); diff != "" || len(writes[0]) != 3 {
+		t.Errorf("%d writes, want 3; (-forward +backward):\n%s", len(writes[0]), diff)
+	}
+}
