@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -94,10 +96,11 @@ func (a *appliedStatus) withApplied(m manager, applied map[string]any) *appliedS
 	a = a.orEmpty()
 	fields, _ := mergeFields(a.fields, applied).(map[string]any)
 	owned := fieldsOf(applied)
-	for path := range a.owners[m] {
-		if !owned[path] && !a.owners.isOwnedByOther(path, m) {
-			fields = removeField(fields, strings.Split(path, pathSeparator)[1:], owned, "")
+	for _, path := range slices.Sorted(maps.Keys(a.owners[m])) { // items of lists come before their fields
+		if owned[path] || owned.hasChild(path) || a.owners.isOwnedByOther(path, m) {
+			continue
 		}
+		fields = removeField(fields, strings.Split(path, pathSeparator)[1:], owned, "")
 	}
 	after := &appliedStatus{fields: fields, owners: a.owners.without(m, changedFields(a.fields, fields))}
 	if len(owned) > 0 {
@@ -190,13 +193,16 @@ func (o fieldOwners) without(m manager, changed fieldSet) fieldOwners {
 	return after
 }
 
+// itemKeyField is the field that identifies the items of a list, such as conditions.
+const itemKeyField = "type"
+
 // itemKey returns the key of a list item that is identified by its type, such as a condition.
 func itemKey(item any) (string, bool) {
 	fields, ok := item.(map[string]any)
 	if !ok {
 		return "", false
 	}
-	key, ok := fields["type"].(string)
+	key, ok := fields[itemKeyField].(string)
 	return key, ok
 }
 
@@ -335,19 +341,24 @@ func removeField(fields map[string]any, path []string, owned fieldSet, above str
 	}
 	switch v := value.(type) {
 	case map[string]any:
-		if inner := removeField(v, path[1:], owned, at); len(inner) > 0 || owned[at] {
-			changed[name] = inner
-		} else {
-			delete(changed, name)
-		}
+		setOrRemove(changed, name, removeField(v, path[1:], owned, at), owned[at])
 	case []any:
-		if inner := removeFromItem(v, path[1:], owned, at); len(inner) > 0 || owned[at] {
-			changed[name] = inner
-		} else {
-			delete(changed, name)
-		}
+		setOrRemove(changed, name, removeFromItem(v, path[1:], owned, at), owned[at])
 	}
 	return changed
+}
+
+// setOrRemove sets a field to a map or list. If that has become empty, the field is removed or, if the manager owns it,
+// null.
+func setOrRemove[T map[string]any | []any](fields map[string]any, name string, value T, isOwned bool) {
+	switch {
+	case len(value) > 0:
+		fields[name] = value
+	case isOwned:
+		fields[name] = nil
+	default:
+		delete(fields, name)
+	}
 }
 
 func removeFromItem(list []any, path []string, owned fieldSet, above string) []any {
@@ -358,6 +369,9 @@ func removeFromItem(list []any, path []string, owned fieldSet, above string) []a
 	changed := append([]any{}, list...)
 	if len(path) == 1 {
 		return append(changed[:at], changed[at+1:]...)
+	}
+	if len(path) == 2 && path[1] == itemKeyField {
+		return list // the key of an item is removed with the item
 	}
 	item, _ := changed[at].(map[string]any)
 	changed[at] = removeField(item, path[1:], owned, above+pathSeparator+path[0])

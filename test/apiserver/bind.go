@@ -12,8 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// bindingResource is the resource in the errors of bindings.
-var bindingResource = schema.GroupResource{Resource: "pods/binding"}
+// The resources in the errors of bindings.
+var (
+	podResource     = schema.GroupResource{Resource: "pods"}
+	bindingResource = schema.GroupResource{Resource: "pods/binding"}
+)
 
 // bind assigns a pod to a node.
 func (s *Server) bind(r *Request) (runtime.Object, error) {
@@ -62,10 +65,10 @@ func validateTarget(binding *corev1.Binding) error {
 // checkBinding returns the conflict if the pod cannot be bound.
 func checkBinding(r *Request, binding *corev1.Binding, pod *corev1.Pod) error {
 	if uid := binding.UID; uid != "" && uid != pod.UID {
-		return errPrecondition(r, "UID", string(uid), string(pod.UID))
+		return errPrecondition(r, podResource, "UID", string(uid), string(pod.UID))
 	}
 	if version := binding.ResourceVersion; version != "" && version != pod.ResourceVersion {
-		return errPrecondition(r, "ResourceVersion", version, pod.ResourceVersion)
+		return errPrecondition(r, podResource, "ResourceVersion", version, pod.ResourceVersion)
 	}
 	switch {
 	case pod.DeletionTimestamp != nil:
@@ -78,8 +81,8 @@ func checkBinding(r *Request, binding *corev1.Binding, pod *corev1.Pod) error {
 	return nil
 }
 
-func errPrecondition(r *Request, what, wanted, has string) error {
-	return apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, r.Name,
+func errPrecondition(r *Request, resource schema.GroupResource, what, wanted, has string) error {
+	return apierrors.NewConflict(resource, r.Name,
 		fmt.Errorf("Precondition failed: %s in precondition: %v, %s in object meta: %v", what, wanted, what, has)) //nolint:staticcheck // the real message
 }
 

@@ -97,20 +97,32 @@ func newCanonicalizer(t reflect.Type) canonicalizer {
 			}
 		}
 	case reflect.Map:
-		if element := canonicalizerOf(t.Elem()); element != nil {
+		if element := canonicalizerOf(t.Elem()); element != nil || isNullable(t.Elem()) {
 			return newMapCanonicalizer(t, element)
 		}
 	}
 	return nil
 }
 
+// isNullable reports whether the schemas of this project's kinds drop nil values of a type from maps.
+func isNullable(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8
+}
+
 func newMapCanonicalizer(t reflect.Type, element canonicalizer) canonicalizer {
+	nullable := isNullable(t.Elem())
 	return func(v reflect.Value) {
 		for _, key := range v.MapKeys() {
-			changed := reflect.New(t.Elem()).Elem()
-			changed.Set(v.MapIndex(key))
-			element(changed)
-			v.SetMapIndex(key, changed)
+			value := v.MapIndex(key)
+			switch {
+			case nullable && value.IsNil():
+				v.SetMapIndex(key, reflect.Value{})
+			case element != nil:
+				changed := reflect.New(t.Elem()).Elem()
+				changed.Set(value)
+				element(changed)
+				v.SetMapIndex(key, changed)
+			}
 		}
 	}
 }

@@ -53,25 +53,31 @@ func (s *Server) createObject(r *Request, t *table, object client.Object) (clien
 	if err := t.kind.rules.prepareCreate(s.context(r, t.kind), object); err != nil {
 		return nil, err
 	}
-	if err := s.checkQuota(r, object); err != nil {
+	if err := s.checkQuota(r, object, nil); err != nil {
 		return nil, err
-	}
-	if e := t.find(object.GetNamespace(), object.GetName()); e != nil {
-		return nil, errExists(t.kind, e)
 	}
 	if object.GetResourceVersion() != "" && object.GetResourceVersion() != "0" {
 		return nil, statusError(fmt.Errorf("resourceVersion should not be set on objects to be created"))
 	}
-	if pod, ok := object.(*corev1.Pod); ok {
-		s.setConditionTimes(pod)
+	if e := t.find(object.GetNamespace(), object.GetName()); e != nil {
+		return nil, errExists(t.kind, e)
 	}
-	return s.put(r, t, &entry{kind: t.kind, lacksStatus: t.kind.custom && t.kind.hasStatus}, object), nil
+	s.setTimes(object)
+	return s.put(r, t, &entry{kind: t.kind, lacksStatus: t.kind.hasStatus && (t.kind.custom || t.kind.gvk == volumeClaimKind)}, object), nil
 }
 
-// setConditionTimes replaces the times of the computer's clock in the conditions of a new pod.
-func (s *Server) setConditionTimes(pod *corev1.Pod) {
-	for i := range pod.Status.Conditions {
-		pod.Status.Conditions[i].LastTransitionTime = s.clock()
+// setTimes replaces the times of the computer's clock in a new object.
+func (s *Server) setTimes(object client.Object) {
+	switch o := object.(type) {
+	case *corev1.Pod:
+		for i := range o.Status.Conditions {
+			o.Status.Conditions[i].LastTransitionTime = s.clock()
+		}
+	case *corev1.PersistentVolume:
+		if o.Status.LastPhaseTransitionTime != nil {
+			now := s.clock()
+			o.Status.LastPhaseTransitionTime = &now
+		}
 	}
 }
 

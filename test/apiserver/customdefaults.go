@@ -103,7 +103,7 @@ func validateJob(object, old client.Object) (errs fieldErrors) {
 	if len(tasks) == 0 {
 		errs = append(errs, field.Required(specPath.Child("tasks"), "a job needs at least one task"))
 	}
-	if old, ok := old.(*batchv1alpha1.Job); ok && len(old.Spec.Tasks) != len(tasks) {
+	if old, ok := old.(*batchv1alpha1.Job); ok && len(tasks) > 0 && len(old.Spec.Tasks) != len(tasks) {
 		errs = append(errs, field.Invalid(specPath, "object", "tasks cannot be added or removed"))
 	}
 	return errs

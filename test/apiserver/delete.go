@@ -53,6 +53,9 @@ func (s *Server) delete(r *Request, t *table) (runtime.Object, error) {
 			if hasFinalizers || (period != nil && *period > 0) {
 				return e.object, nil
 			}
+		} else if r.Preconditions != nil && r.Preconditions.ResourceVersion != nil {
+			// The real API server compares the version in the precondition with that of an object that it did not write.
+			return nil, errPrecondition(r, t.kind.resource, "ResourceVersion", "", e.object.GetResourceVersion())
 		}
 	} else if _, err := s.admit(r, t.kind, e.object, nil); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,38 +34,77 @@ func (s *Server) list(r *Request, t *table) (runtime.Object, error) {
 			return nil, err
 		}
 	}
-	var found []client.Object
-	if at.Version == s.version {
-		t.all(r.Namespace, func(e *entry) bool {
-			if matches(e.object) {
-				found = append(found, e.object)
-			}
-			return true
-		})
-	} else {
-		for _, o := range s.objectsAt(t, at.Version) {
-			if (r.Namespace == "" || o.GetNamespace() == r.Namespace) && matches(o) {
-				found = append(found, o)
-			}
-		}
-	}
-	found = found[min(at.Skip, len(found)):]
+	found, hasMore, rest := selectPage(s.candidates(r, t, at.Version), matches, at.Skip, int(r.Limit))
 	list, meta, err := s.newList(t.kind)
 	if err != nil {
 		return nil, err
 	}
 	meta.SetResourceVersion(strconv.FormatUint(at.Version, 10))
-	if r.Limit > 0 && int64(len(found)) > r.Limit {
-		remaining := int64(len(found)) - r.Limit
+	if hasMore {
 		if r.Labels == nil && r.Fields == nil {
+			remaining := int64(rest)
 			meta.SetRemainingItemCount(&remaining)
 		}
-		found = found[:r.Limit]
-		at.Skip += int(r.Limit)
+		at.Skip += len(found)
 		meta.SetContinue(encodePage(at))
 	}
 	setItems(list, found)
 	return list, nil
+}
+
+// candidates returns the objects of a kind, as of a version, in the namespace of a List.
+func (s *Server) candidates(r *Request, t *table, version uint64) (objects []client.Object) {
+	namespace := r.Namespace
+	if r.Fields != nil && namespace == "" {
+		namespace, _ = r.Fields.RequiresExactMatch("metadata.namespace")
+	}
+	if version == s.version {
+		t.all(namespace, func(e *entry) bool {
+			objects = append(objects, e.object)
+			return true
+		})
+	} else {
+		for _, o := range s.objectsAt(t, version) {
+			if namespace == "" || o.GetNamespace() == namespace {
+				objects = append(objects, o)
+			}
+		}
+	}
+	return slices.DeleteFunc(objects, func(o client.Object) bool { return !isIndexed(r, t, namespace, o) })
+}
+
+// isIndexed reports whether an object belongs to the objects that the real API server reads for the field selector: it
+// finds names and the pods of a node without reading other objects.
+func isIndexed(r *Request, t *table, namespace string, o client.Object) bool {
+	if r.Fields == nil {
+		return true
+	}
+	if name, ok := r.Fields.RequiresExactMatch("metadata.name"); ok && (namespace != "" || !t.kind.namespaced) {
+		return o.GetName() == name
+	}
+	pod, isPod := o.(*corev1.Pod)
+	if node, ok := r.Fields.RequiresExactMatch("spec.nodeName"); ok && isPod {
+		return pod.Spec.NodeName == node
+	}
+	return true
+}
+
+// selectPage returns up to limit matching objects, after the first skip ones. Like the real API server, which pages
+// through keys, it reports that there is more even if no later object matches. rest is the number of later objects.
+func selectPage(objects []client.Object, matches func(client.Object) bool, skip, limit int) (found []client.Object, hasMore bool, rest int) {
+	for i, o := range objects {
+		if limit > 0 && len(found) == limit {
+			return found, true, len(objects) - i
+		}
+		switch {
+		case !matches(o):
+		case skip > 0:
+			skip--
+		default:
+			found = append(found, o)
+		}
+	}
+	return found, false, 0
 }
 
 // newList returns an empty list of a kind.
@@ -144,7 +184,7 @@ func (k *kind) hasField(name string) bool {
 	case "metadata.name":
 		return true
 	case "metadata.namespace":
-		return k.namespaced
+		return k.namespaced || !k.custom && k.gvk.Kind != "Node" && k.gvk.Kind != "Namespace"
 	case "spec.nodeName", "status.phase":
 		return k.gvk == podKind
 	}

@@ -22,7 +22,7 @@ import (
 func (s *Server) patch(r *Request, t *table) (runtime.Object, error) {
 	if r.PatchType == types.StrategicMergePatchType && t.kind.custom {
 		return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", t.kind.resource, r.Name,
-			"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml", 0, true)
+			"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml", 0, false)
 	}
 	if r.PatchType == types.ApplyPatchType {
 		return s.apply(r, t)
@@ -134,7 +134,7 @@ func (e *entry) encode() ([]byte, error) {
 	shallow.Elem().Set(reflect.ValueOf(e.object).Elem())
 	withKind, _ := shallow.Interface().(client.Object)
 	withKind.GetObjectKind().SetGroupVersionKind(e.kind.gvk)
-	if e.status == nil && !e.lacksStatus {
+	if e.status == nil && !(e.lacksStatus && e.kind.custom) {
 		return json.Marshal(withKind)
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(withKind)

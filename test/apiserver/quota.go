@@ -31,27 +31,31 @@ func (s *Server) quotaEvaluator() quota.Evaluator {
 	return s.evaluator
 }
 
-// checkQuota rejects a new pod that exceeds a quota of its namespace, and otherwise adds the pod to the usage. Quotas for
-// other kinds have no effect.
-func (s *Server) checkQuota(r *Request, object client.Object) error {
-	if _, isPod := object.(*corev1.Pod); !isPod {
+// checkQuota rejects a pod that exceeds a quota of its namespace, and otherwise adds the pod to the usage. old is nil for a
+// new pod. Quotas for other kinds have no effect.
+func (s *Server) checkQuota(r *Request, object, old client.Object) error {
+	if _, isPod := object.(*corev1.Pod); !isPod || r.Subresource != "" {
 		return nil
 	}
 	quotas := s.quotasOf(r.Namespace)
 	if len(quotas) == 0 {
 		return nil
 	}
-	attributes := admission.NewAttributesRecord(object, nil, podKind, r.Namespace, object.GetName(),
-		corev1.SchemeGroupVersion.WithResource("pods"), "", admission.Create, nil, false, nil)
+	operation, before := admission.Create, runtime.Object(nil)
+	if old != nil {
+		operation, before = admission.Update, old
+	}
+	attributes := admission.NewAttributesRecord(object, before, podKind, r.Namespace, object.GetName(),
+		corev1.SchemeGroupVersion.WithResource("pods"), "", operation, nil, false, nil)
 	charged, err := resourcequota.CheckRequest(quotas, attributes, s.quotaEvaluator(), nil)
 	if err != nil {
 		return err
 	}
 	for i := range charged {
 		e := s.quotas.find(r.Namespace, charged[i].Name)
-		old, _ := e.object.(*corev1.ResourceQuota)
-		if !quota.Equals(old.Status.Used, charged[i].Status.Used) {
-			update := *old
+		previous, _ := e.object.(*corev1.ResourceQuota)
+		if !quota.Equals(previous.Status.Used, charged[i].Status.Used) {
+			update := *previous
 			update.Status.Used = charged[i].Status.Used
 			s.put(r, s.quotas, e, &update)
 		}

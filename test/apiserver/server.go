@@ -219,6 +219,7 @@ func (s *Server) put(r *Request, t *table, e *entry, object client.Object) clien
 		s.owned.add(e)
 	} else {
 		old, e.object = e.object, object
+		e.lacksStatus = e.lacksStatus && t.kind.custom // any write of a claim stores the defaults
 		if before := old.GetOwnerReferences(); !hasSameOwners(before, object.GetOwnerReferences()) {
 			s.owned.remove(e, before)
 			s.owned.add(e)

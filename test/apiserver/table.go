@@ -15,7 +15,8 @@ type entry struct {
 	kind   *kind
 	object client.Object
 	// lacksStatus reports whether the object has no status at all. For the Go types, this is the same as an empty status,
-	// but the first write of an empty status creates a version.
+	// but the first write of an empty status creates a version. It is also true for claims that are not stored with their
+	// phase, which is a default.
 	lacksStatus bool
 	// status is the status if it is written with server-side apply, or nil if it has not been written yet.
 	status *appliedStatus

@@ -9,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -36,7 +35,7 @@ func (s *Server) update(r *Request, t *table) (runtime.Object, error) {
 		return s.updateMissing(r, t, object)
 	}
 	if uid := object.GetUID(); uid != "" && uid != e.object.GetUID() {
-		return nil, errOtherUID(t.kind, r, uid, e.object.GetUID())
+		return nil, errPrecondition(r, t.kind.resource, "UID", string(uid), string(e.object.GetUID()))
 	}
 	return s.replace(r, t, e, object)
 }
@@ -47,7 +46,7 @@ func (s *Server) updateMissing(r *Request, t *table, object client.Object) (runt
 	case !t.kind.createOnUpdate || r.Subresource != "":
 		return nil, apierrors.NewNotFound(t.kind.resource, r.Name)
 	case object.GetUID() != "":
-		return nil, errOtherUID(t.kind, r, object.GetUID(), "")
+		return nil, errPrecondition(r, t.kind.resource, "UID", string(object.GetUID()), "")
 	}
 	object.SetResourceVersion("")
 	created, err := s.createObject(r, t, object)
@@ -55,10 +54,6 @@ func (s *Server) updateMissing(r *Request, t *table, object client.Object) (runt
 		return nil, err
 	}
 	return created, nil
-}
-
-func errOtherUID(k *kind, r *Request, wanted, has types.UID) error {
-	return apierrors.NewConflict(k.resource, r.Name, fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", wanted, has)) //nolint:staticcheck // the real message
 }
 
 // draft is the next version of an object, which belongs to the server.
@@ -87,6 +82,9 @@ func (s *Server) replace(r *Request, t *table, e *entry, object client.Object) (
 
 // store makes a draft the next version of an entry if it is admitted and valid.
 func (s *Server) store(r *Request, t *table, e *entry, d *draft) (client.Object, error) {
+	if !t.kind.custom {
+		d.lacksStatus = false
+	}
 	old := e.object
 	object, err := s.admitUpdate(r, t.kind, old, d.object)
 	if err != nil {
@@ -98,6 +96,10 @@ func (s *Server) store(r *Request, t *table, e *entry, d *draft) (client.Object,
 	if err := t.kind.rules.prepareUpdate(s.context(r, t.kind), r.Subresource, object, old); err != nil {
 		return nil, err
 	}
+	if err := s.checkQuota(r, object, old); err != nil {
+		return nil, err
+	}
+	s.setTransitionTime(object, old)
 	if isDeletedByUpdate(object, old) {
 		s.drop(r, t, e)
 		return object, nil
@@ -156,4 +158,17 @@ func isDeletedByUpdate(object, old client.Object) bool {
 	}
 	period := old.GetDeletionGracePeriodSeconds()
 	return period == nil || *period == 0
+}
+
+// setTransitionTime replaces the time of the computer's clock in the status of a volume.
+func (s *Server) setTransitionTime(object, old client.Object) {
+	volume, ok := object.(*corev1.PersistentVolume)
+	if !ok {
+		return
+	}
+	oldVolume, _ := old.(*corev1.PersistentVolume)
+	if volume.Status.Phase != oldVolume.Status.Phase && volume.Status.LastPhaseTransitionTime != nil {
+		now := s.clock()
+		volume.Status.LastPhaseTransitionTime = &now
+	}
 }

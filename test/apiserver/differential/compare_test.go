@@ -146,7 +146,11 @@ func itemsOf(list runtime.Object) (names []string) {
 	_ = meta.EachListItem(list, func(o runtime.Object) error {
 		object, err := meta.Accessor(o)
 		if err == nil {
-			names = append(names, object.GetNamespace()+"/"+object.GetName())
+			name := object.GetName()
+			if strings.HasPrefix(name, generatedPrefix) {
+				name = generatedPrefix
+			}
+			names = append(names, object.GetNamespace()+"/"+name)
 		}
 		return err
 	})
@@ -191,6 +195,14 @@ func asFields(v any) any {
 func listDifferences(path string, real, ours any, lines *[]string) {
 	if reflect.DeepEqual(real, ours) {
 		return
+	}
+	if r, ok := real.([]any); ok {
+		if o, ok := ours.([]any); ok && len(r) == len(o) {
+			for i := range r {
+				listDifferences(fmt.Sprintf("%s[%d]", path, i), r[i], o[i], lines)
+			}
+			return
+		}
 	}
 	r, isMap := real.(map[string]any)
 	o, isOurMap := ours.(map[string]any)

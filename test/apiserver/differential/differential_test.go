@@ -2,9 +2,12 @@ package differential
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,17 +48,19 @@ var scheme = func() *runtime.Scheme {
 func TestRequestsHaveTheSameEffectsAsOnTheRealServer(t *testing.T) {
 	withRealServer(t, func(config *rest.Config) {
 		c := newComparison(t, config)
-		for n := 0; n < *requests && c.differences < *most; n++ {
-			if n%requestsPerRound == 0 {
-				c.startRound()
-			}
-			if n%requestsPerRound == requestsPerRound/2 {
-				c.compare(c.deleteNamespace())
-			}
-			c.compare(c.world.draw())
+		watches := map[schema.GroupVersionKind]func(string) []watch.Event{}
+		for i := range c.world.kinds {
+			k := c.world.kinds[i].kind
+			watches[k] = watchKind(t, config, k)
+		}
+		for c.compared < *requests && c.differences < *most {
+			c.compareRound()
 		}
 		c.compareAll()
-		t.Logf("%d requests compared, %d of them successful writes, %d differences", c.compared, c.writes, c.differences)
+		for i := range c.world.kinds {
+			c.compareChanges(&c.world.kinds[i], watches[c.world.kinds[i].kind])
+		}
+		t.Logf("%d requests compared, %d of them successful writes; %d watched changes; %d differences", c.compared, c.writes, c.changes, c.differences)
 	})
 }
 
@@ -66,9 +72,11 @@ type comparison struct {
 	world       *world
 	compared    int
 	writes      int
+	changes     int
 	differences int
 	log         []string     // all operations
 	broken      map[key]bool // objects that differ already
+	brokenKinds map[schema.GroupVersionKind]bool
 }
 
 func newComparison(t *testing.T, config *rest.Config) *comparison {
@@ -79,12 +87,13 @@ func newComparison(t *testing.T, config *rest.Config) *comparison {
 	}
 	c := &comparison{
 		t: t, server: server,
-		broken: map[key]bool{},
-		ours:   newSide(server.Do),
-		real:   newSide(func(r *request) (runtime.Object, error) { return remote.Do(context.Background(), r) }),
-		world:  &world{Rand: rand.New(rand.NewPCG(*seed, 1))},
+		broken: map[key]bool{}, brokenKinds: map[schema.GroupVersionKind]bool{},
+		ours:  newSide(server.Do),
+		real:  newSide(func(r *request) (runtime.Object, error) { return remote.Do(context.Background(), r) }),
+		world: &world{Rand: rand.New(rand.NewPCG(*seed, 1))},
 	}
 	c.world.kinds = c.world.newKinds()
+	c.world.exists = func(k key) bool { return c.ours.read(k) != nil }
 	for name, value := range map[string]int32{"system-node-critical": 2000001000, "system-cluster-critical": 2000000000} {
 		class := &request{Verb: apiserver.Create, Kind: schema.GroupVersionKind{Group: "scheduling.k8s.io", Version: "v1", Kind: "PriorityClass"}}
 		class.Object = priorityClass(name, value)
@@ -93,6 +102,23 @@ func newComparison(t *testing.T, config *rest.Config) *comparison {
 		}
 	}
 	return c
+}
+
+// compareRound compares requests for the objects in new namespaces, of which one is deleted in the meantime. Then, all
+// controllers finish their work.
+func (c *comparison) compareRound() {
+	c.startRound()
+	for n := 0; n < requestsPerRound && c.differences < *most; n++ {
+		switch {
+		case n == requestsPerRound/2:
+			c.compare(c.deleteNamespace())
+		case n%40 == 39:
+			c.compareControllers(8)
+		}
+		c.compare(c.world.draw())
+	}
+	for c.differences < *most && c.compareControllers(100) > 0 {
+	}
 }
 
 // startRound creates new namespaces, so that the objects of the last round do not matter any more.
@@ -119,6 +145,106 @@ func (c *comparison) deleteNamespace() operation {
 	return operation{at, "delete", func(*side) *request { return newRequest(apiserver.Delete, at, "") }}
 }
 
+// compareControllers sends the next requests of the garbage collector and of other controllers of
+// kube-controller-manager, and returns their number.
+func (c *comparison) compareControllers(most int) int {
+	next := slices.Concat(c.server.GarbageRequests(), c.server.NamespaceRequests(), c.server.VolumeProtectionRequests(), c.server.QuotaRequests())
+	next = next[:min(most, len(next))]
+	for _, r := range next {
+		r.User = "controller"
+		c.compare(c.translated(r))
+	}
+	return len(next)
+}
+
+// translated returns the operation of a request that was computed for the in-memory server.
+func (c *comparison) translated(r *request) operation {
+	at := key{r.Kind, r.Namespace, r.Name}
+	text := fmt.Sprintf("controller: %s %s %s", r.Verb, r.Subresource, r.Patch)
+	isOutdated := false
+	return operation{at, text, func(s *side) *request {
+		current := s.read(at)
+		if s == c.ours {
+			isOutdated = current == nil || versionIn(r) != "" && current.GetResourceVersion() != versionIn(r)
+			return r
+		}
+		if current == nil {
+			return r
+		}
+		if isOutdated {
+			current.SetResourceVersion("1")
+		}
+		translated := *r
+		if p := r.Preconditions; p != nil {
+			translated.Preconditions = &metav1.Preconditions{UID: new(current.GetUID()), ResourceVersion: new(current.GetResourceVersion())}
+		}
+		translated.Patch = c.translatedPatch(r.Patch, current)
+		if r.Object != nil {
+			translated.Object = translatedObject(r.Object, current)
+		}
+		return &translated
+	}}
+}
+
+// versionIn returns the resource version on which a request depends, or "".
+func versionIn(r *request) string {
+	var patch struct {
+		Metadata struct {
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+	}
+	switch {
+	case r.Preconditions != nil && r.Preconditions.ResourceVersion != nil:
+		return *r.Preconditions.ResourceVersion
+	case r.Object != nil:
+		return r.Object.GetResourceVersion()
+	case json.Unmarshal(r.Patch, &patch) == nil:
+		return patch.Metadata.ResourceVersion
+	}
+	return ""
+}
+
+// translatedPatch replaces the UIDs and the resource version in a patch of metadata.
+func (c *comparison) translatedPatch(data []byte, current client.Object) []byte {
+	if data == nil {
+		return nil
+	}
+	var patch struct {
+		Metadata map[string]any `json:"metadata"`
+	}
+	if err := json.Unmarshal(data, &patch); err != nil {
+		c.t.Fatal(err)
+	}
+	patch.Metadata["uid"], patch.Metadata["resourceVersion"] = current.GetUID(), current.GetResourceVersion()
+	owners, _ := patch.Metadata["ownerReferences"].([]any)
+	for _, o := range owners {
+		owner, _ := o.(map[string]any)
+		uid, _ := owner["uid"].(string)
+		if symbol, ok := c.ours.symbols[uid]; ok {
+			owner["uid"] = c.real.uids[symbol]
+		}
+	}
+	translated, err := json.Marshal(&patch)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return translated
+}
+
+// translatedObject returns the current object with what a controller changed.
+func translatedObject(changed, current client.Object) client.Object {
+	object, _ := current.DeepCopyObject().(client.Object)
+	object.SetManagedFields(nil)
+	object.SetFinalizers(changed.GetFinalizers())
+	switch o := object.(type) {
+	case *corev1.Namespace:
+		o.Spec.Finalizers = changed.(*corev1.Namespace).Spec.Finalizers
+	case *corev1.ResourceQuota:
+		o.Status = changed.(*corev1.ResourceQuota).Status
+	}
+	return object
+}
+
 // compare sends a request to both servers and compares the responses and the object after it.
 func (c *comparison) compare(o operation) {
 	c.compared++
@@ -136,15 +262,18 @@ func (c *comparison) compare(o operation) {
 	if o.text == "delete" || strings.HasPrefix(o.text, "delete with") {
 		ours, real = nil, nil // clients do not read the response
 	}
-	if strings.HasPrefix(o.text, "bind") {
+	if strings.HasPrefix(o.text, "bind") || strings.HasPrefix(o.text, "controller: delete") {
 		ours, real = nil, nil
+	}
+	if o.text == "list" && c.brokenKinds[o.key.kind] {
+		return // the pages differ
 	}
 	diff := difference(outcomeOf(c.real, real, realErr), outcomeOf(c.ours, ours, ourErr))
 	if diff == "" && !isRead {
 		diff = c.compareObject(o.key)
 	}
 	if diff != "" && !c.broken[o.key] {
-		c.broken[o.key] = true
+		c.broken[o.key], c.brokenKinds[o.key.kind] = true, true
 		c.report(o.key, text, fmt.Sprintf("%s\nreal error: %v\nour error:  %v", diff, realErr, ourErr))
 	}
 }
@@ -154,7 +283,8 @@ func (c *comparison) withoutOthers(k key, list runtime.Object) runtime.Object {
 	var kept []runtime.Object
 	_ = meta.EachListItem(list, func(o runtime.Object) error {
 		object, err := meta.Accessor(o)
-		if err == nil && isDrawn(object.GetNamespace()+"/"+object.GetName()) && !c.broken[key{k.kind, object.GetNamespace(), object.GetName()}] {
+		isGenerated := err == nil && strings.HasPrefix(object.GetName(), generatedPrefix) // these have another order
+		if err == nil && isDrawn(object) && !isGenerated && !c.broken[key{k.kind, object.GetNamespace(), object.GetName()}] {
 			kept = append(kept, o.DeepCopyObject())
 		}
 		return err
@@ -166,7 +296,11 @@ func (c *comparison) withoutOthers(k key, list runtime.Object) runtime.Object {
 }
 
 // isDrawn reports whether an object was drawn by this test.
-func isDrawn(name string) bool { return strings.HasPrefix(strings.TrimPrefix(name, "/"), "r") }
+func isDrawn(object metav1.Object) bool {
+	return isRound.MatchString(object.GetNamespace() + "/" + object.GetName())
+}
+
+var isRound = regexp.MustCompile("^/?r[0-9]+-")
 
 // compareObject compares an object, and whether it has a new version.
 func (c *comparison) compareObject(k key) string {
@@ -207,11 +341,20 @@ func (s *side) isNew(k key, object client.Object) bool {
 }
 
 func (c *comparison) send(s *side, o operation) (runtime.Object, error) {
-	object, err := s.do(o.build(s))
+	r := o.build(s)
+	object, err := s.do(r)
+	isForAdmission := o.key.kind.Kind == "ResourceQuota" || o.key.kind.Kind == "Namespace"
+	if s == c.real && r.IsWrite() && isForAdmission {
+		time.Sleep(100 * time.Millisecond) // until the real API server's admission has observed the change
+	}
 	if created, ok := object.(client.Object); ok && err == nil && strings.HasPrefix(created.GetName(), generatedPrefix) {
-		s.observe(key{o.key.kind, o.key.namespace, generatedPrefix}, created)
-	} else if ok && err == nil && created.GetName() == o.key.name {
-		s.observeUID(o.key, created)
+		s.observeUID(key{o.key.kind, o.key.namespace, generatedPrefix}, created)
+		remove := newRequest(apiserver.Delete, key{o.key.kind, o.key.namespace, created.GetName()}, "")
+		if _, err := s.do(remove); err != nil {
+			c.t.Errorf("delete %s: %v", created.GetName(), err)
+		}
+	} else if ok && err == nil {
+		s.observeUID(key{o.key.kind, o.key.namespace, created.GetName()}, created)
 	}
 	return object, err
 }
@@ -245,4 +388,65 @@ func (c *comparison) compareAll() {
 			c.t.Errorf("%s: (- real, + ours)\n%s", k.kind.Kind, diff)
 		}
 	}
+}
+
+// compareChanges compares all changes of the objects of a kind, in their order.
+func (c *comparison) compareChanges(k *kindOfObjects, watched func(string) []watch.Event) {
+	const last = "last-of-all"
+	for n := 0; ; n++ {
+		object := c.world.withName(k, last)
+		create := &request{User: "tester", Verb: apiserver.Create, Kind: k.kind, Namespace: object.GetNamespace(), Object: object}
+		_, err := c.real.do(create)
+		if err == nil {
+			break
+		}
+		if n == 100 {
+			c.t.Fatal(err)
+		}
+	}
+	var real, ours []string
+	for _, e := range watched(last) {
+		real = c.appendChange(real, c.real, k, string(e.Type), e.Object)
+	}
+	for _, change := range c.server.History {
+		if change.Kind != k.kind {
+			continue
+		}
+		kind, object := watch.Modified, change.Object
+		switch {
+		case change.Old == nil:
+			kind = watch.Added
+		case change.Object == nil:
+			kind, object = watch.Deleted, change.Old
+		}
+		ours = c.appendChange(ours, c.ours, k, string(kind), object)
+	}
+	c.changes += len(real)
+	if k.kind.Kind == "ResourceQuota" {
+		// The real API server writes the quotas that a pod uses in a random order.
+		slices.Sort(real)
+		slices.Sort(ours)
+	}
+	if diff := cmp.Diff(real, ours); diff != "" {
+		c.differences++
+		c.t.Errorf("changes of %s: (- real, + ours)\n%.3000s", k.kind.Kind, diff)
+	}
+}
+
+func (c *comparison) appendChange(list []string, s *side, k *kindOfObjects, kind string, o runtime.Object) []string {
+	object, ok := o.(client.Object)
+	if !ok || !isDrawn(object) || c.broken[key{k.kind, object.GetNamespace(), object.GetName()}] {
+		return list
+	}
+	return append(list, kind+" "+asText(s.normalize(object)))
+}
+
+// withName returns an object with a name, which may be invalid.
+func (w *world) withName(k *kindOfObjects, name string) client.Object {
+	object := k.draw(w)
+	object.SetName(name)
+	if k.namespaced {
+		object.SetNamespace(w.namespace(0))
+	}
+	return object
 }

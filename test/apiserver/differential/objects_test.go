@@ -113,7 +113,11 @@ func changePod(w *world, status bool) func(client.Object) {
 		)
 	}
 	return oneOf(w,
-		func(p *corev1.Pod) { p.Spec.Containers[0].Image = "busybox:2" },
+		func(p *corev1.Pod) {
+			if len(p.Spec.Containers) > 0 {
+				p.Spec.Containers[0].Image = "busybox:2"
+			}
+		},
 		func(p *corev1.Pod) { p.Spec.NodeName = "elsewhere" },
 		func(p *corev1.Pod) { p.Spec.SchedulingGates = nil },
 		func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/gate"}} },
@@ -142,7 +146,6 @@ func patchesOfPod(w *world, k key) []patch {
 		{"", types.MergePatchType, fieldsOf{"spec": fieldsOf{"nodeName": "elsewhere"}}},
 		{"", types.StrategicMergePatchType, fieldsOf{"status": fieldsOf{"phase": "Running"}}},
 		{"status", types.MergePatchType, fieldsOf{"status": fieldsOf{"phase": pick(w, "Running", "Failed")}, "metadata": fieldsOf{"labels": fieldsOf{"by": "status"}}}},
-		{"", types.StrategicMergePatchType, fieldsOf{"spec": fieldsOf{"tolerations": []any{fieldsOf{"key": "new", "operator": "Exists"}}}}},
 	}
 }
 
@@ -603,4 +606,18 @@ func changePlan(w *world, status bool) func(client.Object) {
 	return oneOf(w, func(p *insightv1alpha1.Plan) {
 		p.Spec.Objects = append(p.Spec.Objects, runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}}`)})
 	})
+}
+
+func drawQuota(w *world) client.Object {
+	return &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: pick(w,
+		corev1.ResourceList{"pods": quantity(pick(w, "2", "5"))},
+		corev1.ResourceList{"pods": quantity("4"), "requests.cpu": quantity("3"), "limits.memory": quantity("1Gi")},
+	)}}
+}
+
+func changeQuota(w *world, status bool) func(client.Object) {
+	if status {
+		return func(client.Object) {}
+	}
+	return oneOf(w, func(q *corev1.ResourceQuota) { q.Spec.Hard = corev1.ResourceList{"pods": quantity("3")} })
 }

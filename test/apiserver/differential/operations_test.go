@@ -56,6 +56,8 @@ type operation struct {
 type world struct {
 	*rand.Rand
 	round int
+	// exists reports whether an object exists, so that most requests concern existing objects.
+	exists func(key) bool
 	// kinds holds the kinds of objects and how their objects are drawn.
 	kinds []kindOfObjects
 }
@@ -180,10 +182,20 @@ func (w *world) draw() operation {
 	panic("no operation")
 }
 
+// createShare is the share of requests that create objects, in percent.
+const createShare = 24
+
 func (w *world) drawFor(k *kindOfObjects) operation {
+	n := w.IntN(100)
 	at := w.drawKey(k)
-	switch n := w.IntN(100); {
-	case n < 24:
+	for range 12 {
+		if isCreate := n < createShare; w.exists(at) != isCreate || w.chance(10) {
+			break
+		}
+		at = w.drawKey(k)
+	}
+	switch {
+	case n < createShare:
 		return w.drawCreate(k, at)
 	case n < 28:
 		return operation{at, "get", func(*side) *request { return newRequest(apiserver.Get, at, "") }}
@@ -210,34 +222,38 @@ func (w *world) drawCreate(k *kindOfObjects, at key) operation {
 	object.SetNamespace(at.namespace)
 	object.SetName(at.name)
 	text := "create"
-	switch w.IntN(40) {
-	case 0:
+	switch n := w.IntN(40); {
+	case n == 0 && k.kind.Kind != "PersistentVolumeClaim" && k.kind.Kind != "PersistentVolume":
 		object.SetName("")
 		object.SetGenerateName(generatedPrefix)
-		text = "create with a generated name"
-	case 1:
+		text = "create with a generated name" // the object is deleted immediately
+	case n == 1:
 		object.SetLabels(map[string]string{"not a label": "x"})
-	case 2:
+	case n == 2:
 		object.SetName("Not_A_Name!")
-	case 3:
+	case n == 3:
 		object.SetResourceVersion("5")
-	case 4:
+	case n == 4:
 		object.SetUID("22222222-2222-4333-8444-555555555555")
 		object.SetGeneration(7)
 		now := metav1.Unix(1e9, 0)
 		object.SetDeletionTimestamp(&now)
-	case 5:
+	case n == 5:
 		object.SetNamespace("other")
-	case 6:
+	case n == 6:
 		object.SetAnnotations(map[string]string{})
 		object.SetLabels(map[string]string{})
 		object.SetFinalizers([]string{})
 	}
-	if w.chance(12) {
+	isGenerated := object.GetName() == ""
+	if w.chance(12) && !isGenerated {
 		object.SetFinalizers(append(object.GetFinalizers(), pick(w, "example.com/one", "example.com/two")))
 	}
 	var owners []func(*side) metav1.OwnerReference
 	for range pick(w, 0, 0, 0, 1, 1, 2) {
+		if isGenerated {
+			break
+		}
 		owners = append(owners, w.drawOwner(at))
 	}
 	return operation{at, text, func(s *side) *request {
@@ -275,6 +291,9 @@ func (w *world) drawList(k *kindOfObjects, at key) operation {
 	}
 	limit := pick(w, int64(0), 0, 1, 2)
 	all := !k.namespaced || w.chance(5)
+	if all && !k.custom {
+		limit = 0 // there are objects of the API server itself
+	}
 	return operation{at, "list", func(*side) *request {
 		r := newRequest(apiserver.List, at, "")
 		r.Name, r.Labels, r.Fields, r.Limit = "", selector, field, limit
@@ -439,7 +458,7 @@ func (w *world) metadataPatches(k *kindOfObjects, at key) []patch {
 }
 
 func (w *world) drawMissingSubresource(k *kindOfObjects, at key) operation {
-	if k.hasStatus {
+	if k.hasStatus || k.kind.Kind == "Service" { // no client writes the status of a service
 		return operation{at, "get", func(*side) *request { return newRequest(apiserver.Get, at, "") }}
 	}
 	return operation{at, "patch the status of a kind without one", func(*side) *request {
@@ -512,10 +531,11 @@ func (w *world) newKinds() []kindOfObjects {
 		{&corev1.Node{}, false, false, true, 5, drawNode, changeNode, patchesOfNode},
 		{&corev1.ConfigMap{}, true, false, false, 5, drawConfigMap, changeConfigMap, nil},
 		{&corev1.Secret{}, true, false, false, 2, drawSecret, changeSecret, nil},
-		{&corev1.Service{}, true, false, true, 2, drawService, changeService, nil},
+		{&corev1.Service{}, true, false, false, 2, drawService, changeService, nil},
 		{&corev1.Event{}, true, false, false, 4, drawEvent, changeEvent, patchesOfEvent},
 		{&corev1.PersistentVolumeClaim{}, true, false, true, 3, drawClaim, changeClaim, nil},
 		{&corev1.PersistentVolume{}, false, false, true, 2, drawVolume, changeVolume, patchesOfVolume},
+		{&corev1.ResourceQuota{}, true, false, true, 1, drawQuota, changeQuota, nil},
 		{&schedulingv1.PriorityClass{}, false, false, false, 1, drawPriorityClass, changePriorityClass, nil},
 		{&policyv1.PodDisruptionBudget{}, true, false, true, 1, drawBudget, changeBudget, nil},
 		{&coordinationv1.Lease{}, true, false, false, 4, drawLease, changeLease, nil},

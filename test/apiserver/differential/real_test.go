@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -195,4 +196,59 @@ func encode(r *apiserver.Request) []byte {
 		panic(err) // objects of the API can be encoded
 	}
 	return data
+}
+
+// watchKind collects all changes of the objects of a kind until stop is called, which returns them.
+func watchKind(t *testing.T, config *rest.Config, k schema.GroupVersionKind) (stop func(last string) []watch.Event) {
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	object, err := scheme.New(k.GroupVersion().WithKind(k.Kind + "List"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, ok := object.(client.ObjectList)
+	if !ok {
+		t.Fatalf("%T is not a list", object)
+	}
+	if err := c.List(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	w, err := c.Watch(t.Context(), list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := make(chan []watch.Event)
+	until := make(chan string, 1)
+	go func() { events <- collect(w, until) }()
+	return func(last string) []watch.Event {
+		until <- last
+		return <-events
+	}
+}
+
+// collect returns the events up to the creation of the object whose name is sent to until.
+func collect(w watch.Interface, until <-chan string) (events []watch.Event) {
+	last := ""
+	defer w.Stop()
+	for {
+		select {
+		case last = <-until:
+		case e, ok := <-w.ResultChan():
+			if !ok {
+				return events
+			}
+			events = append(events, e)
+		case <-time.After(20 * time.Second):
+			if last != "" {
+				return events
+			}
+		}
+		if n := len(events); n > 0 && last != "" {
+			if object, ok := events[n-1].Object.(client.Object); ok && object.GetName() == last {
+				return events[:n-1]
+			}
+		}
+	}
 }
