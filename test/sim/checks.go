@@ -241,8 +241,22 @@ func (w *World) checkSettled(job *batchv1alpha1.Job) {
 		w.fail("job %s is still being deleted", job.Name)
 	case !w.couldRun(job):
 	default:
-		w.fail("job %s is still %s (%s: %s)", job.Name, cmp.Or(phase, "new"), job.Status.State.Reason, job.Status.State.Message)
+		w.fail("job %s is still %s (%s: %s); its PodGroup: %s", job.Name, cmp.Or(phase, "new"), job.Status.State.Reason, job.Status.State.Message,
+			w.describeGroupOf(job))
 	}
+}
+
+// describeGroupOf returns the state of a job's PodGroup, for failure messages.
+func (w *World) describeGroupOf(job *batchv1alpha1.Job) string {
+	group := w.state.groups[types.NamespacedName{Namespace: job.Namespace, Name: plan.GroupName(job)}]
+	if group == nil {
+		return "none"
+	}
+	text := fmt.Sprintf("%s, minMember %d", group.Status.Phase, group.Spec.MinMember)
+	if e := group.Status.Explanation; e != nil {
+		text += ", " + e.Message
+	}
+	return text
 }
 
 // isPlaceOf reports whether a pod belongs to a replica that the job still has. Pods of an ended job stay when the job is
@@ -252,43 +266,37 @@ func isPlaceOf(pod *corev1.Pod, job *batchv1alpha1.Job) bool {
 	return slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return t.Name == name && index < t.Replicas })
 }
 
-// couldRun reports whether a job could run if it were alone in the cluster. It is cautious: false means only that the
-// job may have a reason to wait.
+// couldRun reports whether a job would run if it were alone in the cluster, in whatever order its pods are placed. It is
+// cautious: false means only that the job may have a reason to wait.
 func (w *World) couldRun(job *batchv1alpha1.Job) bool {
 	queue := w.state.queues[cmp.Or(job.Spec.Queue, keys.DefaultQueue)]
 	if queue == nil || queue.Status.State != schedulingv1beta1.QueueStateOpen {
 		return false
 	}
-	var slots []int64
-	for _, node := range w.state.nodes {
-		if !node.Spec.Unschedulable {
-			slots = append(slots, node.Status.Allocatable.Cpu().MilliValue())
-		}
-	}
-	var total int64
-	var requests []int64
+	var total, largest int64
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
-		for range task.Replicas {
-			cpu := task.Template.Spec.Containers[0].Resources.Requests.Cpu().MilliValue()
-			requests = append(requests, cpu)
-			total += cpu
-		}
+		cpu := task.Template.Spec.Containers[0].Resources.Requests.Cpu().MilliValue()
+		total += cpu * int64(task.Replicas)
+		largest = max(largest, cpu)
+	}
+	if total == 0 {
+		return false // scaled to zero: it waits for pods until a user scales it up
 	}
 	if capability, limited := queue.Spec.Capability[corev1.ResourceCPU]; limited && total > capability.MilliValue() {
 		return false
 	}
-	slices.Sort(slots)
-	slices.Sort(requests)
-	for _, cpu := range slices.Backward(requests) {
-		at := slices.IndexFunc(slots, func(free int64) bool { return free >= cpu })
-		if at < 0 {
-			return false
+	// If a pod does not fit, each node that is large enough has less than its request left. So the other pods use more
+	// than the sum of the rest of these nodes.
+	var rest int64
+	largeEnough := false
+	for _, node := range w.state.nodes {
+		if cpu := node.Status.Allocatable.Cpu().MilliValue(); cpu >= largest {
+			largeEnough = true
+			rest += cpu - largest
 		}
-		slots[at] -= cpu
-		slices.Sort(slots)
 	}
-	return true
+	return largeEnough && total-largest <= rest
 }
 
 // checkOrphans checks that no object remains whose owner is gone.

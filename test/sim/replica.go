@@ -54,7 +54,7 @@ func (r *replica) start() {
 
 // crash ends the process and starts a new one after a pause.
 func (r *replica) crash(random *rand.Rand) {
-	if r.process.ended {
+	if r.process == nil || r.process.ended {
 		return
 	}
 	r.world.trace("%s crashes", r.process.name)
@@ -65,7 +65,7 @@ func (r *replica) crash(random *rand.Rand) {
 // pause stops the process as SIGSTOP does, and continues it later.
 func (r *replica) pause(length time.Duration) {
 	p := r.process
-	if p.ended || p.paused {
+	if p == nil || p.ended || p.paused {
 		return
 	}
 	r.world.trace("%s is paused for %s", p.name, length)

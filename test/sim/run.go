@@ -15,6 +15,9 @@ const (
 	// settleTime is the time without faults within which every job that can run must have ended. The longest run of a
 	// pod is five minutes, the longest grace period 15 minutes, and jobs may restart several times.
 	settleTime = 2 * time.Hour
+	// quietTime is the time without a change of a job or pod after which nothing will change any more. It is longer than
+	// any grace period and any run of a pod.
+	quietTime = 16 * time.Minute
 	// checkInterval is the interval between checks of the invariants that depend on time.
 	checkInterval = 10 * time.Second
 )
@@ -58,8 +61,11 @@ func (w *World) stopFaults() {
 	}
 }
 
-// isSettled reports whether every job has ended, and every deleted pod is gone.
+// isSettled reports whether every job has ended and every deleted pod is gone, or nothing has changed for a long time.
 func (w *World) isSettled() bool {
+	if w.now.Sub(w.lastChange) > quietTime {
+		return true
+	}
 	for _, pod := range w.state.pods {
 		if pod.DeletionTimestamp != nil {
 			return false

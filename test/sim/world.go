@@ -63,7 +63,8 @@ type World struct {
 	serverDown  bool
 	storageFull bool
 	admission   admissionState
-	calm        bool // faults have stopped
+	calm        bool      // faults have stopped
+	lastChange  time.Time // when a job or a pod last changed
 
 	log       io.Writer // receives the trace; nil means none
 	violation error     // the first violation
@@ -160,10 +161,12 @@ func (w *World) observe(c apiserver.Change) {
 func (w *World) updateState(c apiserver.Change) {
 	switch o := cmp.Or(c.Object, c.Old).(type) {
 	case *corev1.Pod:
+		w.lastChange = w.now
 		updateMap(w.state.pods, client.ObjectKeyFromObject(o), o, c.Object == nil)
 	case *corev1.Node:
 		updateMap(w.state.nodes, o.Name, o, c.Object == nil)
 	case *batchv1alpha1.Job:
+		w.lastChange = w.now
 		updateMap(w.state.jobs, client.ObjectKeyFromObject(o), o, c.Object == nil)
 	case *schedulingv1beta1.PodGroup:
 		updateMap(w.state.groups, client.ObjectKeyFromObject(o), o, c.Object == nil)
