@@ -13,7 +13,7 @@ SEED       ?= $(shell date +%s)
 TIME       ?= 3m
 
 .DEFAULT_GOAL := help
-.PHONY: help build install docs demo demo-down test test-full test-user test-unit test-race scenarios e2e chaos mutate bench fuzz prose lint generate verify vulncheck clean
+.PHONY: help build install docs demo demo-down test test-full test-user test-unit test-race scenarios e2e chaos sim mutate bench fuzz prose lint generate verify vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ e2e: ## run the seeds' scenarios with real processes on a real API server
 chaos: ## kill, freeze and disconnect real processes for TIME (3m), chosen by SEED (default: the clock), and check the invariants
 	@echo "chaos: SEED=$(SEED) TIME=$(TIME)"
 	@$(GO) test ./test/e2e -count=1 -v -timeout 60m -run '^TestChaos$$' -chaos.seed=$(SEED) -chaos.time=$(TIME)
+
+sim: ## simulate the whole system under faults with SEEDS seeds (10000), starting with FIRST (1)
+	@$(GO) test ./test/sim -count=1 -v -timeout 60m -run '^TestSeeds$$' -seeds $(or $(SEEDS),10000) -first $(or $(FIRST),1)
 
 mutate: ## make small changes to FILES of PACKAGE for TIME (3m), chosen by SEED, and list those that no test of the package notices
 	@$(GO) run ./test/mutate -time $(TIME) -seed $(SEED) $(if $(FILES),-files '$(FILES)') $(PACKAGE)

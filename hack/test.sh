@@ -12,7 +12,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 what=${1:-all}
-clusters='/test/(e2e|bench|install|parity)$|/internal/local$|/internal/local/(controlplane|processnode)$|/cmd/vc-local$'
+clusters='/test/(e2e|bench|install|parity|apiserver/differential)$|/internal/local$|/internal/local/(controlplane|processnode)$|/cmd/vc-local$'
 timeout=60m
 if [ "$what" = full ]; then
 	export VC_E2E=all VC_SEEDS=full

@@ -75,6 +75,9 @@ func startControllersTerm(p *process, user string, fence func() error) {
 func (t *controllersTerm) addController(c *registration.Controller) {
 	q := &workQueue{term: t, controller: c, pending: nil, running: map[reconcile.Request]bool{}, again: map[reconcile.Request]bool{}, delayed: map[reconcile.Request]time.Time{}}
 	t.queues = append(t.queues, q)
+	if c.OnRegister != nil {
+		c.OnRegister(func(registration.Watch) error { return nil }) // no configuration of the simulation needs it
+	}
 	all := c.Watches
 	if c.Kind != nil {
 		all = append([]registration.Watch{{Kind: c.Kind, Handler: &handler.EnqueueRequestForObject{}, Predicates: c.Predicates}}, all...)
