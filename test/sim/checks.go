@@ -85,30 +85,47 @@ func (c *checks) recordWholeGang(pod *corev1.Pod) {
 	}
 }
 
-// checkCapability checks that the pods of a queue do not exceed its capability after a bind. Pods hold their request
-// until they have ended, also while they are being deleted.
+// checkCapability checks that the pods of a queue, and of its ancestors, do not exceed the capability after a bind. Pods
+// hold their request until they have ended, also while they are being deleted.
 func (c *checks) checkCapability(pod *corev1.Pod) {
-	queue := c.world.state.queues[c.queueOf(pod)]
-	if queue == nil || wasChanged(queue) {
-		return
-	}
-	capability, limited := queue.Spec.Capability[corev1.ResourceCPU]
-	if !limited {
-		return
-	}
-	var sum int64
-	for _, other := range c.world.state.pods {
-		if other.Spec.NodeName != "" && !isFinished(other) && c.queueOf(other) == queue.Name {
-			sum += milliCPU(other)
+	for name := c.queueOf(pod); name != "" && name != keys.RootQueue; name = c.world.parentOf(name) {
+		queue := c.world.state.queues[name]
+		if queue == nil || queue.Generation > 1 {
+			return // a capability that was lowered may be exceeded
 		}
-	}
-	if sum > capability.MilliValue() {
-		c.world.fail("queue %s has a capability of cpu %s, but its pods hold %dm after the bind of pod %s", queue.Name, capability.String(), sum, pod.Name)
+		capability, limited := queue.Spec.Capability[corev1.ResourceCPU]
+		if !limited {
+			continue
+		}
+		if sum := c.heldBy(name); sum > capability.MilliValue() {
+			c.world.fail("queue %s has a capability of cpu %s, but its pods hold %dm after the bind of pod %s", name, capability.String(), sum, pod.Name)
+		}
 	}
 }
 
-// wasChanged reports whether a queue was changed after its creation. A capability that was lowered may be exceeded.
-func wasChanged(q *schedulingv1beta1.Queue) bool { return q.Generation > 1 }
+// heldBy returns the CPU that the pods of a queue and of its descendants hold, in thousandths.
+func (c *checks) heldBy(queue string) int64 {
+	var sum int64
+	for _, pod := range c.world.state.pods {
+		if pod.Spec.NodeName == "" || isFinished(pod) {
+			continue
+		}
+		for name := c.queueOf(pod); name != ""; name = c.world.parentOf(name) {
+			if name == queue {
+				sum += milliCPU(pod)
+			}
+		}
+	}
+	return sum
+}
+
+// parentOf returns the parent of a queue, or "".
+func (w *World) parentOf(name string) string {
+	if queue := w.state.queues[name]; queue != nil {
+		return queue.Spec.Parent
+	}
+	return ""
+}
 
 // queueOf returns the queue of a pod's PodGroup.
 func (c *checks) queueOf(pod *corev1.Pod) string {
@@ -212,6 +229,7 @@ func (w *World) checkRest() {
 	for _, name := range slices.SortedFunc(maps.Keys(w.state.jobs), compareNames) {
 		w.checkSettled(w.state.jobs[name])
 	}
+	w.checkFlows()
 	w.checkOrphans()
 }
 
@@ -283,8 +301,11 @@ func (w *World) couldRun(job *batchv1alpha1.Job) bool {
 	if total == 0 {
 		return false // scaled to zero: it waits for pods until a user scales it up
 	}
-	if capability, limited := queue.Spec.Capability[corev1.ResourceCPU]; limited && total > capability.MilliValue() {
-		return false
+	for name := queue.Name; name != ""; name = w.parentOf(name) {
+		limits := &w.state.queues[name].Spec
+		if capability, limited := limits.Capability[corev1.ResourceCPU]; limited && total > capability.MilliValue() {
+			return false
+		}
 	}
 	// If a pod does not fit, each node that is large enough has less than its request left. So the other pods use more
 	// than the sum of the rest of these nodes.

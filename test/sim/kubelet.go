@@ -177,6 +177,10 @@ func (k *kubelet) runUntilEnd(namespace, name string, uid types.UID, life *podLi
 		if pod == nil || life.stopping || isFinished(pod) {
 			return
 		}
+		if life.behavior.exitCode != 0 && pod.Spec.RestartPolicy != corev1.RestartPolicyNever {
+			k.restartContainers(pod, life)
+			return
+		}
 		life.stage = finished
 		k.process.after(life.late, func() {
 			if pod := k.current(namespace, name, uid); pod != nil && !isFinished(pod) {
@@ -184,6 +188,20 @@ func (k *kubelet) runUntilEnd(namespace, name string, uid types.UID, life *podLi
 			}
 		})
 	})
+}
+
+// restartContainers restarts the containers of a pod after they failed. The next run has another length and result.
+func (k *kubelet) restartContainers(pod *corev1.Pod, life *podLife) {
+	ended, now := life.behavior, metav1.NewTime(k.world.now)
+	life.behavior = drawBehavior(life.random)
+	k.writeStatus(pod, func(s *corev1.PodStatus) {
+		for i := range s.ContainerStatuses {
+			c := &s.ContainerStatuses[i]
+			c.RestartCount++
+			c.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: ended.exitCode, Reason: "Error", FinishedAt: now}
+		}
+	})
+	k.runUntilEnd(pod.Namespace, pod.Name, pod.UID, life)
 }
 
 // stopPod stops the containers of a deleted pod and then removes the pod.
@@ -232,10 +250,20 @@ func (k *kubelet) finishPod(pod *corev1.Pod, code int32, outOfMemory bool) {
 		if code != 0 {
 			s.Phase = corev1.PodFailed
 		}
+		restarts := restartCount(s)
 		s.ContainerStatuses = containerStatuses(pod, func(c *corev1.ContainerStatus) {
+			c.RestartCount = restarts
 			c.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, FinishedAt: now}
 		})
 	})
+}
+
+// restartCount returns the number of restarts of a pod's first container.
+func restartCount(s *corev1.PodStatus) int32 {
+	if len(s.ContainerStatuses) == 0 {
+		return 0
+	}
+	return s.ContainerStatuses[0].RestartCount
 }
 
 func containerStatuses(pod *corev1.Pod, set func(*corev1.ContainerStatus)) []corev1.ContainerStatus {

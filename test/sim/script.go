@@ -65,6 +65,7 @@ type drawing struct {
 	setting *setting
 	at      time.Duration
 	jobs    []string // jobs submitted so far
+	flows   int      // flows submitted so far
 }
 
 // queueNames returns the queues that can contain jobs.
@@ -181,18 +182,26 @@ func drawSetting(random *rand.Rand) setting {
 		s.nodes = append(s.nodes, int64(2+random.IntN(7))*1000)
 	}
 	s.queues = append(s.queues, newQueue(keys.RootQueue, "", 0, 0), newQueue(keys.DefaultQueue, keys.RootQueue, 0, 0))
-	for i := range random.IntN(3) {
+	isTree := s.configuration != "default" && random.IntN(2) == 0
+	for i := range random.IntN(4) {
 		var capability, deserved int64
 		if random.IntN(2) == 0 {
 			capability = int64(2 + random.IntN(8))
 		}
-		if s.configuration != "default" {
+		parent := keys.RootQueue
+		switch {
+		case isTree && i > 0: // q0 is the parent of the others
+			parent = "q0"
+			if limit := s.queues[2].Spec.Capability.Cpu().Value(); limit > 0 && capability > limit {
+				capability = limit
+			}
+		case s.configuration != "default" && !isTree:
 			deserved = int64(1 + random.IntN(6))
 			if capability > 0 {
 				deserved = min(deserved, capability)
 			}
 		}
-		s.queues = append(s.queues, newQueue(fmt.Sprintf("q%d", i), keys.RootQueue, capability, deserved))
+		s.queues = append(s.queues, newQueue(fmt.Sprintf("q%d", i), parent, capability, deserved))
 	}
 	return s
 }
