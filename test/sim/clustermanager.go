@@ -179,6 +179,22 @@ func (w *World) setNodeReady(name string, ready corev1.ConditionStatus) {
 		}
 	}
 	w.manager.do(&apiserver.Request{Verb: apiserver.Update, Kind: nodeKind, Subresource: "status", Name: name, Object: update})
+	w.add(w.now.Add(kubeletRetry), nil, func() {
+		isUp := w.kubelet(name) != nil && w.kubelet(name).process != nil
+		if node := w.state.nodes[name]; node != nil && isUp == (ready == corev1.ConditionTrue) && !hasReadiness(node, ready) {
+			w.setNodeReady(name, ready)
+		}
+	})
+}
+
+// hasReadiness reports whether a node has this condition, and the taints that belong to it.
+func hasReadiness(node *corev1.Node, ready corev1.ConditionStatus) bool {
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status != ready {
+			return false
+		}
+	}
+	return (len(node.Spec.Taints) == 0) == (ready == corev1.ConditionTrue)
 }
 
 // setCordoned cordons or uncordons a node.
