@@ -19,7 +19,65 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/vc-batch/vc/internal/daemon/leaderfence"
 )
+
+// slowLock is a lock whose responses arrive after a pause, as in a process that is suspended while it waits for them.
+type slowLock struct {
+	resourcelock.Interface
+	holder string
+	pause  time.Duration
+}
+
+func (l *slowLock) Identity() string { return "a" }
+
+func (l *slowLock) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	return &resourcelock.LeaderElectionRecord{HolderIdentity: l.holder}, nil, nil
+}
+
+func (l *slowLock) Update(_ context.Context, record resourcelock.LeaderElectionRecord) error {
+	l.holder = record.HolderIdentity
+	time.Sleep(l.pause)
+	return nil
+}
+
+func TestARenewalCountsFromTheTimeItWasSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &slowLock{}
+		lock := &fencedLock{Interface: slow, fence: leaderfence.New(10 * time.Second)}
+		renew := func(pause time.Duration, holder string) error {
+			slow.pause = pause
+			if err := lock.Update(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: holder}); err != nil {
+				t.Fatal(err)
+			}
+			return lock.fence.Check(time.Now())
+		}
+		if err := lock.fence.Check(time.Now()); err == nil {
+			t.Error("the fence is open before the first renewal")
+		}
+		if err := renew(time.Second, "a"); err != nil {
+			t.Errorf("after a renewal: %v", err)
+		}
+		if err := renew(78*time.Second, "a"); err == nil {
+			t.Error("the fence is open after a renewal whose response arrived 78 s later")
+		}
+		if err := renew(0, "a"); err != nil {
+			t.Errorf("after another renewal: %v", err)
+		}
+		slow.holder = "b"
+		if _, _, err := lock.Get(t.Context()); err != nil || lock.fence.Check(time.Now()) == nil {
+			t.Errorf("the fence is open although another process holds the lease (%v)", err)
+		}
+		if err := renew(0, "a"); err != nil {
+			t.Errorf("after a new term has begun: %v", err)
+		}
+		if err := renew(0, ""); err == nil {
+			t.Error("the fence is open after the lease was released")
+		}
+	})
+}
 
 // recordedServer is an API server that records the methods and paths of its requests. It responds with its discovery
 // documents or an empty pod.
@@ -80,8 +138,8 @@ func TestAControllersLeaderThatWasPausedWritesNothing(t *testing.T) {
 				},
 				"delete": func() error { return client.Delete(ctx, "p", metav1.DeleteOptions{}) },
 			} {
-				if err := write(); !errors.Is(err, errNotLeader) {
-					t.Errorf("%s after the lease: %v, want %v", name, err, errNotLeader)
+				if err := write(); !errors.Is(err, leaderfence.ErrNotLeader) {
+					t.Errorf("%s after the lease: %v, want %v", name, err, leaderfence.ErrNotLeader)
 				}
 			}
 			if _, err := client.Get(ctx, "p", metav1.GetOptions{}); err != nil {
@@ -105,13 +163,13 @@ func TestAControllersLeaderThatWasPausedWritesNothing(t *testing.T) {
 func TestTheManagerOfTheControllersWritesThroughTheFence(t *testing.T) {
 	t.Parallel()
 	server := &recordedServer{}
-	mgr, err := newControlManager(fencedConfig(server.config(), func() error { return errNotLeader }, func() {}), logr.Discard())
+	mgr, err := newControlManager(fencedConfig(server.config(), func() error { return leaderfence.ErrNotLeader }, func() {}), logr.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = kubernetes.NewForConfigOrDie(mgr.GetConfig()).CoreV1().Pods("n").Delete(t.Context(), "p", metav1.DeleteOptions{})
 	wrote := slices.ContainsFunc(server.requests, func(r string) bool { return !strings.HasPrefix(r, "GET ") })
-	if !errors.Is(err, errNotLeader) || wrote {
-		t.Errorf("a write of the manager's client: %v, want %v; the server was sent %q", err, errNotLeader, server.requests)
+	if !errors.Is(err, leaderfence.ErrNotLeader) || wrote {
+		t.Errorf("a write of the manager's client: %v, want %v; the server was sent %q", err, leaderfence.ErrNotLeader, server.requests)
 	}
 }

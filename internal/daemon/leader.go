@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -13,10 +12,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
-)
 
-// errNotLeader is the error that a closed fence returns.
-var errNotLeader = errors.New("this process is not the leader")
+	"github.com/vc-batch/vc/internal/daemon/leaderfence"
+)
 
 // term is the work of a component while it is the leader. It must end soon after ctx is done. fence returns an error
 // once writing is no longer allowed. If the process was suspended for a while, this may happen before ctx is done.
@@ -59,12 +57,13 @@ func (e *election) leadOneTerm(ctx context.Context, run term) error {
 	electing, stopElecting := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopElecting()
 	elected := make(chan struct{})
+	lock := &fencedLock{fence: leaderfence.New(e.renew), Interface: &resourcelock.LeaseLock{
+		LeaseMeta:  newObjectMeta(e.namespace, e.lease),
+		Client:     e.client.CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: e.identity},
+	}}
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: &resourcelock.LeaseLock{
-			LeaseMeta:  newObjectMeta(e.namespace, e.lease),
-			Client:     e.client.CoordinationV1(),
-			LockConfig: resourcelock.ResourceLockConfig{Identity: e.identity},
-		},
+		Lock:          lock,
 		LeaseDuration: e.duration, RenewDeadline: e.renew, RetryPeriod: e.retry,
 		ReleaseOnCancel: true, Name: e.lease,
 		Callbacks: leaderelection.LeaderCallbacks{
@@ -98,20 +97,48 @@ func (e *election) leadOneTerm(ctx context.Context, run term) error {
 		<-ended
 		stopLeading()
 	}()
-	err = run(leading, e.newLeaderFence(elector))
+	err = run(leading, func() error { return lock.fence.Check(time.Now()) })
 	stopElecting() // release the lease after the last write, so that the next leader finds no write in flight
 	<-ended
 	e.log.Info("Leadership ended")
 	return err
 }
 
-// newLeaderFence returns a function that fails as soon as the last renewal is older than the renew deadline. The lease
-// itself lasts longer, and the difference allows for clock skew and calls in flight.
-func (e *election) newLeaderFence(elector *leaderelection.LeaderElector) func() error {
-	return func() error {
-		if !elector.IsLeader() || elector.Check(e.renew-e.duration) != nil {
-			return errNotLeader
-		}
-		return nil
+// fencedLock records in a fence when the lease was renewed.
+type fencedLock struct {
+	resourcelock.Interface
+	fence *leaderfence.Fence
+}
+
+// Get reads the lease. If another process holds it, the fence is closed.
+func (l *fencedLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := l.Interface.Get(ctx)
+	if err == nil && record.HolderIdentity != l.Identity() {
+		l.fence.Close()
 	}
+	return record, raw, err
+}
+
+// Create creates the lease with this process as its holder.
+func (l *fencedLock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	sent := time.Now()
+	err := l.Interface.Create(ctx, record)
+	if err == nil {
+		l.fence.RecordRenewal(sent)
+	}
+	return err
+}
+
+// Update renews or releases the lease. The fence is closed before the lease is released.
+func (l *fencedLock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if record.HolderIdentity != l.Identity() {
+		l.fence.Close()
+		return l.Interface.Update(ctx, record)
+	}
+	sent := time.Now()
+	err := l.Interface.Update(ctx, record)
+	if err == nil {
+		l.fence.RecordRenewal(sent)
+	}
+	return err
 }

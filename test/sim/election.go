@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"errors"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -9,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/vc-batch/vc/internal/daemon/leaderfence"
 	"github.com/vc-batch/vc/test/apiserver"
 )
 
@@ -22,8 +22,6 @@ const (
 // leaseNamespace is the namespace of the leases.
 const leaseNamespace = "vc-system"
 
-var errNotLeader = errors.New("this process is not the leader")
-
 // elector follows client-go's algorithm for leader election with a Lease. client-go's own elector cannot be used,
 // because it waits for the system's clock in goroutines.
 type elector struct {
@@ -32,19 +30,14 @@ type elector struct {
 	lease    string
 	identity string
 
-	leading  bool
+	fence    *leaderfence.Fence
 	observed *coordinationv1.Lease
 	// changed is when the record was last seen to change, or was last written by this process.
 	changed time.Time
 }
 
-// mayWrite returns an error if the last renewal is older than the renew deadline.
-func (e *elector) mayWrite() error {
-	if !e.leading || e.process.world.now.Sub(e.changed) > renewDeadline {
-		return errNotLeader
-	}
-	return nil
-}
+// mayWrite returns an error if the process may not write.
+func (e *elector) mayWrite() error { return e.fence.Check(e.process.world.now) }
 
 // run waits for leadership, calls lead, renews the lease, and calls stop when leadership is lost; then it starts again.
 func (e *elector) run(lead, stop func()) {
@@ -53,7 +46,6 @@ func (e *elector) run(lead, stop func()) {
 		for !e.tryToAcquireOrRenew() {
 			w.sleep(retryPeriod + between(e.link.random, 0, retryPeriod))
 		}
-		e.leading = true
 		w.trace("%s leads", e.identity)
 		lead()
 		renewed := w.now
@@ -63,7 +55,7 @@ func (e *elector) run(lead, stop func()) {
 				renewed = w.now
 			}
 		}
-		e.leading = false
+		e.fence.Close()
 		w.trace("%s no longer leads", e.identity)
 		stop()
 	}
@@ -83,6 +75,9 @@ func (e *elector) tryToAcquireOrRenew() bool {
 		e.observed, e.changed = lease, e.process.world.now
 	}
 	holder := ptr.Deref(lease.Spec.HolderIdentity, "")
+	if holder != e.identity {
+		e.fence.Close()
+	}
 	if holder != "" && holder != e.identity && e.changed.Add(leaseDuration).After(now) {
 		return false
 	}
@@ -116,10 +111,12 @@ func (e *elector) write(verb apiserver.Verb, lease *coordinationv1.Lease, now ti
 	lease.Spec.RenewTime = &metav1.MicroTime{Time: now}
 	r := e.request(verb)
 	r.Object = lease
+	sent := e.process.world.now
 	o, err := e.link.send(nil, r)
 	if err != nil {
 		return false
 	}
 	e.observed, e.changed = o.(*coordinationv1.Lease).DeepCopy(), e.process.world.now
+	e.fence.RecordRenewal(sent)
 	return true
 }

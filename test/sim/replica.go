@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/vc-batch/vc/internal/daemon/leaderfence"
 )
 
 // replica is one of the programs that a site runs, such as the second scheduler. It is restarted after a crash.
@@ -37,7 +39,7 @@ func (r *replica) start() {
 	p := &process{world: r.world, name: identity}
 	r.process = p
 	r.world.trace("%s starts", identity)
-	e := &elector{process: p, lease: r.lease, identity: identity}
+	e := &elector{process: p, lease: r.lease, identity: identity, fence: leaderfence.New(renewDeadline)}
 	e.link = r.world.newLink(p, identity+"/lease", renewDeadline/2, nil)
 	r.elector = e
 	var term *process
