@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/vc-batch/vc/internal/daemon/leaderfence"
 )
 
 // fencedConfig returns a copy of config whose clients write nothing after the fence is closed, not even a write that
@@ -36,11 +38,7 @@ func (t *fencedTransport) RoundTrip(request *http.Request) (*http.Response, erro
 
 // checkMethod returns an error if a request with this method may not be sent.
 func (t *fencedTransport) checkMethod(method string) error {
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		return nil
-	}
-	err := t.fence()
+	err := leaderfence.CheckMethod(method, t.fence)
 	if err != nil {
 		t.end()
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/url"
 	"syscall"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/vc-batch/vc/internal/daemon/leaderfence"
 	"github.com/vc-batch/vc/test/apiserver"
 )
 
@@ -49,8 +51,8 @@ const (
 // send sends a request and waits for the response. It must be called from a fiber of the link's process.
 func (l *link) send(_ context.Context, r *apiserver.Request) (object runtime.Object, err error) {
 	w := l.process.world
-	if r.IsWrite() && l.fence != nil {
-		if err := l.fence(); err != nil {
+	if l.fence != nil {
+		if err := leaderfence.CheckMethod(methodOf(r), l.fence); err != nil {
 			return nil, err
 		}
 	}
@@ -96,6 +98,22 @@ func (l *link) send(_ context.Context, r *apiserver.Request) (object runtime.Obj
 		}
 	})
 	return object, err
+}
+
+// methodOf returns the HTTP method of a request.
+func methodOf(r *apiserver.Request) string {
+	switch r.Verb {
+	case apiserver.Create:
+		return http.MethodPost
+	case apiserver.Update:
+		return http.MethodPut
+	case apiserver.Patch:
+		return http.MethodPatch
+	case apiserver.Delete:
+		return http.MethodDelete
+	default:
+		return http.MethodGet
+	}
 }
 
 // fate is the outcome of one request.

@@ -15,12 +15,23 @@ package leaderfence
 
 import (
 	"errors"
+	"net/http"
 	"sync"
 	"time"
 )
 
 // ErrNotLeader is the error of a write that a closed fence prevents.
 var ErrNotLeader = errors.New("this process is not the leader")
+
+// CheckMethod returns the error of a fence if a request with this HTTP method may not be sent. Requests that only read are
+// always permitted.
+func CheckMethod(method string, fence func() error) error {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return nil
+	}
+	return fence()
+}
 
 // Fence permits writes for a limited time after each renewal of the lease. The lease itself must last longer. The
 // difference allows for clock skew and calls in flight.
