@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -86,6 +89,9 @@ func (b *builtinRules) prepareUpdate(ctx context.Context, subresource string, ob
 	case "finalize":
 		strategy = b.finalize
 	}
+	if subresource == "" && b.keepSystemFields(object, old) {
+		return nil
+	}
 	internal, err := b.toInternal(object)
 	if err != nil {
 		return err
@@ -98,6 +104,29 @@ func (b *builtinRules) prepareUpdate(ctx context.Context, subresource string, ob
 		return err
 	}
 	return b.fromInternal(internal, object)
+}
+
+// keepSystemFields handles the frequent updates of pods that change nothing but labels and annotations, for which the
+// strategy is slow. It reports whether the update is one of these.
+func (b *builtinRules) keepSystemFields(object, old client.Object) bool {
+	pod, ok := object.(*corev1.Pod)
+	oldPod, _ := old.(*corev1.Pod)
+	if !ok || pod.UID != oldPod.UID || !hasPlainMaps(pod) || hasSpecialAnnotations(pod) || hasSpecialAnnotations(oldPod) {
+		return false
+	}
+	same := *pod
+	same.Labels, same.Annotations = oldPod.Labels, oldPod.Annotations
+	return equality.Semantic.DeepEqual(&same, oldPod)
+}
+
+// hasSpecialAnnotations reports whether a pod has annotations that the API server may not allow to change.
+func hasSpecialAnnotations(pod *corev1.Pod) bool {
+	for name := range pod.Annotations {
+		if strings.Contains(name, "kubernetes.io/") && !strings.HasPrefix(name, "scheduling.k") {
+			return true
+		}
+	}
+	return false
 }
 
 // secondsOf removes the part of a time that its JSON form does not contain.

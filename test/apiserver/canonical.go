@@ -48,19 +48,42 @@ func canonicalizerOf(t reflect.Type) canonicalizer {
 	if c, ok := canonicalizers.Load(t); ok {
 		return c.(canonicalizer)
 	}
-	// A type that contains itself finds this entry while its own function is built.
-	var own canonicalizer
-	canonicalizers.Store(t, canonicalizer(func(v reflect.Value) {
-		if own != nil {
-			own(v)
-		}
-	}))
-	own = newCanonicalizer(t)
-	canonicalizers.Store(t, own)
-	return own
+	built := builder{}
+	built.canonicalizerOf(t)
+	for t, c := range built {
+		canonicalizers.Store(t, c.apply)
+	}
+	return built[t].apply
 }
 
-func newCanonicalizer(t reflect.Type) canonicalizer {
+// builder holds the functions that are being built for a type and for the types that it consists of.
+type builder map[reflect.Type]*builtCanonicalizer
+
+type builtCanonicalizer struct {
+	apply canonicalizer
+	done  bool
+}
+
+func (b builder) canonicalizerOf(t reflect.Type) canonicalizer {
+	if c, ok := b[t]; ok {
+		if c.done {
+			return c.apply
+		}
+		// The type contains itself, so its function is known later.
+		return func(v reflect.Value) {
+			if c.apply != nil {
+				c.apply(v)
+			}
+		}
+	}
+	c := &builtCanonicalizer{}
+	b[t] = c
+	c.apply = b.newCanonicalizer(t)
+	c.done = true
+	return c.apply
+}
+
+func (b builder) newCanonicalizer(t reflect.Type) canonicalizer {
 	switch {
 	case t == timeType:
 		return func(v reflect.Value) {
@@ -79,9 +102,9 @@ func newCanonicalizer(t reflect.Type) canonicalizer {
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		return newStructCanonicalizer(t)
+		return b.newStructCanonicalizer(t)
 	case reflect.Pointer:
-		if element := canonicalizerOf(t.Elem()); element != nil {
+		if element := b.canonicalizerOf(t.Elem()); element != nil {
 			return func(v reflect.Value) {
 				if !v.IsNil() {
 					element(v.Elem())
@@ -89,7 +112,7 @@ func newCanonicalizer(t reflect.Type) canonicalizer {
 			}
 		}
 	case reflect.Slice, reflect.Array:
-		if element := canonicalizerOf(t.Elem()); element != nil {
+		if element := b.canonicalizerOf(t.Elem()); element != nil {
 			return func(v reflect.Value) {
 				for i := range v.Len() {
 					element(v.Index(i))
@@ -97,7 +120,7 @@ func newCanonicalizer(t reflect.Type) canonicalizer {
 			}
 		}
 	case reflect.Map:
-		if element := canonicalizerOf(t.Elem()); element != nil || isNullable(t.Elem()) {
+		if element := b.canonicalizerOf(t.Elem()); element != nil || isNullable(t.Elem()) {
 			return newMapCanonicalizer(t, element)
 		}
 	}
@@ -127,7 +150,7 @@ func newMapCanonicalizer(t reflect.Type, element canonicalizer) canonicalizer {
 	}
 }
 
-func newStructCanonicalizer(t reflect.Type) canonicalizer {
+func (b builder) newStructCanonicalizer(t reflect.Type) canonicalizer {
 	type change struct {
 		field int
 		apply canonicalizer // may be nil
@@ -140,7 +163,7 @@ func newStructCanonicalizer(t reflect.Type) canonicalizer {
 		if !f.IsExported() {
 			continue
 		}
-		c := change{field: i, apply: canonicalizerOf(f.Type)}
+		c := change{field: i, apply: b.canonicalizerOf(f.Type)}
 		if kind := f.Type.Kind(); kind == reflect.Slice || kind == reflect.Map {
 			_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 			c.omitted = strings.Contains(options, "omitempty")

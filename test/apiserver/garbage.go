@@ -19,7 +19,7 @@ import (
 // to do.
 func (s *Server) GarbageRequests() []*Request {
 	g := &collector{server: s, handled: map[*entry]bool{}}
-	for _, uid := range slices.Sorted(maps.Keys(s.owned)) {
+	for _, uid := range s.ownersWithWork() {
 		switch owner := s.uids[uid]; {
 		case owner == nil:
 			for _, dependent := range s.dependentsOf(uid) {
@@ -39,6 +39,17 @@ func (s *Server) GarbageRequests() []*Request {
 		g.completeDeletion(e)
 	}
 	return g.requests
+}
+
+// ownersWithWork returns the sorted UIDs of owners that do not exist or are being deleted.
+func (s *Server) ownersWithWork() (uids []types.UID) {
+	for uid := range s.owned {
+		if owner := s.uids[uid]; owner == nil || s.finalizing[owner] {
+			uids = append(uids, uid)
+		}
+	}
+	slices.Sort(uids)
+	return uids
 }
 
 // collector computes the requests of one pass of the garbage collector.

@@ -63,6 +63,7 @@ type kind struct {
 	collection                          rest.GarbageCollectionPolicy
 	// statusField is the index of the field Status in the Go type, or -1.
 	statusField int
+	fields      []topLevelField
 	goType      reflect.Type
 	rules       rules
 }
@@ -185,6 +186,7 @@ func newKind(scheme *runtime.Scheme, object client.Object, resource string) (*ki
 		gvk: gvks[0], resource: schema.GroupResource{Group: gvks[0].Group, Resource: resource},
 		collection: rest.DeleteDependents, goType: reflect.TypeOf(object).Elem(), statusField: -1,
 	}
+	k.fields = fieldsOfKind(k.goType)
 	if f, ok := k.goType.FieldByName("Status"); ok {
 		k.statusField = f.Index[0]
 	}

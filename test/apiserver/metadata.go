@@ -39,6 +39,11 @@ func isPlainMetadata(object client.Object, namespaced bool) bool {
 	if len(object.GetOwnerReferences()) > 0 || len(object.GetFinalizers()) > 0 {
 		return false
 	}
+	return hasPlainMaps(object)
+}
+
+// hasPlainMaps reports whether the labels and annotations are valid without doubt.
+func hasPlainMaps(object client.Object) bool {
 	for key, value := range object.GetLabels() {
 		if !isPlainKey(key) || !isPlainLabelValue(value) {
 			return false
@@ -81,4 +86,23 @@ func isPlainKey(key string) bool {
 	return isPlainName(name)
 }
 
-func isPlainLabelValue(value string) bool { return value == "" || isPlainName(value) }
+// isPlainLabelValue reports whether a text is empty or consists of at most 63 letters, digits and inner dashes, dots and
+// underscores.
+func isPlainLabelValue(value string) bool {
+	if value == "" {
+		return true
+	}
+	if len(value) > 63 || !isAlphanumeric(value[0]) || !isAlphanumeric(value[len(value)-1]) {
+		return false
+	}
+	for i := range len(value) {
+		if c := value[i]; !isAlphanumeric(c) && c != '-' && c != '_' && c != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+func isAlphanumeric(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -48,7 +49,8 @@ func (s *Server) patch(r *Request, t *table) (runtime.Object, error) {
 	return s.store(r, t, e, d)
 }
 
-// patchObject returns a patched copy of an object.
+// patchObject returns a patched copy of an object. Encoding an object as JSON is slow, so it encodes and decodes only the
+// top-level fields that the patch mentions.
 func patchObject(r *Request, e *entry) (*draft, error) {
 	switch r.PatchType {
 	case types.MergePatchType, types.JSONPatchType:
@@ -61,16 +63,15 @@ func patchObject(r *Request, e *entry) (*draft, error) {
 }
 
 func patchJSON(r *Request, e *entry) (*draft, error) {
-	before, err := e.encode()
+	mentioned, apply, err := parseJSONPatch(r)
 	if err != nil {
 		return nil, err
 	}
-	var after []byte
-	if r.PatchType == types.JSONPatchType {
-		after, err = applyJSONPatch(before, r.Patch)
-	} else {
-		after, err = applyMergePatch(before, r.Patch)
+	before, err := e.encode(mentioned)
+	if err != nil {
+		return nil, err
 	}
+	after, err := apply(before)
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +79,39 @@ func patchJSON(r *Request, e *entry) (*draft, error) {
 	if err := utiljson.Unmarshal(after, patched); err != nil {
 		return nil, apierrors.NewInvalid(schema.GroupKind{}, "", fieldErrors{field.Invalid(field.NewPath("patch"), string(after), err.Error())})
 	}
-	patched.GetObjectKind().SetGroupVersionKind(noKind)
-	d := &draft{patched, e.lacksStatus, e.status}
-	if r.Subresource != "status" || !e.kind.custom {
+	d := &draft{e.kind.withFields(e.object, patched, mentioned), e.lacksStatus, e.status}
+	if r.Subresource != "status" || !e.kind.custom || !mentioned["status"] {
 		return d, nil
 	}
 	return d, d.setPatchedStatus(r, e, after)
+}
+
+// parseJSONPatch returns the top-level fields that a merge patch or JSON patch mentions, and a function that applies it.
+func parseJSONPatch(r *Request) (mentioned map[string]bool, apply func([]byte) ([]byte, error), err error) {
+	mentioned = map[string]bool{}
+	if r.PatchType == types.MergePatchType {
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(r.Patch, &fields); err != nil {
+			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+		}
+		for name := range fields {
+			mentioned[name] = true
+		}
+		return mentioned, func(before []byte) ([]byte, error) { return applyMergePatch(before, r.Patch) }, nil
+	}
+	operations, err := jsonpatch.DecodePatch(r.Patch)
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(err.Error())
+	}
+	for _, o := range operations {
+		for _, pointer := range []func() (string, error){o.Path, o.From} {
+			if path, err := pointer(); err == nil {
+				name, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+				mentioned[name] = true
+			}
+		}
+	}
+	return mentioned, func(before []byte) ([]byte, error) { return applyJSONPatch(before, operations) }, nil
 }
 
 // setPatchedStatus sets what the Go type of the patched object does not contain.
@@ -104,11 +132,7 @@ func (d *draft) setPatchedStatus(r *Request, e *entry, after []byte) error {
 	return nil
 }
 
-func applyJSONPatch(before, patch []byte) ([]byte, error) {
-	operations, err := jsonpatch.DecodePatch(patch)
-	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
+func applyJSONPatch(before []byte, operations jsonpatch.Patch) ([]byte, error) {
 	after, err := operations.Apply(before)
 	if err != nil {
 		return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
@@ -117,10 +141,6 @@ func applyJSONPatch(before, patch []byte) ([]byte, error) {
 }
 
 func applyMergePatch(before, patch []byte) ([]byte, error) {
-	var fields map[string]any
-	if err := json.Unmarshal(patch, &fields); err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
-	}
 	after, err := jsonpatch.MergePatch(before, patch)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
@@ -128,36 +148,91 @@ func applyMergePatch(before, patch []byte) ([]byte, error) {
 	return after, nil
 }
 
-// encode returns the JSON form of an object, with its kind.
-func (e *entry) encode() ([]byte, error) {
-	shallow := reflect.New(e.kind.goType)
-	shallow.Elem().Set(reflect.ValueOf(e.object).Elem())
-	withKind, _ := shallow.Interface().(client.Object)
-	withKind.GetObjectKind().SetGroupVersionKind(e.kind.gvk)
-	if e.status == nil && !(e.lacksStatus && e.kind.custom) {
-		return json.Marshal(withKind)
-	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(withKind)
-	if err != nil {
-		return nil, err
-	}
-	delete(content, "status")
-	if e.status != nil && !e.lacksStatus {
-		content["status"] = e.status.fields
+// encode returns the JSON form of an object, with its kind and the given top-level fields.
+func (e *entry) encode(mentioned map[string]bool) ([]byte, error) {
+	content := map[string]any{"apiVersion": e.kind.gvk.GroupVersion().String(), "kind": e.kind.gvk.Kind}
+	value := reflect.ValueOf(e.object).Elem()
+	for _, f := range e.kind.fields {
+		if !mentioned[f.name] {
+			continue
+		}
+		v := value.Field(f.index)
+		switch {
+		case f.index == e.kind.statusField && e.kind.custom && e.lacksStatus, f.omitEmpty && isEmpty(v):
+		case f.index == e.kind.statusField && e.status != nil:
+			content[f.name] = e.status.fields
+		default:
+			content[f.name] = v.Addr().Interface()
+		}
 	}
 	return json.Marshal(content)
 }
 
-func patchStrategically(r *Request, k *kind, object client.Object) (client.Object, error) {
-	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	if err != nil {
-		return nil, err
+// isEmpty reports whether JSON omits a value of a field with the option omitempty.
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map:
+		return v.Len() == 0
+	case reflect.Struct:
+		return false
 	}
+	return v.IsZero()
+}
+
+// withFields returns a copy of an object with the given top-level fields of another object.
+func (k *kind) withFields(object, other client.Object, mentioned map[string]bool) client.Object {
+	changed := copyObject(object)
+	value, source := reflect.ValueOf(changed).Elem(), reflect.ValueOf(other).Elem()
+	for _, f := range k.fields {
+		if mentioned[f.name] {
+			value.Field(f.index).Set(source.Field(f.index))
+		}
+	}
+	return changed
+}
+
+// fieldsOfKind lists the top-level fields of a Go type.
+func fieldsOfKind(t reflect.Type) (fields []topLevelField) {
+	for i := range t.NumField() {
+		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name != "" {
+			fields = append(fields, topLevelField{name, i, strings.Contains(options, "omitempty")})
+		}
+	}
+	return fields
+}
+
+// topLevelField is a field of an object, such as metadata.
+type topLevelField struct {
+	name      string
+	index     int
+	omitEmpty bool
+}
+
+func patchStrategically(r *Request, k *kind, object client.Object) (client.Object, error) {
 	patch := map[string]any{}
 	if err := utiljson.Unmarshal(r.Patch, &patch); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	after, err := strategicpatch.StrategicMergeMapPatch(before, patch, k.newObject())
+	// The object without the other fields has the same patched fields.
+	mentioned, part := map[string]bool{}, k.newObject()
+	for name := range patch {
+		if strings.HasPrefix(name, "$") {
+			return nil, apierrors.NewBadRequest("directives at the top level are not supported")
+		}
+		mentioned[name] = true
+	}
+	value, source := reflect.ValueOf(part).Elem(), reflect.ValueOf(object).Elem()
+	for _, f := range k.fields {
+		if mentioned[f.name] {
+			value.Field(f.index).Set(source.Field(f.index))
+		}
+	}
+	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(part)
+	if err != nil {
+		return nil, err
+	}
+	after, err := strategicpatch.StrategicMergeMapPatch(before, patch, part)
 	switch {
 	case errors.Is(err, mergepatch.ErrBadJSONDoc), errors.Is(err, mergepatch.ErrBadPatchFormatForPrimitiveList),
 		errors.Is(err, mergepatch.ErrBadPatchFormatForRetainKeys), errors.Is(err, mergepatch.ErrBadPatchFormatForSetElementOrderList),
@@ -172,8 +247,7 @@ func patchStrategically(r *Request, k *kind, object client.Object) (client.Objec
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after, patched); err != nil {
 		return nil, apierrors.NewInvalid(schema.GroupKind{}, "", fieldErrors{field.Invalid(field.NewPath("patch"), fmt.Sprintf("%+v", patch), err.Error())})
 	}
-	patched.GetObjectKind().SetGroupVersionKind(noKind)
-	return patched, nil
+	return k.withFields(object, patched, mentioned), nil
 }
 
 // isTypeOf reports whether an object has the Go type of the kind.

@@ -216,42 +216,6 @@ func TestPatchWithAnotherUIDIsRejected(t *testing.T) {
 	}
 }
 
-func BenchmarkPods(b *testing.B) {
-	now := time.Unix(1_700_000_000, 0)
-	run := func(name string, f func(b *testing.B, s *Server, n int)) {
-		b.Run(name, func(b *testing.B) {
-			s := New(testScheme, func() time.Time { return now })
-			do(b, s, &Request{Verb: Create, Kind: namespaceKind, Object: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: testNamespace}}})
-			do(b, s, &Request{Verb: Create, Kind: podKind, Namespace: testNamespace, Object: newPod("p")})
-			b.ReportAllocs()
-			n := 0
-			for b.Loop() {
-				n++
-				f(b, s, n)
-			}
-		})
-	}
-	run("get", func(b *testing.B, s *Server, n int) {
-		do(b, s, &Request{Verb: Get, Kind: podKind, Namespace: testNamespace, Name: "p"})
-	})
-	run("create and delete", func(b *testing.B, s *Server, n int) {
-		do(b, s, &Request{Verb: Create, Kind: podKind, Namespace: testNamespace, Object: newPod("q")})
-		do(b, s, &Request{Verb: Delete, Kind: podKind, Namespace: testNamespace, Name: "q"})
-		s.History = s.History[:0]
-	})
-	run("annotate", func(b *testing.B, s *Server, n int) {
-		patch, _ := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{"n": now.Add(time.Duration(n)).String()}}})
-		do(b, s, &Request{Verb: Patch, Kind: podKind, Namespace: testNamespace, Name: "p", PatchType: types.MergePatchType, Patch: patch})
-		s.History = s.History[:0]
-	})
-	run("status", func(b *testing.B, s *Server, n int) {
-		pod := newPod("p")
-		pod.Status.Message = now.Add(time.Duration(n)).String()
-		do(b, s, &Request{Verb: Update, Subresource: "status", Kind: podKind, Namespace: testNamespace, Name: "p", Object: pod})
-		s.History = s.History[:0]
-	})
-}
-
 func do(tb testing.TB, s *Server, r *Request) runtime.Object {
 	tb.Helper()
 	r.Shared = true
@@ -457,4 +421,9 @@ func TestCacheFollowsChangesAndHasIndexes(t *testing.T) {
 	if diff := cmp.Diff([]string{"b"}, names()); diff != "" {
 		t.Error(diff)
 	}
+}
+
+func newQuantity(text string) *resource.Quantity {
+	q := resource.MustParse(text)
+	return &q
 }
