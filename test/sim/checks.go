@@ -34,10 +34,13 @@ type checks struct {
 	// renewed holds the time of the last renewal of each lease, as the API server has received it. Other candidates see
 	// it later, so they wait for at least the duration of the lease from then on.
 	renewed map[string]time.Time
+	// admitted holds the PodGroups that a scheduler has admitted.
+	admitted map[types.UID]bool
 }
 
 func newChecks(w *World) checks {
-	return checks{world: w, partial: map[types.UID]time.Time{}, whole: map[types.UID]bool{}, renewed: map[string]time.Time{}}
+	return checks{world: w, partial: map[types.UID]time.Time{}, whole: map[types.UID]bool{}, renewed: map[string]time.Time{},
+		admitted: map[types.UID]bool{}}
 }
 
 // observe checks the invariants that a change may violate.
@@ -54,6 +57,9 @@ func (c *checks) observe(change apiserver.Change) {
 
 func (c *checks) checkPod(change apiserver.Change, pod *corev1.Pod) {
 	old, _ := change.Old.(*corev1.Pod)
+	if old == nil {
+		c.checkPlace(pod)
+	}
 	if change.Object == nil || pod.Spec.NodeName == "" || old != nil && old.Spec.NodeName == pod.Spec.NodeName {
 		return
 	}
@@ -152,10 +158,12 @@ func (c *checks) checkJob(change apiserver.Change, job *batchv1alpha1.Job) {
 		c.world.fail("job %s: the counters went back: retries %d to %d, version %d to %d", job.Name,
 			old.Status.RetryCount, job.Status.RetryCount, old.Status.Version, job.Status.Version)
 	}
+	c.checkRestarts(old, job)
 }
 
 // checkSender checks that only the leader sends writes.
 func (w *World) checkSender(l *link, r *apiserver.Request) {
+	w.checkDeletion(l, r)
 	replica := w.replicaOf(l.process)
 	if !r.IsWrite() || replica == nil || r.Kind.Kind == "Lease" {
 		return
@@ -174,7 +182,10 @@ func (w *World) checkSender(l *link, r *apiserver.Request) {
 }
 
 // checkDecisions checks the decisions of a cycle against the scheduler's own model, before they are carried out.
-func (w *World) checkDecisions(d *decision.Decisions, _ *model.Cluster) {
+func (w *World) checkDecisions(d *decision.Decisions, c *model.Cluster) {
+	w.checkBindTargets(d, c)
+	w.checkEvictions(d, c)
+	w.checkAdmissions(d, c)
 	bound := map[types.UID]bool{}
 	for i := range d.Binds {
 		if uid := d.Binds[i].Pod.UID; bound[uid] {
@@ -231,6 +242,7 @@ func (w *World) checkRest() {
 	}
 	w.checkFlows()
 	w.checkOrphans()
+	w.checkStatuses()
 }
 
 func (w *World) checkSettled(job *batchv1alpha1.Job) {
