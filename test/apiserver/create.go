@@ -50,7 +50,11 @@ func (s *Server) createObject(r *Request, t *table, object client.Object) (clien
 	if object.GetGenerateName() != "" && object.GetName() == "" {
 		object.SetName(s.generateName(t, object))
 	}
-	if err := t.kind.rules.prepareCreate(s.context(r, t.kind), object); err != nil {
+	ctx := s.context(r, t.kind)
+	if err := t.kind.rules.prepareCreate(ctx, object); err != nil {
+		return nil, err
+	}
+	if err := s.validateCustom(ctx, r, t.kind, &draft{object: object, lacksStatus: t.kind.hasStatus}, nil); err != nil {
 		return nil, err
 	}
 	if err := s.checkQuota(r, object, nil); err != nil {

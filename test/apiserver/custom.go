@@ -29,11 +29,7 @@ func (c *customRules) prepareCreate(_ context.Context, object client.Object) err
 		reflect.ValueOf(object).Elem().Field(c.kind.statusField).SetZero()
 	}
 	object.SetGeneration(1)
-	errs := validateMetadata(object, c.kind.namespaced)
-	if c.validate != nil {
-		errs = append(errs, c.validate(object, nil)...)
-	}
-	return c.invalid(object, errs)
+	return nil
 }
 
 func (c *customRules) invalid(object client.Object, errs fieldErrors) error {
@@ -57,12 +53,7 @@ func (c *customRules) prepareUpdate(_ context.Context, subresource string, objec
 		}
 	}
 	keepSystemMetadata(object, old)
-	errs := validateMetadata(object, c.kind.namespaced)
-	errs = append(errs, validateMetadataUpdate(object, old)...)
-	if c.validate != nil {
-		errs = append(errs, c.validate(object, old)...)
-	}
-	return c.invalid(object, errs)
+	return nil
 }
 
 // keepAllButStatus makes an object a copy of the old object, except for its status.

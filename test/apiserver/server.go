@@ -36,6 +36,9 @@ type Server struct {
 	// applied and before validation. It returns the object to store, which may be modified, or an error. Defaults are
 	// then applied again. object is nil if the request deletes old. Admit may be nil.
 	Admit func(r *Request, old, object client.Object) (client.Object, error)
+	// ValidateSchemas makes the server validate the objects of this project's kinds with their schemas and CEL rules. This
+	// is slow. Otherwise, it checks a few rules only.
+	ValidateSchemas bool
 	// Changed is called after each change. It may be nil.
 	Changed func(Change)
 

@@ -112,7 +112,8 @@ func (d dependents) add(e *entry) {
 	owners := e.object.GetOwnerReferences()
 	for i := range owners {
 		uid := owners[i].UID
-		if !slices.Contains(d[uid], e) {
+		isRepeated := slices.ContainsFunc(owners[:i], func(o ownerReference) bool { return o.UID == uid })
+		if !isRepeated {
 			d[uid] = append(d[uid], e)
 		}
 	}

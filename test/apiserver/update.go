@@ -93,7 +93,12 @@ func (s *Server) store(r *Request, t *table, e *entry, d *draft) (client.Object,
 	if err := checkVersion(t.kind, old, object); err != nil {
 		return nil, err
 	}
-	if err := t.kind.rules.prepareUpdate(s.context(r, t.kind), r.Subresource, object, old); err != nil {
+	ctx := s.context(r, t.kind)
+	if err := t.kind.rules.prepareUpdate(ctx, r.Subresource, object, old); err != nil {
+		return nil, err
+	}
+	d.object = object
+	if err := s.validateCustom(ctx, r, t.kind, d, e); err != nil {
 		return nil, err
 	}
 	if err := s.checkQuota(r, object, old); err != nil {

@@ -81,6 +81,7 @@ type comparison struct {
 
 func newComparison(t *testing.T, config *rest.Config) *comparison {
 	server := apiserver.New(scheme, time.Now)
+	server.ValidateSchemas = true
 	remote, err := newRealServer(config, server)
 	if err != nil {
 		t.Fatal(err)
@@ -272,10 +273,27 @@ func (c *comparison) compare(o operation) {
 	if diff == "" && !isRead {
 		diff = c.compareObject(o.key)
 	}
+	if diff == "" && !isRead && o.key.kind.Kind == "Pod" {
+		diff = c.compareQuotas(o.key.namespace)
+	}
 	if diff != "" && !c.broken[o.key] {
 		c.broken[o.key], c.brokenKinds[o.key.kind] = true, true
 		c.report(o.key, text, fmt.Sprintf("%s\nreal error: %v\nour error:  %v", diff, realErr, ourErr))
 	}
+}
+
+// compareQuotas compares the quotas of a namespace, which change with its pods.
+func (c *comparison) compareQuotas(namespace string) string {
+	for _, name := range []string{"a", "b", "c"} {
+		k := key{corev1.SchemeGroupVersion.WithKind("ResourceQuota"), namespace, name}
+		if c.ours.read(k) == nil || c.broken[k] {
+			continue
+		}
+		if diff := c.compareObject(k); diff != "" {
+			return k.String() + ": " + diff
+		}
+	}
+	return ""
 }
 
 // withoutOthers returns a list without objects of the API server itself and without objects that differ already.
@@ -345,7 +363,7 @@ func (c *comparison) send(s *side, o operation) (runtime.Object, error) {
 	object, err := s.do(r)
 	isForAdmission := o.key.kind.Kind == "ResourceQuota" || o.key.kind.Kind == "Namespace"
 	if s == c.real && r.IsWrite() && isForAdmission {
-		time.Sleep(100 * time.Millisecond) // until the real API server's admission has observed the change
+		time.Sleep(300 * time.Millisecond) // until the real API server's admission has observed the change
 	}
 	if created, ok := object.(client.Object); ok && err == nil && strings.HasPrefix(created.GetName(), generatedPrefix) {
 		s.observeUID(key{o.key.kind, o.key.namespace, generatedPrefix}, created)

@@ -448,11 +448,43 @@ func (w *world) metadataPatches(k *kindOfObjects, at key) []patch {
 		{"", types.MergePatchType, []any{"not a map"}},
 		{"", types.MergePatchType, fieldsOf{"metadata": fieldsOf{"labels": "not a map"}}},
 	}
+	if k.custom {
+		patches = append(patches, w.invalidPatches(k)...)
+	}
 	if k.hasStatus {
 		patches = append(patches,
 			patch{"status", types.MergePatchType, fieldsOf{"metadata": metadata}},
 			patch{"status", types.MergePatchType, fieldsOf{}},
 		)
+	}
+	return patches
+}
+
+// invalidPatches returns patches that violate the schema or a CEL rule of a kind. Values have the right types, because
+// the clients of this project encode Go types.
+func (w *world) invalidPatches(k *kindOfObjects) (patches []patch) {
+	topology := fieldsOf{"networkTopology": fieldsOf{"highestTierAllowed": 1, "highestTierName": "n"}}
+	specs := map[string][]fieldsOf{
+		"Job": {
+			topology, {"minAvailable": -1}, {"minAvailable": 50}, {"plugins": fieldsOf{"unknown": []any{}}}, {"policies": []any{fieldsOf{"action": "Nonsense", "event": "PodFailed"}}},
+			{"tasks": []any{fieldsOf{"name": "t", "replicas": -1, "template": w.template()}}}, {"volumes": []any{fieldsOf{"mountPath": "/d"}}},
+		},
+		"CronJob":   {{"concurrencyPolicy": "Nonsense"}, {"failedJobsHistoryLimit": -1}},
+		"PodGroup":  {topology, {"minMember": -1}, {"minTaskMember": fieldsOf{"t": -1}}, {"minResources": fieldsOf{"cpu": "-1"}}},
+		"Queue":     {{"weight": -1}, {"capability": fieldsOf{"cpu": "-1"}}, {"deserved": fieldsOf{"cpu": "9"}, "capability": fieldsOf{"cpu": "1"}}, {"guarantee": fieldsOf{"resource": fieldsOf{"cpu": "1"}}}},
+		"HyperNode": {{"tier": -1}, {"members": []any{fieldsOf{"type": "Node", "selector": fieldsOf{}}}}, {"members": []any{fieldsOf{"type": "Nonsense", "selector": fieldsOf{"exactMatch": fieldsOf{"name": "n"}}}}}},
+	}
+	statuses := map[string][]fieldsOf{
+		"Job":       {{"state": fieldsOf{"phase": "Nonsense"}}, {"running": -2}},
+		"Queue":     {{"state": "Nonsense"}, {"pending": -1}},
+		"HyperNode": {{"nodeCount": -1}},
+		"Plan":      {{"verdict": "Perhaps"}},
+	}
+	for _, spec := range specs[k.kind.Kind] {
+		patches = append(patches, patch{"", types.MergePatchType, fieldsOf{"spec": spec}})
+	}
+	for _, status := range statuses[k.kind.Kind] {
+		patches = append(patches, patch{"status", types.MergePatchType, fieldsOf{"status": status}})
 	}
 	return patches
 }
