@@ -33,35 +33,35 @@ func (s *Server) delete(r *Request, t *table) (runtime.Object, error) {
 	if pending {
 		return e.object, nil
 	}
-	finalizers := finalizersForDeletion(r, t.kind, object)
-	if graceful || len(object.GetFinalizers()) > 0 || finalizers != nil {
-		if _, err := s.admit(r, t.kind, e.object, nil); err != nil {
-			return nil, err
-		}
-		if finalizers != nil {
-			object.SetFinalizers(finalizers)
-		}
-		hasFinalizers := len(object.GetFinalizers()) > 0
-		if !graceful && hasFinalizers {
-			s.markDeleting(object)
-		}
-		if graceful || hasFinalizers {
-			if !t.kind.isEqual(object, e.object) {
-				s.put(r, t, e, object)
-			}
-			period := e.object.GetDeletionGracePeriodSeconds()
-			if hasFinalizers || (period != nil && *period > 0) {
-				return e.object, nil
-			}
-		} else if r.Preconditions != nil && r.Preconditions.ResourceVersion != nil {
-			// The real API server compares the version in the precondition with that of an object that it did not write.
-			return nil, errPrecondition(r, t.kind.resource, "ResourceVersion", "", e.object.GetResourceVersion())
-		}
-	} else if _, err := s.admit(r, t.kind, e.object, nil); err != nil {
+	if _, err := s.admit(r, t.kind, e.object, nil); err != nil {
 		return nil, err
 	}
-	s.drop(r, t, e)
+	finalizers := finalizersForDeletion(r, t.kind, object)
+	if finalizers != nil {
+		object.SetFinalizers(finalizers)
+	}
+	switch {
+	case graceful:
+		s.putMarked(r, t, e, object)
+	case len(object.GetFinalizers()) > 0:
+		s.markDeleting(object)
+		s.putMarked(r, t, e, object)
+	case finalizers != nil && r.Preconditions != nil && r.Preconditions.ResourceVersion != nil:
+		// The real API server compares the version in the precondition with that of an object that it did not write.
+		return nil, errPrecondition(r, t.kind.resource, "ResourceVersion", "", e.object.GetResourceVersion())
+	}
+	isKept := len(object.GetFinalizers()) > 0 || graceful && *object.GetDeletionGracePeriodSeconds() > 0
+	if !isKept {
+		s.drop(r, t, e)
+	}
 	return e.object, nil
+}
+
+// putMarked stores an object that is marked as being deleted, unless it was marked before.
+func (s *Server) putMarked(r *Request, t *table, e *entry, object client.Object) {
+	if !t.kind.isEqual(object, e.object) {
+		s.put(r, t, e, object)
+	}
 }
 
 func copyObject(object client.Object) client.Object {

@@ -3,7 +3,12 @@
 // server.
 //
 //	In:   requests of clients (Server.Do)
-//	Out:  objects and API errors; Server.History, from which a simulation serves watches
+//	Out:  objects and API errors; Server.History, from which a simulation serves watches; the next requests of the
+//	      controllers of Kubernetes (Server.GarbageRequests and others), which a simulation sends or loses
+//
+// Kubernetes' own kinds use the strategies of the real API server, which work on its internal types. The kinds of this
+// project, which the real API server handles as JSON, are handled as Go types. Client, OutboxAPI and Cache are what the
+// components of this project use instead of their real clients and caches.
 //
 // # Invariants
 //
@@ -13,5 +18,5 @@
 //
 // # Concurrency
 //
-// A Server is for use by one goroutine.
+// A Server, and a Cache, is for use by one goroutine. Several servers can be used at the same time.
 package apiserver

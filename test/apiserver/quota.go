@@ -98,12 +98,14 @@ func (s *Server) QuotaRequests() (requests []*Request) {
 // usageOf returns the usage of a quota by the pods that it covers.
 func (s *Server) usageOf(q *corev1.ResourceQuota) corev1.ResourceList {
 	names, evaluator := quota.ResourceNames(q.Spec.Hard), s.quotaEvaluator()
+	limited := *q
+	limited.Status.Hard = q.Spec.Hard // the evaluator reads the limits in the status
 	used := corev1.ResourceList{}
 	for _, name := range names {
 		used[name] = resource.Quantity{Format: resource.DecimalSI}
 	}
 	s.pods.all(q.Namespace, func(e *entry) bool {
-		if usage, ok := podUsage(evaluator, q, e.object); ok {
+		if usage, ok := podUsage(evaluator, &limited, e.object); ok {
 			used = quota.Mask(quota.Add(used, usage), names)
 		}
 		return true

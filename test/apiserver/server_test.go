@@ -209,11 +209,85 @@ func TestPatchWithAnotherUIDIsRejected(t *testing.T) {
 	pod := newPod("p")
 	f.create(pod)
 	patch, _ := json.Marshal(map[string]any{"metadata": map[string]any{"uid": "other", "annotations": map[string]string{"a": "b"}}})
-	err := f.Patch(f.Context(), newPod("p"), client.RawPatch(types.MergePatchType, patch))
-	t.Logf("%v", err)
-	if err == nil {
-		t.Error("the patch succeeded")
+	for _, kind := range []types.PatchType{types.MergePatchType, types.StrategicMergePatchType} {
+		if err := f.Patch(f.Context(), newPod("p"), client.RawPatch(kind, patch)); !apierrors.IsInvalid(err) {
+			t.Errorf("%s: got %v, want an invalid request", kind, err)
+		}
 	}
+	patch, _ = json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": "1", "annotations": map[string]string{"a": "b"}}})
+	if err := f.Patch(f.Context(), newPod("p"), client.RawPatch(types.MergePatchType, patch)); !apierrors.IsConflict(err) {
+		t.Errorf("an old resource version: got %v, want a conflict", err)
+	}
+}
+
+func TestDeletedPodWithoutNodeIsMarkedBeforeItIsRemoved(t *testing.T) {
+	f := newFixture(t)
+	f.create(newPod("p"))
+	version := f.server.Version()
+	if err := f.Delete(f.Context(), newPod("p")); err != nil {
+		t.Fatal(err)
+	}
+	changes := f.server.ChangesAfter(version)
+	if len(changes) != 2 || changes[0].Object.GetDeletionTimestamp() == nil || changes[1].Object != nil {
+		t.Errorf("got %+v", changes)
+	}
+}
+
+func TestQuotaLimitsPods(t *testing.T) {
+	f := newFixture(t)
+	f.create(&corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: testNamespace, Name: "q"}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"pods": *newQuantity("1")}}})
+	f.create(newPod("before")) // the status has no limits yet
+	for _, r := range f.server.QuotaRequests() {
+		if _, err := f.server.Do(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Create(f.Context(), newPod("p")); !apierrors.IsForbidden(err) {
+		t.Errorf("got %v, want forbidden", err)
+	}
+	if err := f.Delete(f.Context(), newPod("before")); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range f.server.QuotaRequests() {
+		if _, err := f.server.Do(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.create(newPod("p"))
+}
+
+func TestPagesShowTheObjectsAsOfTheFirstPage(t *testing.T) {
+	f := newFixture(t)
+	for _, name := range []string{"a", "b", "c"} {
+		f.create(newPod(name))
+	}
+	var names []string
+	var pods corev1.PodList
+	for more := ""; ; {
+		if err := f.List(f.Context(), &pods, client.InNamespace(testNamespace), client.Limit(1), client.Continue(more)); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, pods.Items[0].Name)
+		if more = pods.Continue; more == "" {
+			break
+		}
+		_ = f.Delete(f.Context(), newPod("b"))
+	}
+	if diff := cmp.Diff([]string{"a", "b", "c"}, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSchemasAreValidatedOnRequest(t *testing.T) {
+	f := newFixture(t)
+	job := newJob("j")
+	job.Spec.Tasks[0].Replicas = -1
+	f.server.ValidateSchemas = true
+	if err := f.Create(f.Context(), job.DeepCopy()); !apierrors.IsInvalid(err) {
+		t.Errorf("got %v, want an invalid object", err)
+	}
+	f.server.ValidateSchemas = false
+	f.create(job)
 }
 
 func do(tb testing.TB, s *Server, r *Request) runtime.Object {

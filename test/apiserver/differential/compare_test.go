@@ -173,9 +173,9 @@ func priorityClass(name string, value int32) client.Object {
 }
 
 // difference lists the fields that differ between two values that consist of maps and lists.
-func difference(real, ours any) string {
+func difference(theirs, ours any) string {
 	var lines []string
-	listDifferences("", asFields(real), asFields(ours), &lines)
+	listDifferences("", asFields(theirs), asFields(ours), &lines)
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
 }
@@ -192,11 +192,11 @@ func asFields(v any) any {
 	return fields
 }
 
-func listDifferences(path string, real, ours any, lines *[]string) {
-	if reflect.DeepEqual(real, ours) {
+func listDifferences(path string, theirs, ours any, lines *[]string) {
+	if reflect.DeepEqual(theirs, ours) {
 		return
 	}
-	if r, ok := real.([]any); ok {
+	if r, ok := theirs.([]any); ok {
 		if o, ok := ours.([]any); ok && len(r) == len(o) {
 			for i := range r {
 				listDifferences(fmt.Sprintf("%s[%d]", path, i), r[i], o[i], lines)
@@ -204,10 +204,10 @@ func listDifferences(path string, real, ours any, lines *[]string) {
 			return
 		}
 	}
-	r, isMap := real.(map[string]any)
+	r, isMap := theirs.(map[string]any)
 	o, isOurMap := ours.(map[string]any)
 	if !isMap || !isOurMap {
-		*lines = append(*lines, fmt.Sprintf("%s: real %s, ours %s", path, asText(real), asText(ours)))
+		*lines = append(*lines, fmt.Sprintf("%s: real %s, ours %s", path, asText(theirs), asText(ours)))
 		return
 	}
 	names := map[string]bool{}

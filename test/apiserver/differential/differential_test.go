@@ -250,26 +250,26 @@ func translatedObject(changed, current client.Object) client.Object {
 func (c *comparison) compare(o operation) {
 	c.compared++
 	ours, ourErr := c.send(c.ours, o)
-	real, realErr := c.send(c.real, o)
+	theirs, theirErr := c.send(c.real, o)
 	text := fmt.Sprintf("request %d: %s: %s", c.compared, o.key, o.text)
 	c.log = append(c.log, text)
 	isRead := o.text == "get" || o.text == "list"
 	if ourErr == nil && !isRead {
 		c.writes++
 	}
-	if o.text == "list" && ourErr == nil && realErr == nil {
-		ours, real = c.withoutOthers(o.key, ours), c.withoutOthers(o.key, real)
+	if o.text == "list" && ourErr == nil && theirErr == nil {
+		ours, theirs = c.withoutOthers(o.key, ours), c.withoutOthers(o.key, theirs)
 	}
 	if o.text == "delete" || strings.HasPrefix(o.text, "delete with") {
-		ours, real = nil, nil // clients do not read the response
+		ours, theirs = nil, nil // clients do not read the response
 	}
 	if strings.HasPrefix(o.text, "bind") || strings.HasPrefix(o.text, "controller: delete") {
-		ours, real = nil, nil
+		ours, theirs = nil, nil
 	}
 	if o.text == "list" && c.brokenKinds[o.key.kind] {
 		return // the pages differ
 	}
-	diff := difference(outcomeOf(c.real, real, realErr), outcomeOf(c.ours, ours, ourErr))
+	diff := difference(outcomeOf(c.real, theirs, theirErr), outcomeOf(c.ours, ours, ourErr))
 	if diff == "" && !isRead {
 		diff = c.compareObject(o.key)
 	}
@@ -278,7 +278,7 @@ func (c *comparison) compare(o operation) {
 	}
 	if diff != "" && !c.broken[o.key] {
 		c.broken[o.key], c.brokenKinds[o.key.kind] = true, true
-		c.report(o.key, text, fmt.Sprintf("%s\nreal error: %v\nour error:  %v", diff, realErr, ourErr))
+		c.report(o.key, text, fmt.Sprintf("%s\nreal error: %v\nour error:  %v", diff, theirErr, ourErr))
 	}
 }
 
@@ -325,17 +325,17 @@ func (c *comparison) compareObject(k key) string {
 	if k.name == "" {
 		return ""
 	}
-	ours, real := c.ours.read(k), c.real.read(k)
-	isNewHere, isNewThere := c.ours.isNew(k, ours), c.real.isNew(k, real)
+	ours, theirs := c.ours.read(k), c.real.read(k)
+	isNewHere, isNewThere := c.ours.isNew(k, ours), c.real.isNew(k, theirs)
 	for _, observed := range []struct {
 		side   *side
 		object client.Object
-	}{{c.ours, ours}, {c.real, real}} {
+	}{{c.ours, ours}, {c.real, theirs}} {
 		if observed.object != nil {
 			observed.side.observe(k, observed.object)
 		}
 	}
-	diff := difference(c.real.normalize(toObject(real)), c.ours.normalize(toObject(ours)))
+	diff := difference(c.real.normalize(toObject(theirs)), c.ours.normalize(toObject(ours)))
 	if diff == "" && isNewHere != isNewThere {
 		diff = fmt.Sprintf("new version: real %v, ours %v", isNewThere, isNewHere)
 	}
@@ -396,12 +396,12 @@ func (c *comparison) compareAll() {
 		k := &c.world.kinds[i]
 		list := &request{Verb: apiserver.List, Kind: k.kind}
 		ours, ourErr := c.ours.do(list)
-		real, realErr := c.real.do(list)
-		if ourErr != nil || realErr != nil {
-			c.t.Errorf("list %s: %v, %v", k.kind.Kind, ourErr, realErr)
+		theirs, theirErr := c.real.do(list)
+		if ourErr != nil || theirErr != nil {
+			c.t.Errorf("list %s: %v, %v", k.kind.Kind, ourErr, theirErr)
 			continue
 		}
-		if diff := cmp.Diff(itemsOf(c.withoutOthers(key{kind: k.kind}, real)), itemsOf(c.withoutOthers(key{kind: k.kind}, ours))); diff != "" {
+		if diff := cmp.Diff(itemsOf(c.withoutOthers(key{kind: k.kind}, theirs)), itemsOf(c.withoutOthers(key{kind: k.kind}, ours))); diff != "" {
 			c.differences++
 			c.t.Errorf("%s: (- real, + ours)\n%s", k.kind.Kind, diff)
 		}
@@ -422,9 +422,9 @@ func (c *comparison) compareChanges(k *kindOfObjects, watched func(string) []wat
 			c.t.Fatal(err)
 		}
 	}
-	var real, ours []string
+	var theirs, ours []string
 	for _, e := range watched(last) {
-		real = c.appendChange(real, c.real, k, string(e.Type), e.Object)
+		theirs = c.appendChange(theirs, c.real, k, string(e.Type), e.Object)
 	}
 	for _, change := range c.server.History {
 		if change.Kind != k.kind {
@@ -439,13 +439,13 @@ func (c *comparison) compareChanges(k *kindOfObjects, watched func(string) []wat
 		}
 		ours = c.appendChange(ours, c.ours, k, string(kind), object)
 	}
-	c.changes += len(real)
+	c.changes += len(theirs)
 	if k.kind.Kind == "ResourceQuota" {
 		// The real API server writes the quotas that a pod uses in a random order.
-		slices.Sort(real)
+		slices.Sort(theirs)
 		slices.Sort(ours)
 	}
-	if diff := cmp.Diff(real, ours); diff != "" {
+	if diff := cmp.Diff(theirs, ours); diff != "" {
 		c.differences++
 		c.t.Errorf("changes of %s: (- real, + ours)\n%.3000s", k.kind.Kind, diff)
 	}

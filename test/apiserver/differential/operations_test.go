@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -606,8 +604,3 @@ func change[T client.Object](f func(T)) func(client.Object) {
 func oneOf[T client.Object](w *world, choices ...func(T)) func(client.Object) {
 	return change(pick(w, choices...))
 }
-
-// isZero reports whether a value is the zero value of its type.
-func isZero(v any) bool { return v == nil || reflect.ValueOf(v).IsZero() }
-
-var _ = slices.Contains[[]string]
