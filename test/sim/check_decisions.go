@@ -25,6 +25,17 @@ func (w *World) checkBindTargets(d *decision.Decisions, c *model.Cluster) {
 	}
 }
 
+// checkGangBinds checks that a gang of which pods are bound has its minimum afterwards. The decisions have been assumed in
+// the model.
+func (w *World) checkGangBinds(d *decision.Decisions, c *model.Cluster) {
+	for i := range d.Binds {
+		g := c.Gangs[d.Binds[i].Gang.Key()]
+		if g != nil && g.UID == d.Binds[i].Gang.UID && g.CountReady() < g.MinMember {
+			w.fail("pod %s is bound, but its PodGroup has only %d of %d pods", d.Binds[i].Pod.Name, g.CountReady(), g.MinMember)
+		}
+	}
+}
+
 // checkEvictions checks that pods are evicted in favor of a gang with a higher priority in the same queue, or of a gang
 // in another queue.
 func (w *World) checkEvictions(d *decision.Decisions, c *model.Cluster) {

@@ -9,18 +9,49 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/internal/podtermination"
 	"github.com/vc-batch/vc/test/apiserver"
 )
 
-// checkDeletion checks, when controllers send the deletion of a pod, that the job's status contains the reason. So a
-// crash after the deletion does not lose the reason, and no work is repeated without a reason.
+// checkDeletion checks, when controllers send the deletion of a pod or command, that the job's status contains the reason
+// or the effect. So a crash after the deletion loses nothing, and no work is repeated without a reason.
 func (w *World) checkDeletion(l *link, r *apiserver.Request) {
 	replica := w.replicaOf(l.process)
-	if replica == nil || replica.lease != controllersLease || r.Verb != apiserver.Delete || r.Kind != podKind {
+	if replica == nil || replica.lease != controllersLease || r.Verb != apiserver.Delete {
 		return
 	}
+	switch r.Kind {
+	case podKind:
+		w.checkPodDeletion(l, r)
+	case commandKind:
+		w.checkCommandDeletion(l, r)
+	}
+}
+
+// checkCommandDeletion checks that the status of a job contains the effect of a command that is deleted.
+func (w *World) checkCommandDeletion(l *link, r *apiserver.Request) {
+	command, ok := r.Object.(*busv1alpha1.Command)
+	if !ok || command.TargetObject == nil || command.TargetObject.Kind != jobKind.Kind || !slices.Contains(endingActions, busv1alpha1.Action(command.Action)) {
+		return
+	}
+	job := w.state.jobs[types.NamespacedName{Namespace: r.Namespace, Name: command.TargetObject.Name}]
+	if job != nil && job.UID == command.TargetObject.UID && job.DeletionTimestamp == nil && isActivePhase(job.Status.State.Phase) {
+		w.fail("%s deletes the command %s, but job %s is %s", l.user, command.Action, job.Name, job.Status.State.Phase)
+	}
+}
+
+// endingActions are the actions after which a job is neither pending nor running for a while.
+var endingActions = []busv1alpha1.Action{busv1alpha1.AbortJobAction, busv1alpha1.RestartJobAction, busv1alpha1.CompleteJobAction, busv1alpha1.TerminateJobAction}
+
+func isActivePhase(phase batchv1alpha1.JobPhase) bool {
+	return phase == "" || phase == batchv1alpha1.Pending || phase == batchv1alpha1.Running
+}
+
+func (w *World) checkPodDeletion(l *link, r *apiserver.Request) {
 	pod := w.pod(r.Namespace, r.Name)
 	if pod == nil || r.Preconditions != nil && r.Preconditions.UID != nil && *r.Preconditions.UID != pod.UID {
 		return
@@ -54,18 +85,22 @@ func (w *World) mayStop(pod *corev1.Pod, job *batchv1alpha1.Job) bool {
 		return true
 	case job.Status.State.Phase == batchv1alpha1.Restarting:
 		return isOutdated || job.Status.ControlledResources["restart-target"] != ""
-	case slices.Contains([]batchv1alpha1.JobPhase{"", batchv1alpha1.Pending, batchv1alpha1.Running}, job.Status.State.Phase):
+	case isActivePhase(job.Status.State.Phase):
 		return isOutdated
 	}
 	return !isFinished(pod) || w.now.Sub(podtermination.FinishTime(pod)) < endGrace // an ended job keeps its ended pods
 }
 
-// checkPlace checks that a new pod does not get the place of a pod that has not ended.
+// checkPlace checks that a new pod does not get the place of a pod that has not ended, and that its gang was admitted.
 func (c *checks) checkPlace(pod *corev1.Pod) {
 	owner := metav1.GetControllerOf(pod)
 	name, index, _, ok := plan.ParsePodIdentity(pod)
 	if owner == nil || !ok {
 		return
+	}
+	group := c.world.state.groups[types.NamespacedName{Namespace: pod.Namespace, Name: keys.PodGroupOf(pod.Annotations)}]
+	if group != nil && !c.world.wasEverAdmitted(group) {
+		c.world.fail("pod %s was created before its PodGroup was admitted", pod.Name)
 	}
 	for _, other := range c.world.state.pods {
 		if other.UID == pod.UID || !isOwnedBy(other, owner.UID) {
@@ -75,6 +110,18 @@ func (c *checks) checkPlace(pod *corev1.Pod) {
 			c.world.fail("pod %s has the same place as pod %s, which has not ended", pod.Name, other.Name)
 		}
 	}
+}
+
+// wasEverAdmitted reports whether a PodGroup is or was admitted. A gang that is evicted as a whole has to be admitted
+// again, and some of its pods may be created before the controllers see this.
+func (w *World) wasEverAdmitted(group *schedulingv1beta1.PodGroup) bool {
+	if plan.IsGroupAdmitted(group) {
+		return true
+	}
+	return slices.ContainsFunc(w.changes[w.kindOf(group)], func(c apiserver.Change) bool {
+		other, ok := c.Object.(*schedulingv1beta1.PodGroup)
+		return ok && other.UID == group.UID && plan.IsGroupAdmitted(other)
+	})
 }
 
 func isOwnedBy(pod *corev1.Pod, uid types.UID) bool {

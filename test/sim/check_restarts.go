@@ -19,3 +19,12 @@ func (c *checks) checkRestarts(old, job *batchv1alpha1.Job) {
 		c.world.fail("job %s starts again after %d restarts, but its maxRetry is %d", job.Name, after.RetryCount, job.Spec.MaxRetry)
 	}
 }
+
+// checkEnd checks that a job whose pods are being stopped ends only when its status counts no more of them.
+func (c *checks) checkEnd(old, job *batchv1alpha1.Job) {
+	before, after := old.Status.State.Phase, &job.Status
+	isStopping := before == batchv1alpha1.Completing || before == batchv1alpha1.Terminating || before == batchv1alpha1.Aborting
+	if live := after.Pending + after.Running + after.Unknown + after.Terminating; isStopping && after.State.Phase != before && live > 0 {
+		c.world.fail("job %s is %s, but its status counts %d pods that have not ended", job.Name, after.State.Phase, live)
+	}
+}

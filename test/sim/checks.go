@@ -159,6 +159,7 @@ func (c *checks) checkJob(change apiserver.Change, job *batchv1alpha1.Job) {
 			old.Status.RetryCount, job.Status.RetryCount, old.Status.Version, job.Status.Version)
 	}
 	c.checkRestarts(old, job)
+	c.checkEnd(old, job)
 }
 
 // checkSender checks that only the leader sends writes.
@@ -184,6 +185,7 @@ func (w *World) checkSender(l *link, r *apiserver.Request) {
 // checkDecisions checks the decisions of a cycle against the scheduler's own model, before they are carried out.
 func (w *World) checkDecisions(d *decision.Decisions, c *model.Cluster) {
 	w.checkBindTargets(d, c)
+	w.checkGangBinds(d, c)
 	w.checkEvictions(d, c)
 	w.checkAdmissions(d, c)
 	bound := map[types.UID]bool{}
