@@ -245,6 +245,7 @@ func (w *World) checkRest() {
 	w.checkFlows()
 	w.checkOrphans()
 	w.checkStatuses()
+	w.checkLeftovers()
 }
 
 func (w *World) checkSettled(job *batchv1alpha1.Job) {
