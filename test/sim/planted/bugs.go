@@ -50,6 +50,7 @@ var bugs = []bug{
 		name: "gang-without-pods-reserves-queue", kind: "defect", file: "internal/scheduler/cycle/couldstart.go",
 		old: "return s.mayStillArrive(j) && s.templatesFit(j) && !s.exceedsEmptyNodes(j), true",
 		new: "return true, true",
+		note: "The workload lacks admitted PodGroups whose pods are never created.",
 	},
 	{
 		name: "ending-pods-free-the-queue", kind: "defect", file: "internal/scheduler/queue/ledger.go",
@@ -85,6 +86,7 @@ var bugs = []bug{
 		name: "server-errors-are-final", kind: "lost reply", file: "internal/outbox/verdict.go",
 		old: "apierrors.IsInternalError(err), apierrors.IsUnexpectedServerError(err):\n\t\treturn transient",
 		new: "apierrors.IsInternalError(err), apierrors.IsUnexpectedServerError(err):\n\t\treturn refused",
+		note: "Harmless: a reported failure leads to the same decision in a later cycle.",
 	},
 	{
 		name: "lost-connection-is-success", kind: "lost reply", file: "internal/outbox/verdict.go",
@@ -95,16 +97,19 @@ var bugs = []bug{
 		name: "failed-bind-is-not-reported", kind: "lost reply", file: "internal/outbox/pods.go",
 		old: "o.reportAfterPause(err, model.BindFailed{UID: pod.UID, Err: err.Error()})",
 		new: "_ = model.BindFailed{UID: pod.UID, Err: err.Error()}",
+		note: "The faults never reject a bind for good: the lease is lost before 14 attempts have failed.",
 	},
 	{
 		name: "failed-eviction-is-not-reported", kind: "lost reply", file: "internal/outbox/pods.go",
 		old: "o.reportAfterPause(err, model.EvictFailed{UID: pod.UID, Err: err.Error()})",
 		new: "_ = model.EvictFailed{UID: pod.UID, Err: err.Error()}",
+		note: "The faults never reject a deletion for good: the lease is lost before 14 attempts have failed.",
 	},
 	{
 		name: "failed-status-is-not-written-again", kind: "lost reply", file: "internal/outbox/status.go",
 		old: "o.reportAfterPause(err, model.GangStatusFailed{UID: gang.UID})",
 		new: "_ = model.GangStatusFailed{UID: gang.UID}",
+		note: "The faults never reject a status for good: the lease is lost before 14 attempts have failed.",
 	},
 	{
 		name: "existing-pod-is-an-error", kind: "lost reply", file: "internal/controllers/job/apply.go",
@@ -125,6 +130,7 @@ var bugs = []bug{
 		name: "created-pods-are-forgotten", kind: "stale read", file: "internal/controllers/job/memory.go",
 		old: "in.Pods = append(in.Pods, c.pod)",
 		new: "_ = c.pod",
+		note: "Harmless: pods have fixed names, so creating one again finds the first one.",
 	},
 	{
 		name: "killed-pods-are-forgotten", kind: "stale read", file: "internal/controllers/job/memory.go",
@@ -140,6 +146,7 @@ var bugs = []bug{
 		name: "raised-minimum-is-not-checked", kind: "stale read", file: "internal/outbox/verify.go",
 		old: "if int(pg.Spec.MinMember) > check.MinMember {",
 		new: "if int(pg.Spec.MinMember) > check.MinMember+100 {",
+		note: "The workload lacks users who raise minAvailable while pods are pending.",
 	},
 	{
 		name: "missed-deletion-after-relist", kind: "stale read", file: "internal/feed/sink.go",
@@ -150,6 +157,7 @@ var bugs = []bug{
 		name: "recreated-object-keeps-old-uid", kind: "identity", file: "internal/feed/sink.go",
 		old: "if before, known := s.seen[name]; known && before != uid {",
 		new: "if before, known := s.seen[name]; known && before == uid && uid == \"\" {",
+		note: "Harmless: model.TaskSet handles re-created pods itself, and names of PodGroups contain the UID of the job.",
 	},
 	{
 		name: "generated-pod-names", kind: "identity", file: "internal/controllers/job/plan/pod.go",
@@ -180,6 +188,7 @@ var bugs = []bug{
 		name: "podgroup-deleted-while-completing", kind: "order", file: "internal/controllers/job/plan/plan.go",
 		old: "b.markPodsToStop(true)\n\tb.countAndSettle()\n\tb.stopPods()",
 		new: "b.markPodsToStop(true)\n\tb.countAndSettle()\n\tb.stopPods()\n\tif b.in.PodGroup != nil {\n\t\tb.appendWrites(DeleteGroup{Group: b.in.PodGroup})\n\t}",
+		note: "Harmless: the pods are being stopped, and count for the queue by their annotation.",
 	},
 	{
 		name: "job-ends-before-its-pods", kind: "order", file: "internal/controllers/job/plan/phase.go",
@@ -207,9 +216,9 @@ var bugs = []bug{
 		new: "return max(j.MinMember-1-j.ReadyTasks(), 0)",
 	},
 	{
-		name: "ended-pods-hold-their-node", kind: "accounting", file: "internal/model/taskchanges.go",
-		old: "if node != NoNode && !status.HasEnded() {",
-		new: "if node != NoNode {",
+		name: "failed-pods-hold-their-node", kind: "accounting", file: "internal/model/convert.go",
+		old: "whatever its exit code\n\t\treturn Failed",
+		new: "whatever its exit code\n\t\treturn Unknown",
 	},
 	{
 		name: "ending-pods-free-their-node", kind: "accounting", file: "internal/model/status.go",
@@ -237,9 +246,9 @@ var bugs = []bug{
 		new: "if t.Value > o.Future[i] {",
 	},
 	{
-		name: "failed-placement-keeps-nodes", kind: "undo", file: "internal/scheduler/placement/round.go",
-		old: "\tr.s.View.Rollback(mark)\n}",
-		new: "\tif mark == 0 {\n\t\tr.s.View.Rollback(mark)\n\t}\n}",
+		name: "failed-placement-keeps-nodes", kind: "undo", file: "internal/scheduler/overlay/overlay.go",
+		old: "\tstale := o.moved\n",
+		new: "\tstale := o.moved[:0]\n",
 	},
 	{
 		name: "failed-placement-keeps-queue", kind: "undo", file: "internal/scheduler/placement/round.go",
@@ -250,6 +259,7 @@ var bugs = []bug{
 		name: "failed-bind-keeps-its-node", kind: "undo", file: "internal/model/assumptions.go",
 		old: "c.moveTaskTo(t, t.seen.node, t.seen.status)",
 		new: "",
+		note: "The faults never reject a bind for good: the lease is lost before 14 attempts have failed.",
 	},
 	{
 		name: "decisions-are-not-assumed", kind: "undo", file: "internal/daemon/cycleloop/cycleloop.go",
@@ -265,6 +275,7 @@ var bugs = []bug{
 		name: "scheduler-forgets-its-wake-up", kind: "wake-up", file: "internal/daemon/cycleloop/cycleloop.go",
 		old: "l.wake = d.WakeAt",
 		new: "l.wake = time.Time{}",
+		note: "Harmless: the periodic cycle runs at most a second later.",
 	},
 	{
 		name: "freed-nodes-do-not-wake", kind: "wake-up", file: "internal/scheduler/wakeup.go",
@@ -285,11 +296,12 @@ var bugs = []bug{
 		name: "conflict-is-not-retried", kind: "wake-up", file: "internal/controllers/job/reconciler.go",
 		old: "return reconcile.Result{RequeueAfter: coalesce}, nil",
 		new: "return reconcile.Result{}, nil",
+		note: "Harmless: the change that causes the conflict also queues the job.",
 	},
 	{
 		name: "changed-pods-do-not-wake-job", kind: "wake-up", file: "internal/controllers/job/handler.go",
-		old: "if old.Status.Phase != pod.Status.Phase || (old.DeletionTimestamp == nil)",
-		new: "if pod.Status.Phase == corev1.PodRunning || (old.DeletionTimestamp == nil)",
+		old: "\t\t\tif affectsPlan(e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)) {",
+		new: "\t\t\tif affectsPlan(e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)) && e.ObjectNew.(*corev1.Pod).Status.Phase != corev1.PodSucceeded {",
 	},
 	{
 		name: "rejected-write-is-not-sent-again", kind: "wake-up", file: "internal/outbox/engine.go",
@@ -320,6 +332,7 @@ var bugs = []bug{
 		name: "policy-answers-own-deletion", kind: "rule", file: "internal/controllers/job/memory.go",
 		old: "if lost, ok := plan.LostFromPod(pod, now); ok && !ours {",
 		new: "if lost, ok := plan.LostFromPod(pod, now); ok && (ours || !ours) {",
+		note: "Harmless: such pods are annotated, or have an older version than the job.",
 	},
 	{
 		name: "max-retry-off-by-one", kind: "rule", file: "internal/controllers/job/plan/phase.go",
@@ -332,9 +345,9 @@ var bugs = []bug{
 		new: "mine.Known, mine.Open = q.Known, q.Known",
 	},
 	{
-		name: "command-is-repeated", kind: "convergence", file: "internal/controllers/job/plan/plan.go",
-		old: "if asked.command != nil && do.next != \"\" {",
-		new: "if asked.command != nil && do.next != \"\" && b.in.PodGroup == nil {",
+		name: "useless-command-stays", kind: "convergence", file: "internal/controllers/job/plan/plan.go",
+		old: "if asked.command != nil && do.next == \"\" {",
+		new: "if asked.command != nil && do.next == \"\" && do.sync {",
 	},
 	{
 		name: "pods-of-removed-replicas-stay", kind: "convergence", file: "internal/controllers/job/plan/sync.go",
