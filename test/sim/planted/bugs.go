@@ -48,8 +48,8 @@ var bugs = []bug{
 	},
 	{
 		name: "gang-without-pods-reserves-queue", kind: "defect", file: "internal/scheduler/cycle/couldstart.go",
-		old: "return s.mayStillArrive(j) && s.templatesFit(j) && !s.exceedsEmptyNodes(j), true",
-		new: "return true, true",
+		old:  "return s.mayStillArrive(j) && s.templatesFit(j) && !s.exceedsEmptyNodes(j), true",
+		new:  "return true, true",
 		note: "The workload lacks admitted PodGroups whose pods are never created.",
 	},
 	{
@@ -84,8 +84,8 @@ var bugs = []bug{
 	},
 	{
 		name: "server-errors-are-final", kind: "lost reply", file: "internal/outbox/verdict.go",
-		old: "apierrors.IsInternalError(err), apierrors.IsUnexpectedServerError(err):\n\t\treturn transient",
-		new: "apierrors.IsInternalError(err), apierrors.IsUnexpectedServerError(err):\n\t\treturn refused",
+		old:  "apierrors.IsInternalError(err), apierrors.IsUnexpectedServerError(err):\n\t\treturn transient",
+		new:  "apierrors.IsInternalError(err), apierrors.IsUnexpectedServerError(err):\n\t\treturn refused",
 		note: "Harmless: a reported failure leads to the same decision in a later cycle.",
 	},
 	{
@@ -95,20 +95,20 @@ var bugs = []bug{
 	},
 	{
 		name: "failed-bind-is-not-reported", kind: "lost reply", file: "internal/outbox/pods.go",
-		old: "o.reportAfterPause(err, model.BindFailed{UID: pod.UID, Err: err.Error()})",
-		new: "_ = model.BindFailed{UID: pod.UID, Err: err.Error()}",
+		old:  "o.reportAfterPause(err, model.BindFailed{UID: pod.UID, Err: err.Error()})",
+		new:  "_ = model.BindFailed{UID: pod.UID, Err: err.Error()}",
 		note: "The faults never reject a bind for good: the lease is lost before 14 attempts have failed.",
 	},
 	{
 		name: "failed-eviction-is-not-reported", kind: "lost reply", file: "internal/outbox/pods.go",
-		old: "o.reportAfterPause(err, model.EvictFailed{UID: pod.UID, Err: err.Error()})",
-		new: "_ = model.EvictFailed{UID: pod.UID, Err: err.Error()}",
+		old:  "o.reportAfterPause(err, model.EvictFailed{UID: pod.UID, Err: err.Error()})",
+		new:  "_ = model.EvictFailed{UID: pod.UID, Err: err.Error()}",
 		note: "The faults never reject a deletion for good: the lease is lost before 14 attempts have failed.",
 	},
 	{
 		name: "failed-status-is-not-written-again", kind: "lost reply", file: "internal/outbox/status.go",
-		old: "o.reportAfterPause(err, model.GangStatusFailed{UID: gang.UID})",
-		new: "_ = model.GangStatusFailed{UID: gang.UID}",
+		old:  "o.reportAfterPause(err, model.GangStatusFailed{UID: gang.UID})",
+		new:  "_ = model.GangStatusFailed{UID: gang.UID}",
 		note: "The faults never reject a status for good: the lease is lost before 14 attempts have failed.",
 	},
 	{
@@ -128,8 +128,8 @@ var bugs = []bug{
 	},
 	{
 		name: "created-pods-are-forgotten", kind: "stale read", file: "internal/controllers/job/memory.go",
-		old: "in.Pods = append(in.Pods, c.pod)",
-		new: "_ = c.pod",
+		old:  "in.Pods = append(in.Pods, c.pod)",
+		new:  "_ = c.pod",
 		note: "Harmless: pods have fixed names, so creating one again finds the first one.",
 	},
 	{
@@ -144,8 +144,8 @@ var bugs = []bug{
 	},
 	{
 		name: "raised-minimum-is-not-checked", kind: "stale read", file: "internal/outbox/verify.go",
-		old: "if int(pg.Spec.MinMember) > check.MinMember {",
-		new: "if int(pg.Spec.MinMember) > check.MinMember+100 {",
+		old:  "if int(pg.Spec.MinMember) > check.MinMember {",
+		new:  "if int(pg.Spec.MinMember) > check.MinMember+100 {",
 		note: "The workload lacks users who raise minAvailable while pods are pending.",
 	},
 	{
@@ -155,8 +155,8 @@ var bugs = []bug{
 	},
 	{
 		name: "recreated-object-keeps-old-uid", kind: "identity", file: "internal/feed/sink.go",
-		old: "if before, known := s.seen[name]; known && before != uid {",
-		new: "if before, known := s.seen[name]; known && before == uid && uid == \"\" {",
+		old:  "if before, known := s.seen[name]; known && before != uid {",
+		new:  "if before, known := s.seen[name]; known && before == uid && uid == \"\" {",
 		note: "Harmless: model.TaskSet handles re-created pods itself, and names of PodGroups contain the UID of the job.",
 	},
 	{
@@ -186,8 +186,8 @@ var bugs = []bug{
 	},
 	{
 		name: "podgroup-deleted-while-completing", kind: "order", file: "internal/controllers/job/plan/plan.go",
-		old: "b.markPodsToStop(true)\n\tb.countAndSettle()\n\tb.stopPods()",
-		new: "b.markPodsToStop(true)\n\tb.countAndSettle()\n\tb.stopPods()\n\tif b.in.PodGroup != nil {\n\t\tb.appendWrites(DeleteGroup{Group: b.in.PodGroup})\n\t}",
+		old:  "b.markPodsToStop(true)\n\tb.countAndSettle()\n\tb.stopPods()",
+		new:  "b.markPodsToStop(true)\n\tb.countAndSettle()\n\tb.stopPods()\n\tif b.in.PodGroup != nil {\n\t\tb.appendWrites(DeleteGroup{Group: b.in.PodGroup})\n\t}",
 		note: "Harmless: the pods are being stopped, and count for the queue by their annotation.",
 	},
 	{
@@ -257,8 +257,8 @@ var bugs = []bug{
 	},
 	{
 		name: "failed-bind-keeps-its-node", kind: "undo", file: "internal/model/assumptions.go",
-		old: "c.moveTaskTo(t, t.seen.node, t.seen.status)",
-		new: "",
+		old:  "c.moveTaskTo(t, t.seen.node, t.seen.status)",
+		new:  "",
 		note: "The faults never reject a bind for good: the lease is lost before 14 attempts have failed.",
 	},
 	{
@@ -273,8 +273,8 @@ var bugs = []bug{
 	},
 	{
 		name: "scheduler-forgets-its-wake-up", kind: "wake-up", file: "internal/daemon/cycleloop/cycleloop.go",
-		old: "l.wake = d.WakeAt",
-		new: "l.wake = time.Time{}",
+		old:  "l.wake = d.WakeAt",
+		new:  "l.wake = time.Time{}",
 		note: "Harmless: the periodic cycle runs at most a second later.",
 	},
 	{
@@ -294,8 +294,8 @@ var bugs = []bug{
 	},
 	{
 		name: "conflict-is-not-retried", kind: "wake-up", file: "internal/controllers/job/reconciler.go",
-		old: "return reconcile.Result{RequeueAfter: coalesce}, nil",
-		new: "return reconcile.Result{}, nil",
+		old:  "return reconcile.Result{RequeueAfter: coalesce}, nil",
+		new:  "return reconcile.Result{}, nil",
 		note: "Harmless: the change that causes the conflict also queues the job.",
 	},
 	{
@@ -330,8 +330,8 @@ var bugs = []bug{
 	},
 	{
 		name: "policy-answers-own-deletion", kind: "rule", file: "internal/controllers/job/memory.go",
-		old: "if lost, ok := plan.LostFromPod(pod, now); ok && !ours {",
-		new: "if lost, ok := plan.LostFromPod(pod, now); ok && (ours || !ours) {",
+		old:  "if lost, ok := plan.LostFromPod(pod, now); ok && !ours {",
+		new:  "if lost, ok := plan.LostFromPod(pod, now); ok && (ours || !ours) {",
 		note: "Harmless: such pods are annotated, or have an older version than the job.",
 	},
 	{
