@@ -34,14 +34,24 @@ func (w *World) checkDeletion(l *link, r *apiserver.Request) {
 
 // checkCommandDeletion checks that the status of a job contains the effect of a command that is deleted.
 func (w *World) checkCommandDeletion(l *link, r *apiserver.Request) {
-	command, ok := r.Object.(*busv1alpha1.Command)
-	if !ok || command.TargetObject == nil || command.TargetObject.Kind != jobKind.Kind || !slices.Contains(endingActions, busv1alpha1.Action(command.Action)) {
+	command := w.findCommand(r.Namespace, r.Name)
+	if command == nil || command.TargetObject == nil || command.TargetObject.Kind != jobKind.Kind || !slices.Contains(endingActions, busv1alpha1.Action(command.Action)) {
 		return
 	}
 	job := w.state.jobs[types.NamespacedName{Namespace: r.Namespace, Name: command.TargetObject.Name}]
 	if job != nil && job.UID == command.TargetObject.UID && job.DeletionTimestamp == nil && isActivePhase(job.Status.State.Phase) {
 		w.fail("%s deletes the command %s, but job %s is %s", l.user, command.Action, job.Name, job.Status.State.Phase)
 	}
+}
+
+// findCommand returns a command, or nil.
+func (w *World) findCommand(namespace, name string) *busv1alpha1.Command {
+	for _, o := range w.objectsAt(commandKind, len(w.changes[commandKind])) {
+		if o.GetNamespace() == namespace && o.GetName() == name {
+			return o.(*busv1alpha1.Command)
+		}
+	}
+	return nil
 }
 
 // endingActions are the actions after which a job is neither pending nor running for a while.
