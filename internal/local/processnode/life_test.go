@@ -69,12 +69,19 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// untilLogged waits until a pod has written a word.
+func untilLogged(t *testing.T, ns, pod, word string) {
+	t.Helper()
+	eventually(t, waitLimit, pod+" to write "+word, func() bool { return strings.Contains(logs(t, ns, pod, corev1.PodLogOptions{}), word) })
+}
+
 func TestDeletion(t *testing.T) {
 	node, _ := startNode(t, "del")
 	ns := namespace(t)
 	t.Run("a pod goes as soon as it has ended", func(t *testing.T) {
-		create(t, ns, shell("polite", "del", "trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done"))
+		create(t, ns, shell("polite", "del", "trap 'echo bye; exit 0' TERM; echo listening; while :; do sleep 0.05; done"))
 		pod := untilPhase(t, ns, "polite", corev1.PodRunning)
+		untilLogged(t, ns, "polite", "listening")
 		began := time.Now()
 		remove(t, ns, "polite", 30)
 		eventually(t, waitLimit, "pod to go", func() bool { return get(t, ns, "polite") == nil })
@@ -84,8 +91,9 @@ func TestDeletion(t *testing.T) {
 		eventually(t, waitLimit, "directory to go", func() bool { _, err := os.Stat(node.podDir(pod.UID)); return os.IsNotExist(err) })
 	})
 	t.Run("a pod that does not listen is killed after its grace", func(t *testing.T) {
-		create(t, ns, shell("deaf", "del", "trap '' TERM; while :; do sleep 0.05; done"))
+		create(t, ns, shell("deaf", "del", "trap '' TERM; echo deaf; while :; do sleep 0.05; done"))
 		untilPhase(t, ns, "deaf", corev1.PodRunning)
+		untilLogged(t, ns, "deaf", "deaf") // before that, SIGTERM ends the shell
 		began := time.Now()
 		remove(t, ns, "deaf", 1)
 		eventually(t, waitLimit, "pod to go", func() bool { return get(t, ns, "deaf") == nil })
