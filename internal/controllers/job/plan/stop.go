@@ -34,6 +34,11 @@ func (b *builder) stopsAnyPod() bool {
 	return slices.ContainsFunc(b.census.members, func(m *member) bool { return m.stop })
 }
 
+// stopsAnyLivePod reports whether this plan stops any pod that has not ended, as far as is known.
+func (b *builder) stopsAnyLivePod() bool {
+	return slices.ContainsFunc(b.census.members, func(m *member) bool { return m.stop && m.isLivePod() })
+}
+
 // needsMark reports whether the pod must be annotated before it is stopped, because its end would otherwise look like
 // an eviction or an unhandled failure.
 func (m *member) needsMark() bool {
@@ -48,6 +53,10 @@ func (b *builder) marksAnyPod() bool {
 // stopPods deletes the pods that are to be stopped. Before that, it annotates those pods whose end would look like an
 // eviction. These are the pods of the current version if the phase keeps this version.
 func (b *builder) stopPods() {
+	if b.in.Doubt && !b.in.Fresh && b.stopsAnyLivePod() {
+		b.plan.Refresh = true // the pods may have ended, and then their results must be kept
+		return
+	}
 	var mark, stop []*corev1.Pod
 	for _, m := range b.census.members {
 		if m.stop {
