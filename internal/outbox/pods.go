@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/apiclient"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/podtermination"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
@@ -98,11 +99,10 @@ func (o *Outbox) newEvictWrites(e *decision.Evict, now time.Time) []*write {
 			switch {
 			case apierrors.IsNotFound(err):
 				return nil
-			case err != nil && !apierrors.IsConflict(err):
+			case err != nil && !apierrors.IsConflict(err) && !apiclient.IsOtherObject(err):
 				return err
 			}
-			// A conflict means that there is a new pod with the same name, or that this pod was changed concurrently.
-			// The deletion specifies the UID, so it can affect only this pod.
+			// There may be a new pod with the same name, or this pod was changed concurrently. The deletion specifies the UID, so it can affect only this pod.
 			return ignoreGone(o.o.API.DeletePod(ctx, pod.Namespace, pod.Name, pod.UID))
 		},
 		settled: func(err error) {

@@ -15,7 +15,7 @@ import (
 
 // GarbageRequests returns the requests that the garbage collector of kube-controller-manager would send next: it deletes
 // objects whose owners no longer exist, completes deletions in the foreground, and removes references of orphans. The
-// requests follow from the current objects alone, so they can be lost or repeated. There is none once nothing is left
+// requests follow from the current objects alone, so they can be lost or repeated. The list is empty when nothing is left
 // to do.
 func (s *Server) GarbageRequests() []*Request {
 	g := &collector{server: s, handled: map[*entry]bool{}}

@@ -16,6 +16,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/apiclient"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
 )
@@ -219,7 +220,7 @@ func podReference(pod *corev1.Pod) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}}
 }
 
-// markPod annotates this pod, identified by its UID. If another pod has its name, the patch results in a conflict.
+// markPod annotates this pod, identified by its UID. If another pod has its name, the API server rejects the patch.
 func (a *application) markPod(ctx context.Context, pod *corev1.Pod) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": pod.UID, "annotations": map[string]string{keys.OutOfSync: "true"},
@@ -228,7 +229,8 @@ func (a *application) markPod(ctx context.Context, pod *corev1.Pod) error {
 		return err
 	}
 	err = a.api.Patch(ctx, podReference(pod), client.RawPatch(types.MergePatchType, patch))
-	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+	isPodGone := apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apiclient.IsOtherObject(err)
+	if err != nil && !isPodGone {
 		return err
 	}
 	if pod.DeletionTimestamp != nil {

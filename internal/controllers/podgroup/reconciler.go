@@ -20,6 +20,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/apiclient"
 )
 
 // Options configures the controllers.
@@ -180,7 +181,8 @@ func (r *Reconciler) annotatePod(ctx context.Context, pod *corev1.Pod) error {
 	}
 	ref := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
 	err = r.api.Patch(ctx, ref, client.RawPatch(types.StrategicMergePatchType, patch))
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	isPodGone := apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apiclient.IsOtherObject(err)
+	if err != nil && !isPodGone {
 		return fmt.Errorf("pod %s: %w", pod.Name, err)
 	}
 	return nil
