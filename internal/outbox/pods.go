@@ -102,7 +102,8 @@ func (o *Outbox) newEvictWrites(e *decision.Evict, now time.Time) []*write {
 			case err != nil && !apierrors.IsConflict(err) && !apiclient.IsOtherObject(err):
 				return err
 			}
-			// There may be a new pod with the same name, or this pod was changed concurrently. The deletion specifies the UID, so it can affect only this pod.
+			// There may be a new pod with the same name, or this pod was changed concurrently. The deletion specifies the
+			// UID, so it can affect only this pod.
 			return ignoreGone(o.o.API.DeletePod(ctx, pod.Namespace, pod.Name, pod.UID))
 		},
 		settled: func(err error) {

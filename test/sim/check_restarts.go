@@ -24,7 +24,8 @@ func (c *checks) checkRestarts(old, job *batchv1alpha1.Job) {
 func (c *checks) checkEnd(old, job *batchv1alpha1.Job) {
 	before, after := old.Status.State.Phase, &job.Status
 	isStopping := before == batchv1alpha1.Completing || before == batchv1alpha1.Terminating || before == batchv1alpha1.Aborting
-	if live := after.Pending + after.Running + after.Unknown + after.Terminating; isStopping && after.State.Phase != before && live > 0 {
+	hasEnded := isStopping && isSettledPhase(after.State.Phase) // an Aborting job may also be resumed
+	if live := after.Pending + after.Running + after.Unknown + after.Terminating; hasEnded && live > 0 {
 		c.world.fail("job %s is %s, but its status counts %d pods that have not ended", job.Name, after.State.Phase, live)
 	}
 }
