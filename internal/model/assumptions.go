@@ -29,7 +29,7 @@ func (d GangStatusFailed) apply(c *Cluster) {
 
 func (d QueueStatusFailed) apply(c *Cluster) {
 	if q := c.Queues[d.Name]; q != nil {
-		q.Published = QueuePublished{}
+		q.Published.Decided, q.Published.Unwritten = false, true
 		q.Gen = c.nextGeneration()
 	}
 }

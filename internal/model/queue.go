@@ -49,5 +49,6 @@ type QueuePublished struct {
 	SharePercent, Waiting int32
 	Invalid               *metav1.Condition // the error in the queue's spec; nil if unset
 	Decided               bool              // written by this process
+	Unwritten             bool              // the write failed, so the API server may have another status
 	At                    time.Time         // when it was decided
 }

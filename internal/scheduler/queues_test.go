@@ -99,3 +99,29 @@ func TestFiguresOfAQueueAndAGangGoWithThem(t *testing.T) {
 		t.Error("what is gone is told twice")
 	}
 }
+
+// TestTheStatusOfAnEmptyQueueIsWrittenAgainAfterAFailure verifies that a failed write is not taken for an empty status.
+func TestTheStatusOfAnEmptyQueueIsWrittenAgainAfterAFailure(t *testing.T) {
+	w := newWorld(t, model.NodeFrom(make.Node("a").CPU("4").Obj()))
+	pod := make.Pod("p").Gang("g").CPU("2").On("a").Phase(corev1.PodRunning).Obj()
+	w.model.Apply(model.TaskFrom(pod, true), model.GangFrom(make.Gang("g").Obj()))
+	w.cycle()
+	pod.Status.Phase = corev1.PodSucceeded
+	w.model.Apply(model.TaskFrom(pod, true))
+	isWritten := func() bool {
+		w.now = w.now.Add(2 * time.Second)
+		d := w.engine.Cycle(w.now, w.model)
+		decision.Assume(w.model, &d)
+		return slices.ContainsFunc(d.Queues, func(q decision.QueueStatus) bool { return q.Queue == "default" && q.Allocated.Cpu().IsZero() })
+	}
+	if !isWritten() {
+		t.Fatal("the status of the empty queue is not written")
+	}
+	w.model.Apply(model.QueueStatusFailed{Name: "default"})
+	if !isWritten() {
+		t.Error("the status is not written again after a failure")
+	}
+	if isWritten() {
+		t.Error("the status is written again although the last write did not fail")
+	}
+}

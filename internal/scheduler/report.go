@@ -220,7 +220,7 @@ func (e *Engine) reportQueues(s *cycle.Cycle) {
 		if waiting != nil {
 			fresh.Waiting = waiting[q]
 		}
-		if sameQueueStatus(&fresh, old) {
+		if !old.Unwritten && sameQueueStatus(&fresh, old) {
 			continue
 		}
 		if old.Decided && s.Now.Sub(old.At) < countsEvery {
