@@ -110,8 +110,11 @@ func (b *builtinRules) prepareUpdate(ctx context.Context, subresource string, ob
 // strategy is slow. It reports whether the update is one of these.
 func (b *builtinRules) keepSystemFields(object, old client.Object) bool {
 	pod, ok := object.(*corev1.Pod)
-	oldPod, _ := old.(*corev1.Pod)
-	if !ok || pod.UID != oldPod.UID || !hasPlainMaps(pod) || hasSpecialAnnotations(pod) || hasSpecialAnnotations(oldPod) {
+	if !ok || !hasPlainMaps(pod) {
+		return false
+	}
+	oldPod := old.(*corev1.Pod)
+	if pod.UID != oldPod.UID || hasSpecialAnnotations(pod) || hasSpecialAnnotations(oldPod) {
 		return false
 	}
 	same := *pod

@@ -176,7 +176,9 @@ var tolerationSeconds int64 = 300
 func addDefaultTolerations(pod *corev1.Pod) {
 	for _, taint := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		tolerates := slices.ContainsFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {
-			return (t.Key == taint || t.Key == "") && (t.Effect == corev1.TaintEffectNoExecute || t.Effect == "")
+			matchesKey := t.Key == taint || t.Key == ""
+			matchesEffect := t.Effect == corev1.TaintEffectNoExecute || t.Effect == ""
+			return matchesKey && matchesEffect
 		})
 		if !tolerates {
 			pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{
@@ -224,7 +226,8 @@ func (s *Server) priorityClassOf(pod *corev1.Pod) (*schedulingv1.PriorityClass, 
 	var lowest *schedulingv1.PriorityClass
 	s.classes.all("", func(e *entry) bool {
 		class, ok := e.object.(*schedulingv1.PriorityClass)
-		if ok && class.GlobalDefault && (lowest == nil || class.Value < lowest.Value) {
+		isDefault := ok && class.GlobalDefault
+		if isDefault && (lowest == nil || class.Value < lowest.Value) {
 			lowest = class
 		}
 		return true

@@ -184,7 +184,8 @@ func (k *kind) hasField(name string) bool {
 	case "metadata.name":
 		return true
 	case "metadata.namespace":
-		return k.namespaced || !k.custom && k.gvk.Kind != "Node" && k.gvk.Kind != "Namespace"
+		hasNoSuchField := k.custom || k.gvk.Kind == "Node" || k.gvk.Kind == "Namespace"
+		return k.namespaced || !hasNoSuchField
 	case "spec.nodeName", "status.phase":
 		return k.gvk == podKind
 	}
