@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 )
 
 // TestPodsOfAnEndedJobAreReadAgainBeforeTheyAreStopped verifies that a new process whose list of pods may be outdated
@@ -25,5 +26,20 @@ func TestPodsOfAnEndedJobAreReadAgainBeforeTheyAreStopped(t *testing.T) {
 	done.Doubt = true
 	if p := Compute(done.Input); p.Refresh || slices.Contains(digest(&p), "delete w-0") {
 		t.Errorf("without a live pod: refresh %v, %v", p.Refresh, digest(&p))
+	}
+}
+
+// TestPodsOfACancelledElementAreReadAgainBeforeTheyAreStopped verifies the same for an array with a limit, which also
+// requires a current list before it creates pods.
+func TestPodsOfACancelledElementAreReadAgainBeforeTheyAreStopped(t *testing.T) {
+	in := array("0-9").asks(keys.ArrayLimit, "3").asks(keys.ArrayCancelled, "1,4-9").
+		pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning).pod("w", 2, corev1.PodRunning).pod("w", 3, corev1.PodRunning)
+	in.Doubt = true
+	if p := Compute(in.Input); !p.Refresh || len(p.Writes) > 0 {
+		t.Errorf("from a list that may be outdated: refresh %v, %v", p.Refresh, digest(&p))
+	}
+	in.Fresh = true
+	if p := Compute(in.Input); p.Refresh || !slices.Contains(digest(&p), "delete w-1") {
+		t.Errorf("from a current list: refresh %v, %v", p.Refresh, digest(&p))
 	}
 }
