@@ -47,3 +47,58 @@ func TestAPromiseThatMovesIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestAPodIsNotBoundToItsNominatedNodeAfterTheNodeIsDeleted verifies that a gang of two pods waits if only one of them
+// fits and the other one was nominated for a node that does not exist any more.
+func TestAPodIsNotBoundToItsNominatedNodeAfterTheNodeIsDeleted(t *testing.T) {
+	for _, others := range [][]string{{"b"}, {"b", "c"}, {"b", "c", "d"}, {"b", "c", "d", "e"}} {
+		for _, large := range others {
+			e, err := New(config.Default())
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := model.New()
+			m.Apply(model.QueueFrom(make.Queue("default").Obj()))
+			for _, name := range others {
+				cpu := "1"
+				if name == large {
+					cpu = "2"
+				}
+				m.Apply(model.NodeFrom(make.Node(name).CPU(cpu).Obj()))
+			}
+			first, second := make.Pod("waits-0").Gang("waits").CPU("2").Obj(), make.Pod("waits-1").Gang("waits").CPU("2").Obj()
+			first.Status.NominatedNodeName = "gone"
+			m.Apply(model.GangFrom(make.Gang("waits").Queue("default").Min(2).Obj()), model.TaskFrom(first, true), model.TaskFrom(second, true))
+			if d := e.Cycle(make.Epoch, m); len(d.Binds) != 0 {
+				t.Errorf("nodes %v, of which only %s has enough for a pod: %+v, want no bind", others, large, d.Binds)
+			}
+		}
+	}
+}
+
+// TestANominationDoesNotExceedTheCapability verifies that a gang whose pods were nominated before a restart is not bound
+// while the pod that was to be evicted for it still runs and fills the queue.
+func TestANominationDoesNotExceedTheCapability(t *testing.T) {
+	e, err := New(config.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := model.New()
+	m.Apply(model.QueueFrom(make.Queue("limited").Capability("cpu", "4").Obj()))
+	for _, name := range []string{"a", "b", "c"} {
+		m.Apply(model.NodeFrom(make.Node(name).CPU("4").Obj()))
+	}
+	runs := make.Pod("runs-0").Gang("runs").CPU("3").Obj()
+	runs.Spec.NodeName, runs.Status.Phase = "a", corev1.PodRunning
+	m.Apply(model.GangFrom(make.Gang("runs").Queue("limited").Obj()), model.TaskFrom(runs, true))
+	m.Apply(model.GangFrom(make.Gang("waits").Queue("limited").Min(2).Obj()))
+	for _, name := range []string{"waits-0", "waits-1"} {
+		waits := make.Pod(name).Gang("waits").CPU("2").Obj()
+		waits.Status.NominatedNodeName = "b"
+		m.Apply(model.TaskFrom(waits, true))
+	}
+	d := e.Cycle(make.Epoch, m)
+	if len(d.Binds) != 0 {
+		t.Errorf("%+v, want no bind: 3 of 4 cores of the queue are used, and the gang needs 4", d.Binds)
+	}
+}

@@ -56,7 +56,7 @@ type cachedFailure struct {
 // Trial holds the conditions for a try to place a gang while victims are counted out.
 type Trial struct {
 	// Swap is the queue's allocation before victims were counted out. The queue may hold that much again even if its
-	// share or capability has decreased. If Swap is nil, the limits apply.
+	// share has decreased. If Swap is nil, the limits apply.
 	Swap []float64
 	// Grow allows a gang that has its minimum to wait for resources too.
 	Grow bool

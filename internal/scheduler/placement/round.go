@@ -100,7 +100,7 @@ func (r *round) hasEnough() bool {
 // placeTask places one task or records why it cannot.
 func (r *round) placeTask(t *model.Task) {
 	s, q := r.s, r.job.In
-	if v := s.Constraints.MayAllocate(r.job, t.Shape.Request); r.limits.appliesTo(v) && !s.mayHoldAgain(&v, s.heldForLimit(&v, q), t.Shape.Request) {
+	if v := s.Constraints.MayAllocate(r.job, t.Shape.Request); r.limits.appliesTo(v) && !s.mayHoldAgain(&v, q.Allocated, t.Shape.Request) {
 		r.recordBlocked(t, v)
 		r.failed = append(r.failed, t.Shape)
 		return
@@ -158,11 +158,7 @@ func (s *Placer) mustWait(j *framework.Job, asked resource.Request) explain.Verd
 	if s.InForecast() {
 		return explain.Verdict{}
 	}
-	v := s.Rules.MustWait(j.In, asked)
-	if own := v.Limit != nil && v.Limit.Queue == j.In.Name; own && s.mayHoldAgain(&v, j.In.Occupied, asked) {
-		return explain.Verdict{} // the queue exceeds its capability, but holds no more than before
-	}
-	return v
+	return s.Rules.MustWait(j.In, asked)
 }
 
 // mayWait reports whether resources may be promised to a task that must wait for other pods to end. Resources are
@@ -365,22 +361,10 @@ func (r *round) findPreferred(t *model.Task) (model.NodeID, bool) {
 	return r.s.Constraints.FindLentNode(r.job, t)
 }
 
-// heldForLimit returns what a queue holds with respect to a limit. Lingering pods count against a capability, but not
-// against a share.
-func (s *Placer) heldForLimit(v *explain.Verdict, q *queue.Queue) []float64 {
-	if v.Code != reason.OverCapability || v.Limit == nil || v.Limit.Ending == 0 {
-		return q.Allocated
-	}
-	held := slices.Clone(q.Allocated)
-	for i, lingers := range q.Lingering {
-		held[i] += lingers
-	}
-	return held
-}
-
-// mayHoldAgain reports whether a queue may hold the requested amount because it held it before.
+// mayHoldAgain reports whether a queue may exceed a share because it held the requested amount before. A capability may
+// not be exceeded for this reason: the victims may still use it, or it may have been lowered.
 func (s *Placer) mayHoldAgain(v *explain.Verdict, held []float64, asked resource.Request) bool {
-	if s.trial.Swap == nil || v.Limit == nil || v.Limit.Resource == "" {
+	if s.trial.Swap == nil || v.Code == reason.OverCapability || v.Limit == nil || v.Limit.Resource == "" {
 		return false
 	}
 	for _, t := range asked {
