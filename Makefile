@@ -61,8 +61,9 @@ chaos: ## kill, freeze and disconnect real processes for TIME (3m), chosen by SE
 sim: ## simulate the whole system under faults with SEEDS seeds (10000), starting with FIRST (1)
 	@$(GO) test ./test/sim -count=1 -v -timeout 60m -run '^TestSeeds$$' -seeds $(or $(SEEDS),10000) -first $(or $(FIRST),1)
 
-mutate: ## make small changes to FILES of PACKAGE for TIME (3m), chosen by SEED, and list those that no test of the package notices
-	@$(GO) run ./test/mutate -time $(TIME) -seed $(SEED) $(if $(FILES),-files '$(FILES)') $(PACKAGE)
+mutate: ## make COUNT (300) small changes to PACKAGE (the parts that the simulator drives), and list those that no test and no simulated seed notices
+	@$(GO) run ./test/mutate -count $(or $(COUNT),300) $(if $(filter command,$(firstword $(origin SEED))),-seed $(SEED)) $(if $(FILES),-files '$(FILES)') $(if $(RESULTS),-results '$(RESULTS)') \
+		$(or $(PACKAGE),./internal/scheduler/... ./internal/outbox/... ./internal/controllers/... ./internal/admission/...)
 
 bench: ## measure speeds and sizes, and compare them with their floors; LINE=TestBindPhase selects one, GROWTH=1 adds larger clusters, KEEP=1 writes docs
 	@GO="$(GO)" LINE="$(LINE)" GROWTH="$(GROWTH)" KEEP="$(KEEP)" hack/bench.sh

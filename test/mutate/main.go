@@ -1,169 +1,131 @@
-// Command mutate makes small changes to a package, one at a time, runs the package's own tests against each change, and
-// lists the changes that no test detects. The compiler receives a change as an overlay, so no file of the tree is
-// modified.
+// Command mutate makes small changes to packages and lists those that neither a test nor the simulator of package
+// test/sim detects. All changes are compiled into the packages at once, each behind a switch, and one after the other is
+// enabled. The compiler receives the changed files as an overlay, so no file of the tree is modified.
 //
-//	go run ./test/mutate [-files fence.go,leader.go] [-time 3m] [-seed 1] [-run TestX] [-tests ./other/package] ./internal/daemon
+//	go run ./test/mutate [-count 300] [-seed 1] [-seeds 500] [-tests PATTERN,...] [-files NAME,...] [-results FILE] PACKAGE...
 //
-// The seed determines the order of the mutants, so a run with a time limit tries a sample. The same seed gives the same
-// sample.
+// For each mutant, the tests of its own package run first, then those of the packages that depend on it, and then the
+// simulator. Tests that do not reach the mutant are skipped. The first failure, or a test that takes much longer than
+// without the mutant, kills it.
+//
+// The seed determines which mutants are chosen. With -results, outcomes are added to a file, and mutants whose outcome
+// is in the file are not tried again.
 package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // options holds the command line.
 type options struct {
-	files, run, tests string
-	time, testTime    time.Duration
-	seed              uint64
+	packages []string // patterns of go list
+	tests    []string // patterns of the packages whose tests are run besides those of the mutated packages
+	files    []string // names of files; empty: all
+	results  string
+	count    int
+	seed     uint64
+	seeds    int // number of seeds of the simulator; 0: it is not run
 }
 
-// Possible outcomes of testing a mutant.
-const (
-	killed   = "killed"
-	survived = "SURVIVED"
-	timeout  = "killed by time"
-	invalid  = "does not compile"
-)
+// defaultTests are the packages whose tests check several of the packages that the simulator drives.
+const defaultTests = "./internal/scheduler/...,./internal/model/...,./internal/outbox/...,./internal/controllers/...,./internal/admission/...," +
+	"./internal/daemon/...,./internal/feed/...,./internal/whatif/...,./test/scenarios/..."
 
 func main() {
 	var o options
-	flag.StringVar(&o.files, "files", "", "file names of the package to change, separated by commas; empty: all")
-	flag.StringVar(&o.run, "run", "", "tests to run, as go test -run has it; empty: all")
-	flag.StringVar(&o.tests, "tests", "", "further packages whose tests are run, separated by commas")
-	flag.DurationVar(&o.time, "time", 3*time.Minute, "how long mutants are tried")
-	flag.DurationVar(&o.testTime, "test-time", 2*time.Minute, "how long the tests of one mutant may take")
-	flag.Uint64Var(&o.seed, "seed", 1, "seed of the order of mutants")
+	var tests, files string
+	flag.IntVar(&o.count, "count", 300, "number of mutants to try")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of the choice of mutants")
+	flag.IntVar(&o.seeds, "seeds", 500, "number of seeds of the simulator; 0: do not run it")
+	flag.StringVar(&tests, "tests", defaultTests, "packages whose tests are run besides those of the mutated packages, separated by commas")
+	flag.StringVar(&files, "files", "", "names of the files to change, separated by commas; empty: all")
+	flag.StringVar(&o.results, "results", "", "file to which outcomes are added; mutants whose outcome it has are not tried again")
 	flag.Parse()
-	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "mutate: name one package, for example ./internal/daemon")
+	o.packages, o.tests, o.files = flag.Args(), splitList(tests), splitList(files)
+	if len(o.packages) == 0 {
+		fmt.Fprintln(os.Stderr, "mutate: name the packages to change, for example ./internal/outbox")
 		os.Exit(2)
 	}
-	if err := testMutants(flag.Arg(0), o); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := tryMutants(ctx, &o)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-// testMutants tests the mutants of a package and prints the outcome of each.
-func testMutants(pkg string, o options) error {
-	out, err := exec.Command("go", "list", "-f", "{{.Dir}}\n{{range .GoFiles}}{{.}}\n{{end}}", pkg).Output()
-	if err != nil {
-		return fmt.Errorf("package %s: %w", pkg, err)
+func splitList(text string) []string {
+	if text == "" {
+		return nil
 	}
-	lines := strings.Fields(string(out))
-	if len(lines) == 0 {
-		return fmt.Errorf("package %s has no directory", pkg)
-	}
-	dir, wanted := lines[0], strings.Split(o.files, ",")
-	var all []mutant
-	for _, name := range lines[1:] {
-		if o.files != "" && !slices.Contains(wanted, name) {
-			continue
-		}
-		found, err := mutantsOf(filepath.Join(dir, name))
-		if err != nil {
-			return err
-		}
-		all = append(all, found...)
-	}
-	if len(all) == 0 {
-		return errors.New("nothing to change: check -files")
-	}
-	draw := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // the same seed must draw the same mutants
-	draw.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return tryMutants(all, pkg, o)
+	return strings.Split(text, ",")
 }
 
-// tryMutants runs the tests against one mutant after another until the time limit is reached.
-func tryMutants(all []mutant, pkg string, o options) error {
+// tryMutants chooses mutants, tries them and prints the outcomes.
+func tryMutants(ctx context.Context, o *options) error {
+	packages, err := listPackages(ctx, o.packages)
+	if err != nil {
+		return err
+	}
+	candidates, err := drawMutants(packages, o)
+	if err != nil {
+		return err
+	}
 	scratch, err := os.MkdirTemp("", "vc-mutate-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(scratch)
-	t := tester{scratch: scratch, packages: []string{pkg}, options: o}
-	if o.tests != "" {
-		t.packages = append(t.packages, strings.Split(o.tests, ",")...)
-	}
-	if outcome, text, err := t.runTests(mutant{}); err != nil || outcome != killed && outcome != survived {
-		return fmt.Errorf("unchanged, the tests: %s %w\n%s", outcome, err, text)
-	} else if outcome == killed {
-		return fmt.Errorf("unchanged, the tests fail:\n%s", text)
-	}
-	counts, began := map[string]int{}, time.Now()
-	for _, m := range all {
-		if time.Since(began) > o.time {
-			break
-		}
-		outcome, _, err := t.runTests(m)
-		if err != nil {
-			return err
-		}
-		counts[outcome]++
-		fmt.Fprintf(os.Stdout, "%-16s %s:%d: %s\n", outcome, filepath.Base(m.file), m.line, m.what)
-	}
-	tried := counts[killed] + counts[timeout] + counts[survived]
-	fmt.Fprintf(os.Stdout, "%s: %d of %d mutants tried in %s, %d killed (%d by time), %d survived; seed %d\n",
-		pkg, tried, len(all), time.Since(began).Round(time.Second), counts[killed]+counts[timeout], counts[timeout], counts[survived], o.seed)
-	return nil
-}
-
-// tester runs tests against mutants.
-type tester struct {
-	scratch  string
-	packages []string
-	options
-}
-
-// runTests runs the tests against a mutant. The zero mutant stands for the unchanged package.
-func (t *tester) runTests(m mutant) (outcome, text string, err error) {
-	overlay := map[string]map[string]string{"Replace": {}}
-	if m.file != "" {
-		changed := filepath.Join(t.scratch, "mutant.go")
-		if err := os.WriteFile(changed, m.source, 0o600); err != nil {
-			return "", "", err
-		}
-		overlay["Replace"][m.file] = changed
-	}
-	data, err := json.Marshal(overlay)
+	defer func() { _ = os.RemoveAll(scratch) }()
+	build := &build{directory: scratch, packages: packages}
+	chosen, err := build.chooseValid(ctx, candidates, o.count)
 	if err != nil {
-		return "", "", err
+		return err
 	}
-	file := filepath.Join(t.scratch, "overlay.json")
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		return "", "", err
+	fmt.Printf("%d mutants of %d packages, seed %d\n", len(chosen), len(packages), o.seed)
+	suites, err := build.buildTests(ctx, chosen, o)
+	if err != nil {
+		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), t.testTime)
-	defer cancel()
-	arguments := []string{"test", "-overlay", file, "-vet=off", "-short", "-failfast", "-ldflags=-s -w"}
-	if t.run != "" {
-		arguments = append(arguments, "-run", t.run)
+	known, err := readResults(o.results)
+	if err != nil {
+		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", append(arguments, t.packages...)...) //nolint:gosec // the tests of this project
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	out, err := cmd.CombinedOutput()
-	switch {
-	case err == nil:
-		return survived, "", nil
-	case ctx.Err() != nil:
-		return timeout, string(out), nil
-	case strings.Contains(string(out), "[build failed]"):
-		return invalid, string(out), nil
+	return runAll(ctx, chosen, suites, known, o)
+}
+
+// drawMutants returns all mutants of the packages in an order that the seed determines.
+func drawMutants(packages []*goPackage, o *options) ([]*mutant, error) {
+	var all []*mutant
+	for _, p := range packages {
+		for _, name := range p.GoFiles {
+			if len(o.files) > 0 && !slices.Contains(o.files, name) {
+				continue
+			}
+			found, err := mutantsOf(filepath.Join(p.Dir, name))
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range found {
+				m.pkg = p.ImportPath
+			}
+			all = append(all, found...)
+		}
 	}
-	return killed, string(out), nil
+	if len(all) == 0 {
+		return nil, errors.New("these packages have nothing to change; check their names and -files")
+	}
+	draw := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // the same seed must draw the same mutants
+	draw.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all, nil
 }

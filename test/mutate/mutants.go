@@ -1,42 +1,57 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// mutant is a small change to a file.
+// mutant is a small change to a file. The change is compiled into the file, and a switch enables it at run time, so that
+// all mutants need only one build. See switches.go for the functions that the changed code calls.
 type mutant struct {
+	number int // unique among the mutants of a run, from 1; 0 if the mutant was not chosen
+	pkg    string
 	file   string
 	line   int
 	what   string
-	source []byte // content of the whole changed file
+	// edits adds the change to the source, with the number of the mutant in place of numberMark.
+	edits []edit
 }
 
-// flips maps operators to the operators that replace them.
-var flips = map[token.Token]token.Token{
-	token.EQL: token.NEQ, token.NEQ: token.EQL,
-	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
-	token.LAND: token.LOR, token.LOR: token.LAND,
-	token.ADD: token.SUB, token.SUB: token.ADD,
+// numberMark stands for the number of a mutant in the text of its edits.
+const numberMark = "#"
+
+// edit replaces the text between two offsets of a file. Most edits only insert text, so the edits of several mutants can
+// be made in the same expression.
+type edit struct {
+	from, to int
+	text     string
+	// nodeFrom and nodeTo are the bounds of the expression or statement that the edit belongs to. Of two edits at the
+	// same offset, that of the outer one is further outside.
+	nodeFrom, nodeTo int
+	number           int
 }
+
+// isOpening reports whether the edit inserts text before its node.
+func (e *edit) isOpening() bool { return e.from == e.to && e.from == e.nodeFrom }
 
 // collector collects the mutants of one file.
 type collector struct {
 	set    *token.FileSet
 	file   string
 	source []byte
-	found  []mutant
+	found  []*mutant
 }
 
 // mutantsOf returns all mutants of a file.
-func mutantsOf(file string) ([]mutant, error) {
+func mutantsOf(file string) ([]*mutant, error) {
 	source, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -44,7 +59,7 @@ func mutantsOf(file string) ([]mutant, error) {
 	return mutantsIn(file, source)
 }
 
-func mutantsIn(file string, source []byte) ([]mutant, error) {
+func mutantsIn(file string, source []byte) ([]*mutant, error) {
 	c := &collector{set: token.NewFileSet(), file: file, source: source}
 	parsed, err := parser.ParseFile(c.set, file, source, parser.SkipObjectResolution)
 	if err != nil {
@@ -67,7 +82,7 @@ func (c *collector) visitNode(n ast.Node) bool {
 		c.negateCondition(n.Cond)
 	case *ast.UnaryExpr:
 		if n.Op == token.NOT {
-			c.addMutant(n.OpPos, n.OpPos+1, "", "drop !")
+			c.wrap(n, "("+numberCall+" != (", "))", "drop ! of "+c.shortText(n))
 		}
 	case *ast.BasicLit:
 		c.addOne(n)
@@ -83,10 +98,37 @@ func (c *collector) visitNode(n ast.Node) bool {
 	return true
 }
 
+// numberCall is the expression that is true if the mutant is enabled.
+const numberCall = "mutant(" + numberMark + ")"
+
+// replacedByCall maps operators to the functions of switches.go that compute them, and to the operators that these
+// functions apply if the mutant is enabled.
+var replacedByCall = map[token.Token]struct{ function, other string }{
+	token.LSS: {"mutantLess", "<="}, token.LEQ: {"mutantLessOrEqual", "<"},
+	token.GTR: {"mutantGreater", ">="}, token.GEQ: {"mutantGreaterOrEqual", ">"},
+	token.ADD: {"mutantSum", "-"}, token.SUB: {"mutantDifference", "+"},
+}
+
 // replaceOperator replaces a comparison, a logical operator, plus or minus.
 func (c *collector) replaceOperator(n *ast.BinaryExpr) {
-	if other, ok := flips[n.Op]; ok && !isText(n.X) && !isText(n.Y) {
-		c.addMutant(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), other.String(), fmt.Sprintf("%s to %s", n.Op, other))
+	operator := c.offset(n.OpPos)
+	end := operator + len(n.Op.String())
+	switch n.Op {
+	case token.EQL:
+		c.wrap(n, "("+numberCall+" != (", "))", "== to != in "+c.shortText(n))
+	case token.NEQ:
+		c.wrap(n, "("+numberCall+" != (", "))", "!= to == in "+c.shortText(n))
+	case token.LAND, token.LOR:
+		// By De Morgan's laws, x || y is !(!x && !y).
+		other := map[token.Token]string{token.LAND: "||", token.LOR: "&&"}[n.Op]
+		c.wrap(n, "("+numberCall+" != (("+numberCall+" != (", "))))", fmt.Sprintf("%s to %s in %s", n.Op, other, c.shortText(n)),
+			edit{from: operator, to: end, text: ")) " + n.Op.String() + " (" + numberCall + " != ("})
+	default:
+		call, ok := replacedByCall[n.Op]
+		if ok && !isText(n.X) && !isText(n.Y) {
+			c.wrap(n, call.function+"("+numberMark+", ", ")", fmt.Sprintf("%s to %s in %s", n.Op, call.other, c.shortText(n)),
+				edit{from: operator, to: end, text: ","})
+		}
 	}
 }
 
@@ -100,26 +142,28 @@ func isText(e ast.Expr) bool {
 	return false
 }
 
-// negateCondition inverts a condition, unless another mutant replaces its operator.
+// negateCondition inverts a condition, unless another mutant does the same by replacing its operator.
 func (c *collector) negateCondition(condition ast.Expr) {
 	if binary, ok := condition.(*ast.BinaryExpr); ok && (binary.Op == token.EQL || binary.Op == token.NEQ) {
 		return
 	}
-	text := c.sourceText(condition.Pos(), condition.End())
-	c.addMutant(condition.Pos(), condition.End(), "!("+text+")", "negate "+shortenText(text))
+	if unary, ok := condition.(*ast.UnaryExpr); ok && unary.Op == token.NOT {
+		return
+	}
+	c.wrap(condition, numberCall+" != (", ")", "negate "+c.shortText(condition))
 }
 
 // addOne adds one to an integer.
 func (c *collector) addOne(n *ast.BasicLit) {
 	if value, err := strconv.ParseInt(n.Value, 10, 32); n.Kind == token.INT && err == nil {
-		c.addMutant(n.Pos(), n.End(), strconv.FormatInt(value+1, 10), fmt.Sprintf("%d to %d", value, value+1))
+		c.wrap(n, "mutantNext("+numberMark+", ", ")", fmt.Sprintf("%d to %d", value, value+1))
 	}
 }
 
 // logs matches statements that write log lines. Tests need not detect changes to these.
 var logs = regexp.MustCompile(`\b[lL]og(\.V\(\d\))?\.(Info|Error)\(`)
 
-// dropStatements removes statements without which the code still compiles: calls, assignments to existing variables,
+// dropStatements skips statements without which the code still compiles: calls, assignments to existing variables,
 // and if statements without else.
 func (c *collector) dropStatements(statements []ast.Stmt) {
 	for _, s := range statements {
@@ -137,9 +181,8 @@ func (c *collector) dropStatements(statements []ast.Stmt) {
 		default:
 			continue
 		}
-		text := c.sourceText(s.Pos(), s.End())
-		if !logs.MatchString(text) {
-			c.addMutant(s.Pos(), s.End(), keepLines(text), "drop "+shortenText(text))
+		if !logs.MatchString(c.text(s)) {
+			c.wrap(s, "if !"+numberCall+" { ", " }", "drop "+c.shortText(s))
 		}
 	}
 }
@@ -157,34 +200,70 @@ func isBlank(s *ast.AssignStmt) bool {
 func (c *collector) invertResult(n *ast.ReturnStmt) {
 	for _, r := range n.Results {
 		if name, ok := r.(*ast.Ident); ok && (name.Name == "true" || name.Name == "false") {
-			other := strconv.FormatBool(name.Name == "false")
-			c.addMutant(name.Pos(), name.End(), other, "return "+other)
+			c.wrap(name, numberCall+" != ", "", "return "+strconv.FormatBool(name.Name == "false"))
 		}
 	}
 }
 
-func (c *collector) sourceText(from, to token.Pos) string {
-	return string(c.source[c.set.Position(from).Offset:c.set.Position(to).Offset])
+// wrap adds a mutant that inserts text before and after a node, and makes further edits inside.
+func (c *collector) wrap(n ast.Node, before, after, what string, inside ...edit) {
+	from, to := c.offset(n.Pos()), c.offset(n.End())
+	edits := append([]edit{{from: from, to: from, text: before}, {from: to, to: to, text: after}}, inside...)
+	for i := range edits {
+		edits[i].nodeFrom, edits[i].nodeTo = from, to
+	}
+	c.found = append(c.found, &mutant{file: c.file, line: c.set.Position(n.Pos()).Line, what: what, edits: edits})
 }
 
-// addMutant adds a mutant in which a part of the source is replaced by text.
-func (c *collector) addMutant(from, to token.Pos, text, what string) {
-	start, end := c.set.Position(from), c.set.Position(to)
-	changed := make([]byte, 0, len(c.source)+len(text))
-	changed = append(changed, c.source[:start.Offset]...)
-	changed = append(changed, text...)
-	changed = append(changed, c.source[end.Offset:]...)
-	c.found = append(c.found, mutant{file: c.file, line: start.Line, what: what, source: changed})
+func (c *collector) offset(p token.Pos) int { return c.set.Position(p).Offset }
+
+func (c *collector) text(n ast.Node) string {
+	return string(c.source[c.offset(n.Pos()):c.offset(n.End())])
 }
 
-// keepLines returns as many newlines as text contains, so that line numbers do not change.
-func keepLines(text string) string { return strings.Repeat("\n", strings.Count(text, "\n")) }
-
-// shortenText returns a text as one line of at most 70 characters.
-func shortenText(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
+// shortText returns the source of a node as one line of at most 70 characters.
+func (c *collector) shortText(n ast.Node) string {
+	text := strings.Join(strings.Fields(c.text(n)), " ")
 	if runes := []rune(text); len(runes) > 70 {
 		return string(runes[:70]) + "…"
 	}
 	return text
+}
+
+// addMutants returns the source of a file with the switches of the given mutants. Lines keep their numbers.
+func addMutants(source []byte, mutants []*mutant) []byte {
+	var edits []edit
+	for _, m := range mutants {
+		for _, e := range m.edits {
+			e.text = strings.ReplaceAll(e.text, numberMark, strconv.Itoa(m.number))
+			e.number = m.number
+			edits = append(edits, e)
+		}
+	}
+	slices.SortStableFunc(edits, compareEdits)
+	var changed []byte
+	at := 0
+	for i := range edits {
+		changed = append(changed, source[at:edits[i].from]...)
+		changed = append(changed, edits[i].text...)
+		at = edits[i].to
+	}
+	return append(changed, source[at:]...)
+}
+
+// compareEdits orders edits by their place in the changed source. At one offset, nodes that end there are closed before
+// others are opened; inner nodes are closed first and opened last.
+func compareEdits(a, b edit) int {
+	if order := cmp.Compare(a.from, b.from); order != 0 {
+		return order
+	}
+	switch {
+	case a.isOpening() && b.isOpening():
+		return cmp.Or(cmp.Compare(b.nodeTo, a.nodeTo), cmp.Compare(a.number, b.number))
+	case !a.isOpening() && !b.isOpening():
+		return cmp.Or(cmp.Compare(b.nodeFrom, a.nodeFrom), cmp.Compare(a.nodeTo, b.nodeTo), cmp.Compare(b.number, a.number))
+	case a.isOpening():
+		return 1
+	}
+	return -1
 }

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// outcome is what became of a mutant.
+type outcome struct {
+	Mutant string `json:"mutant"`
+	// Killer is the package whose test failed; "" if the mutant survived.
+	Killer string `json:"killer,omitempty"`
+	// TooSlow reports whether the test did not fail, but took much longer than without the mutant.
+	TooSlow bool `json:"tooSlow,omitempty"`
+	// Reached reports whether any test executes the changed code.
+	Reached bool `json:"reached"`
+}
+
+func (m *mutant) describe() string {
+	return fmt.Sprintf("%s/%s:%d: %s", m.pkg, filepath.Base(m.file), m.line, m.what)
+}
+
+// readResults returns the outcomes in a file by mutant. A file that does not exist has none.
+func readResults(path string) (map[string]outcome, error) {
+	known := map[string]outcome{}
+	if path == "" {
+		return known, nil
+	}
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return known, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	lines := bufio.NewScanner(file)
+	for number := 1; lines.Scan(); number++ {
+		var o outcome
+		if err := json.Unmarshal(lines.Bytes(), &o); err != nil {
+			return nil, fmt.Errorf("%s:%d: not an outcome: %w; remove the line, or use another file", path, number, err)
+		}
+		known[o.Mutant] = o
+	}
+	return known, lines.Err()
+}
+
+// measuredSuite is a suite with what its run without a mutant showed.
+type measuredSuite struct {
+	*suite
+	took    time.Duration
+	reached map[int]bool // numbers of the mutants that it reaches
+}
+
+// runAll tries the mutants whose outcome is not known, and prints a summary.
+func runAll(ctx context.Context, mutants []*mutant, suites []*suite, known map[string]outcome, o *options) error {
+	measured, err := measureSuites(ctx, suites)
+	if err != nil {
+		return err
+	}
+	record, err := openRecord(o.results)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = record.Close() }()
+	var mu sync.Mutex
+	next := make(chan *mutant)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for m := range next {
+				result := tryMutant(ctx, m, measured)
+				if ctx.Err() != nil {
+					continue // the tests failed because they were stopped
+				}
+				mu.Lock()
+				known[result.Mutant] = result
+				printOutcome(&result)
+				_ = json.NewEncoder(record).Encode(result)
+				mu.Unlock()
+			}
+		})
+	}
+	for _, m := range mutants {
+		mu.Lock()
+		_, done := known[m.describe()]
+		mu.Unlock()
+		if !done && ctx.Err() == nil {
+			next <- m
+		}
+	}
+	close(next)
+	workers.Wait()
+	printSummary(mutants, known)
+	return ctx.Err()
+}
+
+// openRecord opens the file to which outcomes are added.
+func openRecord(path string) (*os.File, error) {
+	if path == "" {
+		path = os.DevNull
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644) //nolint:gosec // not secret
+}
+
+// measureSuites runs the suites without a mutant and returns them, the fastest first and the simulator last.
+func measureSuites(ctx context.Context, suites []*suite) ([]*measuredSuite, error) {
+	var measured []*measuredSuite
+	var mu sync.Mutex
+	var workers sync.WaitGroup
+	var failures []error
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, s := range suites {
+		workers.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			result, err := measureSuite(ctx, s)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				failures = append(failures, err)
+				return
+			}
+			measured = append(measured, result)
+		})
+	}
+	workers.Wait()
+	slices.SortFunc(measured, func(a, b *measuredSuite) int {
+		return cmp.Or(compareBool(a.isSimulator(), b.isSimulator()), cmp.Compare(a.took, b.took))
+	})
+	return measured, errors.Join(failures...)
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+func (s *suite) isSimulator() bool {
+	return strings.HasSuffix(s.pkg, strings.TrimPrefix(simulator, "."))
+}
+
+// measureSuite runs a suite without a mutant.
+func measureSuite(ctx context.Context, s *suite) (*measuredSuite, error) {
+	directory := s.program + ".reached"
+	if err := os.Mkdir(directory, 0o755); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	failed, text := s.run(ctx, 0, time.Hour, reachedVariable+"="+directory)
+	if failed {
+		return nil, fmt.Errorf("the tests of %s fail without a mutant:\n%s", s.pkg, text)
+	}
+	result := &measuredSuite{suite: s, took: time.Since(began), reached: map[int]bool{}}
+	files, err := os.ReadDir(directory)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if number, err := strconv.Atoi(f.Name()); err == nil {
+			result.reached[number] = true
+		}
+	}
+	fmt.Fprintf(os.Stderr, "%s: %s, reaches %d mutants\n", s.pkg, result.took.Round(10*time.Millisecond), len(result.reached))
+	return result, nil
+}
+
+// run runs a suite with a mutant. It reports whether the suite failed or exceeded its time, and returns its output.
+func (s *suite) run(ctx context.Context, number int, limit time.Duration, environment ...string) (failed bool, text string) {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, s.program, s.arguments...) //nolint:gosec // a program that this process has built
+	cmd.Dir = s.directory
+	cmd.Env = append(os.Environ(), enabledVariable+"="+strconv.Itoa(number), "GOMAXPROCS=1")
+	cmd.Env = append(cmd.Env, environment...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	out, err := cmd.CombinedOutput()
+	return err != nil, string(out)
+}
+
+// timeLimit returns how long a suite may take with a mutant. Other programs may slow it down.
+func (s *measuredSuite) timeLimit() time.Duration { return 3*s.took + 20*time.Second }
+
+// tryMutant runs the suites that reach a mutant until one fails. The suite of its own package comes first.
+func tryMutant(ctx context.Context, m *mutant, suites []*measuredSuite) outcome {
+	ordered := slices.Clone(suites)
+	slices.SortStableFunc(ordered, func(a, b *measuredSuite) int { return compareBool(a.pkg != m.pkg, b.pkg != m.pkg) })
+	result := outcome{Mutant: m.describe()}
+	for _, s := range ordered {
+		if !s.reached[m.number] {
+			continue
+		}
+		result.Reached = true
+		began := time.Now()
+		if failed, _ := s.run(ctx, m.number, s.timeLimit()); failed {
+			result.Killer, result.TooSlow = s.pkg, time.Since(began) >= s.timeLimit()
+			return result
+		}
+	}
+	return result
+}
+
+func printOutcome(o *outcome) {
+	switch {
+	case o.TooSlow:
+		fmt.Printf("killed by time in %s: %s\n", o.Killer, o.Mutant)
+	case o.Killer != "":
+		fmt.Printf("killed by %s: %s\n", o.Killer, o.Mutant)
+	case !o.Reached:
+		fmt.Printf("NOT REACHED: %s\n", o.Mutant)
+	default:
+		fmt.Printf("SURVIVED: %s\n", o.Mutant)
+	}
+}
+
+// printSummary prints the survivors, and how many mutants were killed by which kind of test.
+func printSummary(mutants []*mutant, known map[string]outcome) {
+	var tried, own, other, simulated, slow int
+	var survivors []string
+	for _, m := range mutants {
+		o, done := known[m.describe()]
+		if !done {
+			continue
+		}
+		tried++
+		if o.TooSlow {
+			slow++
+		}
+		switch {
+		case o.Killer == "" && o.Reached:
+			survivors = append(survivors, o.Mutant)
+		case o.Killer == "":
+			survivors = append(survivors, o.Mutant+" (not reached)")
+		case o.Killer == m.pkg:
+			own++
+		case (&suite{pkg: o.Killer}).isSimulator():
+			simulated++
+		default:
+			other++
+		}
+	}
+	fmt.Printf("\n%d mutants survived:\n", len(survivors))
+	slices.Sort(survivors)
+	for _, s := range survivors {
+		fmt.Println("  " + s)
+	}
+	if tried == 0 {
+		return
+	}
+	fmt.Printf("\n%d of %d mutants tried, %d killed (%.1f %%): %d by tests of their package, %d by tests of others, %d by the simulator; %d of them by time\n",
+		tried, len(mutants), own+other+simulated, 100*float64(own+other+simulated)/float64(tried), own, other, simulated, slow)
+}
