@@ -87,7 +87,7 @@ func (b *build) chooseValid(ctx context.Context, candidates []*mutant, count int
 		if err == nil {
 			return chosen, nil
 		}
-		invalid := findInvalid(string(out), chosen, changed)
+		invalid := findInvalid(string(out), changed)
 		if len(invalid) == 0 {
 			return nil, fmt.Errorf("build with mutants: %w\n%s", err, out)
 		}
@@ -115,7 +115,7 @@ var (
 // findInvalid returns the numbers of the mutants that the compiler rejects. For each error, this is the closest mutant in
 // the same line, or else the last one in the lines before, because the errors of some mutants are at the end of a block
 // or function.
-func findInvalid(output string, chosen []*mutant, changed map[string][]byte) map[int]bool {
+func findInvalid(output string, changed map[string][]byte) map[int]bool {
 	invalid := map[int]bool{}
 	for _, place := range compileError.FindAllStringSubmatch(output, -1) {
 		path, err := filepath.Abs(place[1])
@@ -132,13 +132,8 @@ func findInvalid(output string, chosen []*mutant, changed map[string][]byte) map
 			invalid[number] = true
 		} else if number, ok := closestMutant(strings.Join(lines[:lineNumber-1], "\n"), math.MaxInt32); ok {
 			invalid[number] = true
-		} else {
-			for _, m := range chosen { // the error is before the first mutant of the file
-				invalid[m.number] = invalid[m.number] || m.file == path
-			}
 		}
 	}
-	maps.DeleteFunc(invalid, func(_ int, isInvalid bool) bool { return !isInvalid })
 	return invalid
 }
 
@@ -155,7 +150,8 @@ func closestMutant(text string, offset int) (number int, ok bool) {
 	return number, ok
 }
 
-// writeOverlay writes the changed files and the overlay that lists them. It returns the changed sources by path.
+// writeOverlay writes the changed files and the overlay that lists them. It returns the changed sources, both by the path
+// of the original and by that of the changed file, because the compiler prints either of them.
 func (b *build) writeOverlay(mutants []*mutant) (map[string][]byte, error) {
 	byFile := map[string][]*mutant{}
 	for _, m := range mutants {
@@ -175,12 +171,13 @@ func (b *build) writeOverlay(mutants []*mutant) (map[string][]byte, error) {
 		}
 	}
 	overlay := map[string]map[string]string{"Replace": {}}
-	for path, source := range sources {
+	for path, source := range maps.Clone(sources) {
 		replacement := filepath.Join(b.directory, strings.ReplaceAll(strings.Trim(path, "/"), "/", "_"))
 		if err := os.WriteFile(replacement, source, 0o600); err != nil {
 			return nil, err
 		}
 		overlay["Replace"][path] = replacement
+		sources[replacement] = source
 	}
 	data, err := json.Marshal(overlay)
 	if err != nil {

@@ -28,6 +28,8 @@ func f(a int, b bool) (int, bool) {
 }
 
 func g(string) {}
+
+func h(n int32) bool { return n == 7 } // 7 to 8 does not compile, because the result of mutantNext is an int
 `
 
 func TestMutantsAreEveryKindOfSmallChange(t *testing.T) {
@@ -43,7 +45,7 @@ func TestMutantsAreEveryKindOfSmallChange(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		"10: - to + in a-1", "10: 1 to 2", "10: return false", "12: return true", "4: && to || in a < 3 && b", "4: 3 to 4",
+		"10: - to + in a-1", "10: 1 to 2", "10: return false", "12: return true", "17: 7 to 8", "17: == to != in n == 7", "4: && to || in a < 3 && b", "4: 3 to 4",
 		"4: < to <= in a < 3", "4: drop if a < 3 && b { a++ }", "4: negate a < 3 && b", "5: drop a++", "8: drop g(x)",
 		"9: drop ! of !b", "9: drop if !b { return a-1, true }",
 	}
@@ -95,6 +97,7 @@ func TestOneMutantIsEnabledAtATime(t *testing.T) {
 		"4: drop if a < 3 && b { a++ }": "survives", "4: negate a < 3 && b": "killed", "5: drop a++": "not reached",
 		"8: drop g(x)": "survives", "9: drop ! of !b": "killed", "9: drop if !b { return a-1, true }": "killed",
 		"10: - to + in a-1": "killed", "10: 1 to 2": "killed", "10: return false": "killed", "12: return true": "not reached",
+		"17: == to != in n == 7": "not reached",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what became of the mutants (-want +got):\n%s", diff)
