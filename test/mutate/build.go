@@ -21,6 +21,9 @@ import (
 // simulator is the package of the simulator.
 const simulator = "./test/sim"
 
+// measurements matches the tests that measure time or memory. The switches change both, so these tests are not run.
+const measurements = "Floor$"
+
 // goPackage is what go list prints about a package.
 type goPackage struct {
 	Dir, ImportPath, Name, ForTest string
@@ -222,7 +225,7 @@ func (b *build) buildTests(ctx context.Context, mutants []*mutant, o *options) (
 			continue
 		}
 		s := &suite{pkg: tested, directory: directory, program: filepath.Join(b.directory, strconv.Itoa(len(suites))+".test")}
-		s.arguments = []string{"-test.failfast", "-test.timeout=0"}
+		s.arguments = []string{"-test.failfast", "-test.timeout=0", "-test.skip=" + measurements}
 		if strings.HasSuffix(tested, strings.TrimPrefix(simulator, ".")) {
 			s.arguments = append(s.arguments, "-test.run=^TestSeeds$", "-seeds="+strconv.Itoa(o.seeds))
 		}
