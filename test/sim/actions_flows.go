@@ -16,7 +16,7 @@ var (
 )
 
 func init() {
-	registerAction(3, func(s *drawing) *action {
+	registerAction("submit-flow", 3, func(s *drawing) *action {
 		s.flows++
 		name := fmt.Sprintf("flow-%d", s.flows)
 		flow := &flowv1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: userNamespace, Name: name}}

@@ -6,7 +6,7 @@ import (
 )
 
 func init() {
-	registerAction(6, onReplica(func(s *drawing, index int, name string) *action {
+	registerAction("bad-network", 6, onReplica(func(s *drawing, index int, name string) *action {
 		length := between(s.Rand, time.Second, time.Minute)
 		bad, text := drawWeather(s)
 		return s.action(func(w *World) {
@@ -14,7 +14,7 @@ func init() {
 			w.add(w.now.Add(length), nil, func() { w.replicas[index].weather = weather{} })
 		}, "for %s, %s %s", length.Round(time.Second), name, text)
 	}))
-	registerAction(3, onReplica(func(s *drawing, index int, name string) *action {
+	registerAction("late-watch", 3, onReplica(func(s *drawing, index int, name string) *action {
 		length := between(s.Rand, time.Second, time.Minute)
 		lag := between(s.Rand, 100*time.Millisecond, 15*time.Second)
 		kind := []string{"Pod", "Job", "PodGroup", "Node", "Queue", "Command"}[s.IntN(6)]
@@ -23,28 +23,28 @@ func init() {
 			w.add(w.now.Add(length), nil, func() { delete(w.replicas[index].lags, kind) })
 		}, "for %s, %s receives changes of %ss up to %s late", length.Round(time.Second), name, kind, lag.Round(time.Millisecond))
 	}))
-	registerAction(2, func(s *drawing) *action {
+	registerAction("expire-watches", 2, func(s *drawing) *action {
 		return s.action(func(w *World) {
 			for _, f := range w.reflectors {
 				f.expired = true
 			}
 		}, "the API server forgets old versions, so that every watch starts with a new list")
 	})
-	registerAction(2, func(s *drawing) *action {
+	registerAction("api-server-down", 2, func(s *drawing) *action {
 		length := between(s.Rand, time.Second, 40*time.Second)
 		return s.action(func(w *World) {
 			w.serverDown = true
 			w.add(w.now.Add(length), nil, func() { w.serverDown = false })
 		}, "the API server is down for %s", length.Round(time.Second))
 	})
-	registerAction(1, func(s *drawing) *action {
+	registerAction("etcd-full", 1, func(s *drawing) *action {
 		length := between(s.Rand, time.Second, 40*time.Second)
 		return s.action(func(w *World) {
 			w.storageFull = true
 			w.add(w.now.Add(length), nil, func() { w.storageFull = false })
 		}, "for %s, etcd is full and rejects writes", length.Round(time.Second))
 	})
-	registerAction(2, func(s *drawing) *action {
+	registerAction("webhooks-down", 2, func(s *drawing) *action {
 		length := between(s.Rand, time.Second, 40*time.Second)
 		state := []admissionState{admissionDown, admissionRemoved}[s.IntN(2)]
 		text := map[admissionState]string{admissionDown: "the webhooks are down", admissionRemoved: "the webhook configurations are missing"}[state]

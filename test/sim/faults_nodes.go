@@ -3,14 +3,14 @@ package sim
 import "time"
 
 func init() {
-	registerAction(3, onNode(func(s *drawing, node string) *action {
+	registerAction("lose-node", 3, onNode(func(s *drawing, node string) *action {
 		length := between(s.Rand, 5*time.Second, 3*time.Minute)
 		return s.action(func(w *World) {
 			w.loseNode(node)
 			w.add(w.now.Add(length), nil, func() { w.returnNode(node) })
 		}, "%s is lost for %s", node, length.Round(time.Second))
 	}))
-	registerAction(1, onNode(func(s *drawing, node string) *action {
+	registerAction("remove-node", 1, onNode(func(s *drawing, node string) *action {
 		length := between(s.Rand, 5*time.Second, 3*time.Minute)
 		return s.action(func(w *World) {
 			if w.state.nodes[node] == nil {
@@ -21,7 +21,7 @@ func init() {
 			w.add(w.now.Add(length), nil, func() { w.addNode(node, cpu) })
 		}, "%s is removed, and added again after %s", node, length.Round(time.Second))
 	}))
-	registerAction(2, onNode(func(s *drawing, node string) *action {
+	registerAction("cordon-node", 2, onNode(func(s *drawing, node string) *action {
 		length := between(s.Rand, 5*time.Second, 2*time.Minute)
 		return s.action(func(w *World) {
 			w.setCordoned(node, true)

@@ -5,14 +5,14 @@ import (
 )
 
 func init() {
-	registerAction(6, onReplica(func(s *drawing, index int, name string) *action {
+	registerAction("crash", 6, onReplica(func(s *drawing, index int, name string) *action {
 		return s.action(func(w *World) { w.replicas[index].crash(w.randomFor("crash of " + name)) }, "%s crashes", name)
 	}))
-	registerAction(3, onReplica(func(s *drawing, index int, name string) *action {
+	registerAction("pause", 3, onReplica(func(s *drawing, index int, name string) *action {
 		length := between(s.Rand, time.Second, 90*time.Second)
 		return s.action(func(w *World) { w.replicas[index].pause(length) }, "%s is paused for %s", name, length.Round(time.Second))
 	}))
-	registerAction(2, onReplica(func(s *drawing, index int, name string) *action {
+	registerAction("crash-and-stale-list", 2, onReplica(func(s *drawing, index int, name string) *action {
 		changes := 1 + s.IntN(20)
 		return s.action(func(w *World) {
 			w.replicas[index].stale = changes

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -32,7 +33,17 @@ type action struct {
 type script struct {
 	seed    uint64
 	setting setting
-	actions []action
+	draws   []draw
+	actions []action // of the draws that are not omitted
+}
+
+// draw determines an action. It stays the same if kinds of actions are added or their weights change, so it can be kept.
+// An omitted draw has no action, but the names that it uses up are not used by later draws.
+type draw struct {
+	at      time.Duration
+	kind    string
+	seed    uint64
+	omitted bool
 }
 
 // setting is the cluster at the start.
@@ -47,6 +58,7 @@ const storyLength = 6 * time.Minute
 
 // actionKind is a kind of actions that scripts contain. Each kind is registered by the file that implements it.
 type actionKind struct {
+	name   string
 	weight int
 	// draw draws an action. It returns nil if the action is not possible in this script.
 	draw func(s *drawing) *action
@@ -54,9 +66,20 @@ type actionKind struct {
 
 var actionKinds []actionKind
 
-// registerAction adds a kind of actions. Kinds with a larger weight are drawn more often.
-func registerAction(weight int, draw func(s *drawing) *action) {
-	actionKinds = append(actionKinds, actionKind{weight: weight, draw: draw})
+// registerAction adds a kind of actions. Kinds with a larger weight are drawn more often. The name identifies the kind in
+// files with scripts.
+func registerAction(name string, weight int, draw func(s *drawing) *action) {
+	actionKinds = append(actionKinds, actionKind{name: name, weight: weight, draw: draw})
+}
+
+// findActionKind returns the kind with a name, or nil.
+func findActionKind(name string) *actionKind {
+	for i := range actionKinds {
+		if actionKinds[i].name == name {
+			return &actionKinds[i]
+		}
+	}
+	return nil
 }
 
 // drawing is the state while a script is drawn.
@@ -91,27 +114,37 @@ func (s *drawing) action(do func(*World), format string, args ...any) *action {
 // drawScript draws the script of a seed.
 func drawScript(seed uint64) *script {
 	random := newRandom(seed, "script")
-	out := &script{seed: seed, setting: drawSetting(random)}
-	s := &drawing{Rand: random, setting: &out.setting}
 	total := 0
-	for _, k := range actionKinds {
-		total += k.weight
+	for i := range actionKinds {
+		total += actionKinds[i].weight
 	}
-	count := 6 + random.IntN(24)
-	times := make([]time.Duration, count)
-	for i := range times {
-		times[i] = between(random, 0, storyLength)
+	draws := make([]draw, 6+random.IntN(24))
+	for i := range draws {
+		draws[i] = draw{at: between(random, 0, storyLength), kind: pickActionKind(random.IntN(total)).name, seed: random.Uint64()}
 	}
-	slices.Sort(times)
-	for _, s.at = range times {
-		pick := random.IntN(total)
-		for _, k := range actionKinds {
-			if pick -= k.weight; pick < 0 {
-				if a := k.draw(s); a != nil {
-					out.actions = append(out.actions, *a)
-				}
-				break
-			}
+	slices.SortStableFunc(draws, func(a, b draw) int { return cmp.Compare(a.at, b.at) })
+	return newScript(seed, draws)
+}
+
+// pickActionKind returns the kind for a number that is less than the sum of all weights.
+func pickActionKind(number int) *actionKind {
+	for i := range actionKinds {
+		if number -= actionKinds[i].weight; number < 0 {
+			return &actionKinds[i]
+		}
+	}
+	panic("the number is not less than the sum of all weights")
+}
+
+// newScript returns the script with the given draws. All their kinds must exist.
+func newScript(seed uint64, draws []draw) *script {
+	out := &script{seed: seed, setting: drawSetting(newRandom(seed, "setting")), draws: draws}
+	s := &drawing{setting: &out.setting}
+	for i := range draws {
+		d := &draws[i]
+		s.Rand, s.at = newRandom(d.seed, d.kind), d.at
+		if a := findActionKind(d.kind).draw(s); a != nil && !d.omitted {
+			out.actions = append(out.actions, *a)
 		}
 	}
 	return out

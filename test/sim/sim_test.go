@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -15,19 +16,24 @@ import (
 )
 
 var (
-	seedFlag  = flag.Uint64("seed", 0, "run only this seed; with -v, print its trace")
-	firstFlag = flag.Uint64("first", 1, "the first seed")
-	seedsFlag = flag.Int("seeds", 300, "the number of seeds")
+	seedFlag   = flag.Uint64("seed", 0, "run only this seed; with -v, print its trace")
+	firstFlag  = flag.Uint64("first", 1, "the first seed")
+	seedsFlag  = flag.Int("seeds", 300, "the number of seeds")
+	scriptFlag = flag.String("script", "", "run only the script in this file; with -v, print its trace")
 )
 
 // mostFailures is the number of failing seeds after which no further seeds are run.
 const mostFailures = 5
 
-// TestSeeds runs a world for each seed, on all processors. With -seed, it runs one world, shrinks its script if it fails,
-// and prints it.
+// TestSeeds runs a world for each seed, on all processors. With -seed or -script, it runs one world, shrinks its script if
+// it fails, and prints it.
 func TestSeeds(t *testing.T) {
-	if *seedFlag != 0 {
-		runOneSeed(t, *seedFlag)
+	switch {
+	case *scriptFlag != "":
+		runOneScript(t, readScript(t, *scriptFlag))
+		return
+	case *seedFlag != 0:
+		runOneScript(t, drawScript(*seedFlag))
 		return
 	}
 	began := time.Now()
@@ -55,22 +61,90 @@ func TestSeeds(t *testing.T) {
 		time.Duration(virtual.Load()).Hours(), time.Duration(virtual.Load()).Hours()/took.Seconds())
 }
 
-func runOneSeed(t *testing.T, seed uint64) {
-	s := drawScript(seed)
+// runOneScript runs a script. With -v, it prints the script and its trace. If it fails, it prints what is left of it.
+func runOneScript(t *testing.T, s *script) {
 	w := runScript(s, worldOptions{})
-	if w.violation == nil {
-		if testing.Verbose() {
-			fmt.Print(s.describe())
-			runScript(s, worldOptions{log: os.Stdout})
-		}
-		return
+	if w.violation != nil {
+		s = shrink(s)
 	}
-	small := shrink(s)
+	fmt.Print(s.describe())
 	if testing.Verbose() {
-		runScript(small, worldOptions{log: os.Stdout})
+		runScript(s, worldOptions{log: os.Stdout})
 	}
-	fmt.Print(small.describe())
-	t.Errorf("seed %d, with %d of %d actions: %v", seed, len(small.actions), len(s.actions), runScript(small, worldOptions{}).violation)
+	if w.violation != nil {
+		fmt.Printf("The script, for a file in test/sim/testdata/scripts:\n%s", s.format())
+		t.Errorf("seed %d, with %d of %d actions: %v", s.seed, len(s.actions), len(s.draws), runScript(s, worldOptions{}).violation)
+	}
+}
+
+func readScript(t *testing.T, file string) *script {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := parseScript(string(text))
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return s
+}
+
+// TestScriptsThatOnceFailed runs the scripts that showed a bug which has been fixed. The comment in each file names it.
+func TestScriptsThatOnceFailed(t *testing.T) {
+	files, err := filepath.Glob("testdata/scripts/*.script")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if w := runScript(readScript(t, file), worldOptions{}); w.violation != nil {
+			t.Errorf("%s: %v\nrepeat with: go test ./test/sim -script %s -v", file, w.violation, file)
+		}
+	}
+}
+
+// TestAScriptIsReadAsItWasWritten verifies that a script that is written to a file and read again, and a script of which
+// draws are omitted, contain the same actions.
+func TestAScriptIsReadAsItWasWritten(t *testing.T) {
+	for seed := uint64(1); seed <= 100; seed++ {
+		drawn := drawScript(seed)
+		fewer := drawn.omit(1, len(drawn.draws)/2)
+		for _, s := range []*script{drawn, fewer} {
+			again, err := parseScript(s.format())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(s.describe(), again.describe()); diff != "" {
+				t.Errorf("seed %d (-written +read):\n%s", seed, diff)
+			}
+		}
+		if !strings.HasSuffix(drawn.describe(), lastLine(fewer.describe())) && len(fewer.actions) > 0 {
+			t.Errorf("seed %d: the last action changed when others were omitted: %q", seed, lastLine(fewer.describe()))
+		}
+	}
+}
+
+// lastLine returns the last line of a story without the number of the action.
+func lastLine(story string) string {
+	lines := strings.Split(strings.TrimSpace(story), "\n")
+	return lines[len(lines)-1][5:] + "\n"
+}
+
+// TestAWrongScriptIsRejected verifies that errors name the line.
+func TestAWrongScriptIsRejected(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                             "no line: seed",
+		"1s crash 5":                   "line 1",
+		"seed x":                       "line 1",
+		"# why\nseed 4\n1s crash":      "line 3",
+		"seed 4\n1s unheard-of 3":      `no file registers actions of kind "unheard-of"`,
+		"seed 4\n\nsoon crash 3":       "line 3",
+		"seed 4\n1s crash minus-three": "line 2",
+	} {
+		if _, err := parseScript(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
 }
 
 // TestASeedAlwaysHasTheSameTrace runs seeds twice and compares the traces.
