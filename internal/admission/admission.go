@@ -128,15 +128,15 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	if err != nil {
 		return err
 	}
-	client, err := kubernetes.NewForConfig(config)
+	clientset, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("admission: client: %w", err)
 	}
-	queues, err := newQueueCache(config)
+	queues, err := newQueueWatch(config)
 	if err != nil {
 		return err
 	}
-	pods, err := newPodRules(options)
+	cluster, err := newCluster(&options, config, clientset, queues)
 	if err != nil {
 		return err
 	}
@@ -148,32 +148,13 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	if err != nil {
 		return fmt.Errorf("admission: listen on %s: %w", options.ListenAddress, err)
 	}
-	where, hosts, err := webhookEndpoint(options, listener.Addr())
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	jobs, err := newJobReader(config)
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	keeper := newCertificateKeeper(options, client, hosts)
-	hooks := &hooks{queues: queues, jobs: jobs, namespaces: client.CoreV1().Namespaces(), schedulers: options.SchedulerNames, ids: options.JobIDs, pods: pods, queueRules: options.Queues, reviews: client.AuthorizationV1().SubjectAccessReviews(),
-		maxReplicas: options.MaxReplicas, requireClassUse: options.RequirePriorityClassUse}
-	handler, err := hooks.newHandler(klog.FromContext(ctx).WithName("admission"))
+	webhooks, err := New(options, cluster, listener.Addr().String())
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	return serveWebhooks(ctx, &service{
-		listener: listener, handler: handler, keeper: keeper, queues: queues,
-		watch: func(ctx context.Context, changed func()) error { return watchConfigurations(ctx, client, changed) },
-		install: func(ctx context.Context, caBundle []byte) ([]string, error) {
-			mutating, validating := options.enabledRules(pods)
-			return installWebhooks(ctx, client.AdmissionregistrationV1(), webhookConfigsFor(where, caBundle, mutating, validating))
-		},
-		clients: clients,
-		pods:    pods,
-		ready:   options.Ready,
-		now:     options.Now,
+		listener: listener, webhooks: webhooks, queues: queues, clients: clients,
+		watch: func(ctx context.Context, changed func()) error { return watchConfigurations(ctx, clientset, changed) },
 	})
 }
 
@@ -188,34 +169,32 @@ func (o *Options) enabledRules(pods *podRules) (mutating, validating []rule) {
 	return mutating, validating
 }
 
-// service runs the server, the queue cache and the renewal of the certificate.
+// service runs the server, the queue watch and the maintenance of the webhooks.
 type service struct {
 	listener net.Listener
-	handler  http.Handler
-	keeper   *certificateKeeper
-	queues   *queueCache
-	pods     *podRules
+	webhooks *Webhooks
+	queues   *queueWatch
 	clients  *clients
 	// watch calls changed when one of the project's webhook configurations may have been modified, until ctx is done.
 	watch func(ctx context.Context, changed func()) error
-	// install creates or corrects the configurations and returns the names of the corrected ones.
-	install func(ctx context.Context, caBundle []byte) (corrected []string, err error)
-	ready   func()
-	now     func() time.Time
 }
 
 func serveWebhooks(ctx context.Context, s *service) error {
 	group, ctx := errgroup.WithContext(ctx)
+	handler, err := s.webhooks.newHandler(klog.FromContext(ctx).WithName("admission"))
+	if err != nil {
+		return errors.Join(err, s.listener.Close())
+	}
 	server := &http.Server{
-		Handler:           s.handler,
+		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
 		// A failed handshake is a problem of the client, so it is logged only for debugging. Many handshakes fail while
 		// a new authority is being distributed.
 		ErrorLog:  slog.NewLogLogger(logr.ToSlogHandler(klog.FromContext(ctx).WithName("admission")), slog.LevelDebug),
-		TLSConfig: s.clients.requireClientCert(&tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.keeper.getCertificate, NextProtos: []string{"h2", "http/1.1"}}),
+		TLSConfig: s.clients.requireClientCert(&tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.webhooks.Certificate, NextProtos: []string{"h2", "http/1.1"}}),
 	}
-	if _, err := s.keeper.refreshCertificate(ctx); err != nil {
-		return errors.Join(fmt.Errorf("admission: certificate: %w", err), s.listener.Close())
+	if err := s.webhooks.LoadCertificate(ctx); err != nil {
+		return errors.Join(err, s.listener.Close())
 	}
 	group.Go(func() error { return s.queues.watchQueues(ctx) })
 	group.Go(func() error {
@@ -237,11 +216,11 @@ func serveWebhooks(ctx context.Context, s *service) error {
 		default: // a notification is pending already
 		}
 	}
-	if s.pods.path != "" {
+	if pods := s.webhooks.pods; pods.path != "" {
 		group.Go(func() error {
 			ticker := time.NewTicker(groupsPoll)
 			defer ticker.Stop()
-			s.pods.followFile(ctx, ticker.C, wake)
+			pods.followFile(ctx, ticker.C, wake)
 			return nil
 		})
 	}
@@ -250,40 +229,21 @@ func serveWebhooks(ctx context.Context, s *service) error {
 	return group.Wait()
 }
 
-// maintainWebhooks installs the webhooks, reports that they are ready, renews their certificate in time, and repairs
-// their configurations after a change by another client, because a wrong configuration would leave jobs unchecked or
-// prevent their creation.
+// maintainWebhooks maintains the webhooks when a configuration has changed, and when the schedule says so.
 func (s *service) maintainWebhooks(ctx context.Context, changed <-chan struct{}) error {
-	log := klog.FromContext(ctx).WithName("admission")
 	if !s.queues.waitForSync(ctx) {
 		return nil
 	}
-	installed := false
 	for ctx.Err() == nil {
-		next, err := s.keeper.refreshCertificate(ctx)
-		var corrected []string
-		if err == nil {
-			corrected, err = s.install(ctx, s.keeper.caBundle())
-		}
-		if installed && len(corrected) > 0 {
-			log.Info("Restored webhook configurations that another client had changed", "configurations", corrected)
-			sleepContext(ctx, repairPause)
-		}
-		wait := min(max(next.Sub(s.now()), renewalRetry), renewalCheck)
+		next, err := s.webhooks.Maintain(ctx)
 		switch {
-		case err == nil && !installed:
-			installed = true
-			log.Info("Webhooks are installed and ready", "address", s.listener.Addr().String())
-			if s.ready != nil {
-				s.ready()
-			}
-		case err != nil && installed:
-			log.Error(err, "Could not update the webhook certificate or configurations; trying again", "after", repairRetry)
-			wait = repairRetry
-		case err != nil && ctx.Err() == nil:
-			return fmt.Errorf("admission: install webhooks: %w", err)
+		case err != nil && ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
 		}
-		timer := time.NewTimer(wait)
+		sleepContext(ctx, next.Pause)
+		timer := time.NewTimer(next.Wait)
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
@@ -300,9 +260,17 @@ type target struct {
 	serviceNamespace, serviceName string
 }
 
-// webhookEndpoint returns the address at which the API server reaches the listener, and the hosts that the certificate
-// must be valid for.
-func webhookEndpoint(options Options, address net.Addr) (target, []string, error) {
+// String returns the address for log messages.
+func (t target) String() string {
+	if t.url != "" {
+		return t.url
+	}
+	return "service " + t.serviceNamespace + "/" + t.serviceName
+}
+
+// webhookEndpoint returns the address at which the API server reaches the server, and the hosts that the certificate must
+// be valid for.
+func webhookEndpoint(options Options, listenAddress string) (target, []string, error) {
 	if options.ServiceName != "" {
 		name, namespace := options.ServiceName, options.ServiceNamespace
 		return target{serviceNamespace: namespace, serviceName: name}, []string{
@@ -316,9 +284,9 @@ func webhookEndpoint(options Options, address net.Addr) (target, []string, error
 		}
 		return target{url: "https://" + parsed.Host}, []string{parsed.Hostname()}, nil
 	}
-	host, port, err := net.SplitHostPort(address.String())
+	host, port, err := net.SplitHostPort(listenAddress)
 	if err != nil {
-		return target{}, nil, fmt.Errorf("admission: address %s: %w", address, err)
+		return target{}, nil, fmt.Errorf("admission: address %s: %w", listenAddress, err)
 	}
 	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
 		if host, err = os.Hostname(); err != nil {

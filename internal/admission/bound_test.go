@@ -56,6 +56,12 @@ func largestHeap(call func()) uint64 {
 	}
 }
 
+// newTestHandler returns the HTTP handler for webhooks.
+func newTestHandler(h *hooks) (http.Handler, error) {
+	bounds := newBounds()
+	return newHTTPHandler(logr.Discard(), bounds, h.boundedHandlers(bounds))
+}
+
 // TestManyLargeReviewsAtOnceNeedLittleMemory sends the largest requests that a user can send through an API server: the
 // limit of the Deployment is 256 MiB. It must not run in parallel.
 func TestManyLargeReviewsAtOnceNeedLittleMemory(t *testing.T) { //nolint:paralleltest // it measures memory
@@ -71,7 +77,7 @@ func TestManyLargeReviewsAtOnceNeedLittleMemory(t *testing.T) { //nolint:paralle
 	} {
 		t.Run(name, func(t *testing.T) { //nolint:paralleltest // it measures memory
 			h := &hooks{schedulers: []string{"volcano"}, queues: &fakeQueues{cached: []*schedulingv1beta1.Queue{queue("default", "")}}}
-			handler, err := h.newHandler(logr.Discard())
+			handler, err := newTestHandler(h)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
-	"net"
 	"sync"
 	"testing"
 	"time"
@@ -72,11 +71,11 @@ func TestACertificateIsRenewedAfterTwoThirdsOfItsLifeAndForNewHosts(t *testing.T
 func TestReplicasShareOneCertificateThroughTheSecret(t *testing.T) {
 	t.Parallel()
 	client := fake.NewClientset()
-	options := Options{SecretNamespace: "volcano-system", Now: func() time.Time { return epoch }}
+	secrets := client.CoreV1().Secrets("volcano-system")
 	keepers := make([]*certificateKeeper, 5)
 	var starting sync.WaitGroup
 	for i := range keepers {
-		keepers[i] = newCertificateKeeper(options, client, hosts)
+		keepers[i] = newCertificateKeeper(func() time.Time { return epoch }, secrets, hosts)
 		starting.Go(func() {
 			if _, err := keepers[i].refreshCertificate(context.Background()); err != nil {
 				t.Error(err)
@@ -93,12 +92,11 @@ func TestReplicasShareOneCertificateThroughTheSecret(t *testing.T) {
 
 func TestAfterARenewalTheOldAuthorityIsStillTrusted(t *testing.T) {
 	t.Parallel()
-	for name, options := range map[string]Options{"in memory": {}, "in a Secret": {SecretNamespace: "volcano-system"}} {
+	for name, secrets := range map[string]ObjectClient[*corev1.Secret]{"in memory": nil, "in a Secret": fake.NewClientset().CoreV1().Secrets("volcano-system")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			now := epoch
-			options.Now = func() time.Time { return now }
-			keeper := newCertificateKeeper(options, fake.NewClientset(), hosts)
+			keeper := newCertificateKeeper(func() time.Time { return now }, secrets, hosts)
 			due, err := keeper.refreshCertificate(context.Background())
 			if err != nil {
 				t.Fatal(err)
@@ -135,7 +133,7 @@ func TestASecretOfOthersIsReplacedWhenItIsOfNoUse(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "volcano-system", Name: SecretName},
 		Data:       map[string][]byte{"tls.crt": []byte("x"), "tls.key": []byte("y")},
 	})
-	keeper := newCertificateKeeper(Options{SecretNamespace: "volcano-system", Now: func() time.Time { return epoch }}, client, hosts)
+	keeper := newCertificateKeeper(func() time.Time { return epoch }, client.CoreV1().Secrets("volcano-system"), hosts)
 	if _, err := keeper.refreshCertificate(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -146,13 +144,6 @@ func TestASecretOfOthersIsReplacedWhenItIsOfNoUse(t *testing.T) {
 
 func TestWhereTheAPIServerFindsTheWebhooks(t *testing.T) {
 	t.Parallel()
-	address := func(text string) net.Addr {
-		a, err := net.ResolveTCPAddr("tcp", text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
-	}
 	for name, test := range map[string]struct {
 		options Options
 		listen  string
@@ -163,7 +154,7 @@ func TestWhereTheAPIServerFindsTheWebhooks(t *testing.T) {
 		"at a URL":                           {Options{URL: "https://door.example:8443/"}, "0.0.0.0:1", "https://door.example:8443", "door.example"},
 		"behind a Service":                   {Options{ServiceName: "s", ServiceNamespace: "n"}, "0.0.0.0:1", "", "s.n.svc"},
 	} {
-		where, hosts, err := webhookEndpoint(test.options, address(test.listen))
+		where, hosts, err := webhookEndpoint(test.options, test.listen)
 		if err != nil || where.url != test.url || hosts[0] != test.host {
 			t.Errorf("%s: %+v %v %v", name, where, hosts, err)
 		}

@@ -12,8 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
 // SecretName is the Secret that holds the certificate of the webhooks behind a Service or a URL.
@@ -29,19 +27,15 @@ const writeAttempts = 5
 type certificateKeeper struct {
 	hosts   []string
 	now     func() time.Time
-	secrets corev1client.SecretInterface // nil means in memory only
+	secrets ObjectClient[*corev1.Secret] // nil means in memory only
 	secret  string                       // name of the Secret
 
 	bundle  atomic.Pointer[certificates]
 	serving atomic.Pointer[tls.Certificate]
 }
 
-func newCertificateKeeper(options Options, client kubernetes.Interface, hosts []string) *certificateKeeper {
-	keeper := &certificateKeeper{hosts: hosts, now: options.Now, secret: SecretName}
-	if options.SecretNamespace != "" {
-		keeper.secrets = client.CoreV1().Secrets(options.SecretNamespace)
-	}
-	return keeper
+func newCertificateKeeper(now func() time.Time, secrets ObjectClient[*corev1.Secret], hosts []string) *certificateKeeper {
+	return &certificateKeeper{hosts: hosts, now: now, secrets: secrets, secret: SecretName}
 }
 
 // getCertificate returns the certificate for a TLS handshake.

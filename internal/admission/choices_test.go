@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-logr/logr"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -140,7 +139,7 @@ func TestNumbersOfJobsAtTheDoor(t *testing.T) {
 // TestWhatIsNoReviewIsAnsweredWithAText sends requests to a webhook that no API server sends.
 func TestWhatIsNoReviewIsAnsweredWithAText(t *testing.T) {
 	t.Parallel()
-	handler, err := (&hooks{schedulers: []string{"volcano"}, queues: &fakeQueues{}}).newHandler(logr.Discard())
+	handler, err := newTestHandler(&hooks{schedulers: []string{"volcano"}, queues: &fakeQueues{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-logr/logr"
 	"gomodules.xyz/jsonpatch/v2"
 	admissionv1 "k8s.io/api/admission/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,21 +43,16 @@ const (
 	pathValidatePod       = "/pods/validate"
 )
 
-// namespaceGetter reads namespaces; an annotation of a namespace may name its queue.
-type namespaceGetter interface {
-	Get(ctx context.Context, name string, options metav1.GetOptions) (*corev1.Namespace, error)
-}
-
 // hooks implements the webhooks.
 type hooks struct {
 	queues interface {
 		lookup(ctx context.Context) *queueLookup
 	}
-	namespaces namespaceGetter
-	jobs       client.Reader  // reads jobs and JobTemplates without a cache; nil skips the checks that need them
-	reviews    accessReviewer // checks the permissions of users; nil means that every user may read all jobs
-	schedulers []string       // names of the schedulers whose pods are checked; the first is the default for jobs
-	ids        JobIDs         // may be nil
+	namespaces Getter[*corev1.Namespace]
+	jobs       client.Reader                                 // reads jobs and JobTemplates without a cache; nil skips the checks that need them
+	reviews    Creator[*authorizationv1.SubjectAccessReview] // checks the permissions of users; nil means that every user may read all jobs
+	schedulers []string                                      // names of the schedulers whose pods are checked; the first is the default for jobs
+	ids        JobIDs                                        // may be nil
 	pods       *podRules
 	queueRules schedulingv1beta1.QueueRules
 	// maxReplicas is the maximum number of pods of a job; 0 means that only the limit of the kind applies.
@@ -83,18 +79,26 @@ func (h *hooks) handlersByPath() map[string]admission.HandlerFunc {
 	}
 }
 
-// newHandler returns an HTTP handler that serves all webhooks.
-func (h *hooks) newHandler(log logr.Logger) (http.Handler, error) {
-	mux, bounds := http.NewServeMux(), newBounds()
-	for path, handle := range h.handlersByPath() {
-		handle = bounds.limitObjects(handle, strings.HasSuffix(path, "/mutate"))
+// boundedHandlers returns the webhooks by path, with limits on their memory.
+func (h *hooks) boundedHandlers(b *bounds) map[string]admission.HandlerFunc {
+	handlers := h.handlersByPath()
+	for path, handle := range handlers {
+		handlers[path] = b.limitObjects(handle, strings.HasSuffix(path, "/mutate"))
+	}
+	return handlers
+}
+
+// newHTTPHandler returns an HTTP handler that serves webhooks by path.
+func newHTTPHandler(log logr.Logger, b *bounds, handlers map[string]admission.HandlerFunc) (http.Handler, error) {
+	mux := http.NewServeMux()
+	for path, handle := range handlers {
 		hook, err := admission.StandaloneWebhook(&admission.Webhook{Handler: handle}, admission.StandaloneOptions{Logger: log, MetricsPath: path})
 		if err != nil {
 			return nil, fmt.Errorf("admission: webhook %s: %w", path, err)
 		}
 		mux.Handle("POST "+path, hook)
 	}
-	return bounds.limitBodies(mux), nil
+	return b.limitBodies(mux), nil
 }
 
 func (h *hooks) mutateJob(ctx context.Context, request admission.Request) admission.Response {

@@ -10,8 +10,6 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	admissionregistrationv1client "k8s.io/client-go/kubernetes/typed/admissionregistration/v1"
-	"k8s.io/client-go/util/retry"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
@@ -264,10 +262,10 @@ func (t target) clientConfig(path string, caBundle []byte) admissionregistration
 }
 
 // installWebhooks creates or corrects the configurations, and returns the names of those that it has written.
-func installWebhooks(ctx context.Context, client admissionregistrationv1client.AdmissionregistrationV1Interface, all webhookConfigurations) ([]string, error) {
+func installWebhooks(ctx context.Context, cluster *Cluster, all webhookConfigurations) ([]string, error) {
 	var written []string
 	for _, want := range all.mutating {
-		wrote, err := createOrCorrect(ctx, client.MutatingWebhookConfigurations(), want, func(have *admissionregistrationv1.MutatingWebhookConfiguration) bool {
+		wrote, err := createOrCorrect(ctx, cluster.Mutating, want, func(have *admissionregistrationv1.MutatingWebhookConfiguration) bool {
 			same := apiequality.Semantic.DeepEqual(have.Webhooks, want.Webhooks)
 			have.Webhooks = want.Webhooks
 			return same
@@ -280,7 +278,7 @@ func installWebhooks(ctx context.Context, client admissionregistrationv1client.A
 		}
 	}
 	for _, want := range all.validating {
-		wrote, err := createOrCorrect(ctx, client.ValidatingWebhookConfigurations(), want, func(have *admissionregistrationv1.ValidatingWebhookConfiguration) bool {
+		wrote, err := createOrCorrect(ctx, cluster.Validating, want, func(have *admissionregistrationv1.ValidatingWebhookConfiguration) bool {
 			same := apiequality.Semantic.DeepEqual(have.Webhooks, want.Webhooks)
 			have.Webhooks = want.Webhooks
 			return same
@@ -295,35 +293,28 @@ func installWebhooks(ctx context.Context, client admissionregistrationv1client.A
 	return written, nil
 }
 
-// configurationClient contains the common methods of the two typed clients.
-type configurationClient[T metav1.Object] interface {
-	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
-	Create(ctx context.Context, object T, options metav1.CreateOptions) (T, error)
-	Update(ctx context.Context, object T, options metav1.UpdateOptions) (T, error)
+// createOrCorrect creates want. If the object exists, the function correct corrects it and reports whether it was
+// correct already. wrote reports whether anything was written. If other clients write the object at the same time, it
+// tries again.
+func createOrCorrect[T metav1.Object](ctx context.Context, client ObjectClient[T], want T, correct func(T) bool) (wrote bool, err error) {
+	for range writeAttempts {
+		wrote, err = tryToCreateOrCorrect(ctx, client, want, correct)
+		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) {
+			return wrote, err
+		}
+	}
+	return false, fmt.Errorf("it was changed by another client at the same time: %w", err)
 }
 
-// createOrCorrect creates want. If the object exists, the function correct corrects it and reports whether it was
-// correct already. wrote reports whether anything was written.
-func createOrCorrect[T metav1.Object](ctx context.Context, client configurationClient[T], want T, correct func(T) bool) (wrote bool, err error) {
-	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		have, err := client.Get(ctx, want.GetName(), metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			wrote = true
-			_, err = client.Create(ctx, want, metav1.CreateOptions{})
-			if !apierrors.IsAlreadyExists(err) {
-				return err
-			}
-			have, err = client.Get(ctx, want.GetName(), metav1.GetOptions{})
-		}
-		if err != nil {
-			return err
-		}
-		if correct(have) {
-			return nil
-		}
-		wrote = true
-		_, err = client.Update(ctx, have, metav1.UpdateOptions{})
-		return err
-	})
-	return wrote, err
+func tryToCreateOrCorrect[T metav1.Object](ctx context.Context, client ObjectClient[T], want T, correct func(T) bool) (wrote bool, err error) {
+	have, err := client.Get(ctx, want.GetName(), metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		_, err = client.Create(ctx, want, metav1.CreateOptions{})
+		return err == nil, err
+	case err != nil, correct(have):
+		return false, err
+	}
+	_, err = client.Update(ctx, have, metav1.UpdateOptions{})
+	return err == nil, err
 }

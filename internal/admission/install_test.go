@@ -86,8 +86,9 @@ func TestWhatAnEarlierVolcanoLeftIsTakenOver(t *testing.T) {
 		Webhooks:   []admissionregistrationv1.ValidatingWebhook{{Name: "validatejob.volcano.sh"}, {Name: "old"}},
 	})
 	api := client.AdmissionregistrationV1()
+	cluster := &Cluster{Mutating: api.MutatingWebhookConfigurations(), Validating: api.ValidatingWebhookConfigurations()}
 	for _, bundle := range []string{"first", "second", "second"} {
-		if _, err := installWebhooks(ctx, api, described(t, Options{SchedulerNames: []string{"volcano"}}, bundle)); err != nil {
+		if _, err := installWebhooks(ctx, cluster, described(t, Options{SchedulerNames: []string{"volcano"}}, bundle)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := api.ValidatingWebhookConfigurations().Get(ctx, "volcano-admission-service-jobs-validate", metav1.GetOptions{})
@@ -99,7 +100,7 @@ func TestWhatAnEarlierVolcanoLeftIsTakenOver(t *testing.T) {
 		}
 	}
 	client.ClearActions()
-	if _, err := installWebhooks(ctx, api, described(t, Options{SchedulerNames: []string{"volcano"}}, "second")); err != nil {
+	if _, err := installWebhooks(ctx, cluster, described(t, Options{SchedulerNames: []string{"volcano"}}, "second")); err != nil {
 		t.Fatal(err)
 	}
 	for _, action := range client.Actions() {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -44,7 +45,7 @@ type jobLookup struct {
 	namespace string
 	user      *authenticationv1.UserInfo
 	created   bool
-	reviews   accessReviewer
+	reviews   Creator[*authorizationv1.SubjectAccessReview]
 	known     map[string]bool // whether a job in another namespace may be read, by namespace/name
 }
 

@@ -25,13 +25,21 @@ const byParent = "parent"
 // liveReadTimeout is the timeout for a read from the API server while a request is waiting for the result.
 const liveReadTimeout = 5 * time.Second
 
-// queueCache watches the queues. It reads queues that are not in the cache yet from the API server.
-type queueCache struct {
+// queueWatch watches the queues, and reads single queues from the API server.
+type queueWatch struct {
 	client   rest.Interface
 	informer cache.SharedIndexInformer
 }
 
-func newQueueCache(config *rest.Config) (*queueCache, error) {
+// queueIndexers are the indexes of the watched queues.
+func queueIndexers() cache.Indexers { return cache.Indexers{byParent: parentIndexValue} }
+
+// NewQueueIndexer returns an empty store for the watched queues.
+func NewQueueIndexer() cache.Indexer {
+	return cache.NewIndexer(cache.DeletionHandlingMetaNamespaceKeyFunc, queueIndexers())
+}
+
+func newQueueWatch(config *rest.Config) (*queueWatch, error) {
 	scheme := runtime.NewScheme()
 	if err := api.AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("admission: scheme: %w", err)
@@ -48,7 +56,7 @@ func newQueueCache(config *rest.Config) (*queueCache, error) {
 		return nil, fmt.Errorf("admission: client for queues: %w", err)
 	}
 	watch := cache.NewListWatchFromClient(client, "queues", metav1.NamespaceAll, fields.Everything())
-	informer := cache.NewSharedIndexInformer(watch, &schedulingv1beta1.Queue{}, 0, cache.Indexers{byParent: parentIndexValue})
+	informer := cache.NewSharedIndexInformer(watch, &schedulingv1beta1.Queue{}, 0, queueIndexers())
 	if err := informer.SetTransform(func(object any) (any, error) {
 		if accessor, err := meta.Accessor(object); err == nil {
 			accessor.SetManagedFields(nil)
@@ -57,7 +65,7 @@ func newQueueCache(config *rest.Config) (*queueCache, error) {
 	}); err != nil {
 		return nil, fmt.Errorf("admission: queues: %w", err)
 	}
-	return &queueCache{client: client, informer: informer}, nil
+	return &queueWatch{client: client, informer: informer}, nil
 }
 
 // parentIndexValue returns the index value of a queue, which is its parent.
@@ -69,29 +77,18 @@ func parentIndexValue(object any) ([]string, error) {
 }
 
 // watchQueues watches the queues until ctx is done.
-func (c *queueCache) watchQueues(ctx context.Context) error {
+func (c *queueWatch) watchQueues(ctx context.Context) error {
 	c.informer.RunWithContext(ctx)
 	return nil
 }
 
 // waitForSync waits until the cache holds all queues. It returns false if ctx is done before then.
-func (c *queueCache) waitForSync(ctx context.Context) bool {
+func (c *queueWatch) waitForSync(ctx context.Context) bool {
 	return cache.WaitForCacheSync(ctx.Done(), c.informer.HasSynced)
 }
 
-// lookup returns the queues for one request.
-func (c *queueCache) lookup(ctx context.Context) *queueLookup {
-	return &queueLookup{
-		known: c.informer.GetIndexer(),
-		live:  map[string]*schedulingv1beta1.Queue{},
-		read:  func(name string) (*schedulingv1beta1.Queue, error) { return c.readLiveQueue(ctx, name) },
-	}
-}
-
 // readLiveQueue returns a queue from the API server, or nil if it does not exist.
-func (c *queueCache) readLiveQueue(ctx context.Context, name string) (*schedulingv1beta1.Queue, error) {
-	ctx, cancel := context.WithTimeout(ctx, liveReadTimeout)
-	defer cancel()
+func (c *queueWatch) readLiveQueue(ctx context.Context, name string) (*schedulingv1beta1.Queue, error) {
 	queue := &schedulingv1beta1.Queue{}
 	err := c.client.Get().Resource("queues").Name(name).Do(ctx).Into(queue)
 	if apierrors.IsNotFound(err) {
@@ -101,6 +98,25 @@ func (c *queueCache) readLiveQueue(ctx context.Context, name string) (*schedulin
 		return nil, fmt.Errorf("queue %q: %w", name, err)
 	}
 	return queue, nil
+}
+
+// queueCache holds the watched queues. It reads queues that are not in the cache yet from the API server.
+type queueCache struct {
+	known cache.Indexer
+	read  func(ctx context.Context, name string) (*schedulingv1beta1.Queue, error)
+}
+
+// lookup returns the queues for one request.
+func (c queueCache) lookup(ctx context.Context) *queueLookup {
+	return &queueLookup{
+		known: c.known,
+		live:  map[string]*schedulingv1beta1.Queue{},
+		read: func(name string) (*schedulingv1beta1.Queue, error) {
+			ctx, cancel := context.WithTimeout(ctx, liveReadTimeout)
+			defer cancel()
+			return c.read(ctx, name)
+		},
+	}
 }
 
 // queueLookup looks up queues for one request. It is not safe for concurrent use. A queue that is missing in the cache,

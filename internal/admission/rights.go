@@ -21,13 +21,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// accessReviewer checks the permissions of a user with the API server.
-type accessReviewer interface {
-	Create(ctx context.Context, review *authorizationv1.SubjectAccessReview, options metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error)
-}
-
 // isPermitted reports whether a user has the given permission.
-func isPermitted(ctx context.Context, reviews accessReviewer, user *authenticationv1.UserInfo, what authorizationv1.ResourceAttributes) (bool, error) {
+func isPermitted(ctx context.Context, reviews Creator[*authorizationv1.SubjectAccessReview], user *authenticationv1.UserInfo, what authorizationv1.ResourceAttributes) (bool, error) {
 	if reviews == nil {
 		return true, nil // without a reviewer, permissions are not checked
 	}

@@ -31,7 +31,8 @@ func sleepContext(ctx context.Context, d time.Duration) {
 }
 
 // watchConfigurations calls changed whenever one of the project's webhook configurations is created, updated or
-// deleted, until ctx is done.
+// deleted, until ctx is done. It also calls changed after the first list, because a watch does not report configurations
+// that were deleted before that.
 func watchConfigurations(ctx context.Context, client kubernetes.Interface, changed func()) error {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	ours := func(object any) {
@@ -56,6 +57,8 @@ func watchConfigurations(ctx context.Context, client kubernetes.Interface, chang
 		}
 	}
 	factory.Start(ctx.Done())
+	factory.WaitForCacheSync(ctx.Done())
+	changed()
 	<-ctx.Done()
 	factory.Shutdown()
 	return nil
