@@ -35,11 +35,6 @@ func (s *Server) bind(r *Request) (runtime.Object, error) {
 	if err := validateTarget(binding); err != nil {
 		return nil, err
 	}
-	if s.Admit != nil {
-		if _, err := s.Admit(r, nil, binding); err != nil {
-			return nil, err
-		}
-	}
 	e := s.pods.find(r.Namespace, r.Name)
 	if e == nil {
 		return nil, apierrors.NewNotFound(s.pods.kind.resource, r.Name)

@@ -40,7 +40,7 @@ func (s *Server) createObject(r *Request, t *table, object client.Object) (clien
 	if err := s.admitCreate(object); err != nil {
 		return nil, err
 	}
-	object, err := s.admit(r, t.kind, nil, object)
+	object, err := s.mutate(r, t.kind, nil, object)
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +55,9 @@ func (s *Server) createObject(r *Request, t *table, object client.Object) (clien
 		return nil, err
 	}
 	if err := s.validateCustom(ctx, r, t.kind, &draft{object: object, lacksStatus: t.kind.hasStatus}, nil); err != nil {
+		return nil, err
+	}
+	if err := s.validate(r, t.kind, nil, object); err != nil {
 		return nil, err
 	}
 	if err := s.checkQuota(r, object, nil); err != nil {

@@ -28,13 +28,17 @@ func (s *Server) delete(r *Request, t *table) (runtime.Object, error) {
 			return e.object, err
 		}
 	}
-	object := copyObject(e.object)
+	before := e.object
+	object := copyObject(before)
 	graceful, pending := s.markGraceful(r, object)
 	if pending {
 		return e.object, nil
 	}
-	if _, err := s.admit(r, t.kind, e.object, nil); err != nil {
+	if err := s.validate(r, t.kind, before, nil); err != nil {
 		return nil, err
+	}
+	if t.find(r.Namespace, r.Name) != e || e.object != before {
+		return nil, errChanged
 	}
 	finalizers := finalizersForDeletion(r, t.kind, object)
 	if finalizers != nil {

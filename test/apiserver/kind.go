@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -16,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingwebhookconfiguration"
+	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingwebhookconfiguration"
 	"k8s.io/kubernetes/pkg/registry/apps/daemonset"
 	"k8s.io/kubernetes/pkg/registry/apps/replicaset"
 	"k8s.io/kubernetes/pkg/registry/apps/statefulset"
@@ -116,6 +119,8 @@ func builtinKinds() []builtinKind {
 		{&appsv1.StatefulSet{}, "statefulsets", statefulset.Strategy, statefulset.StatusStrategy},
 		{&appsv1.DaemonSet{}, "daemonsets", daemonset.Strategy, daemonset.StatusStrategy},
 		{&batchv1.Job{}, "jobs", batchjob.Strategy, batchjob.StatusStrategy},
+		{&admissionregistrationv1.MutatingWebhookConfiguration{}, "mutatingwebhookconfigurations", mutatingwebhookconfiguration.Strategy, nil},
+		{&admissionregistrationv1.ValidatingWebhookConfiguration{}, "validatingwebhookconfigurations", validatingwebhookconfiguration.Strategy, nil},
 		{&resourcev1.ResourceClaim{}, "resourceclaims", claims, resourceclaim.NewStatusStrategy(claims)},
 	}
 }

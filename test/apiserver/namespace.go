@@ -18,8 +18,11 @@ func (s *Server) beginNamespaceDeletion(r *Request, e *entry) (done bool, err er
 	if namespace.DeletionTimestamp != nil {
 		return len(namespace.Spec.Finalizers) > 0, nil
 	}
-	if _, err := s.admit(r, s.spaces.kind, namespace, nil); err != nil {
+	if err := s.validate(r, s.spaces.kind, namespace, nil); err != nil {
 		return true, err
+	}
+	if e.object != namespace {
+		return true, errChanged
 	}
 	terminating := *namespace
 	now := s.clock()

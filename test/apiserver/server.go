@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	genericrequest "k8s.io/apiserver/pkg/endpoints/request"
 	quota "k8s.io/apiserver/pkg/quota/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,10 +34,13 @@ type Change struct {
 type Server struct {
 	// History holds all changes in order.
 	History []Change
-	// Admit is called for each object that a request creates, updates or deletes, after patches and defaults have been
-	// applied and before validation. It returns the object to store, which may be modified, or an error. Defaults are
-	// then applied again. object is nil if the request deletes old. Admit may be nil.
-	Admit func(r *Request, old, object client.Object) (client.Object, error)
+	// CallWebhook sends a review to a webhook and returns its response. The server calls it for the requests that the
+	// stored webhook configurations name. It may wait while the server carries out other requests. If it is nil, webhook
+	// configurations have no effect.
+	CallWebhook func(c *WebhookCall) (*admissionv1.AdmissionResponse, error)
+	// Authorize reports whether a user has a permission. It is used for SubjectAccessReviews and for the conditions of
+	// webhooks; the server does not authorize its requests. If it is nil, users have all permissions.
+	Authorize func(a authorizer.Attributes) bool
 	// ValidateSchemas makes the server validate the objects of this project's kinds with their schemas and CEL rules. This
 	// is slow. Otherwise, it checks a few rules only.
 	ValidateSchemas bool
@@ -53,6 +58,9 @@ type Server struct {
 	spaces  *table // namespaces
 	classes *table // priority classes
 	quotas  *table
+	// webhooks holds the webhooks of the stored configurations. It is nil if it must be computed again.
+	webhooks *webhooks
+	reviews  uint64 // number of reviews sent to webhooks
 	// evaluator computes the usage of quotas by pods.
 	evaluator quota.Evaluator
 	owned     dependents
@@ -90,10 +98,19 @@ func (s *Server) Version() uint64 { return s.version }
 // server and must not be modified.
 func (s *Server) Do(r *Request) (runtime.Object, error) {
 	t := s.tables[r.Kind]
-	if t == nil {
+	switch {
+	case r.Kind == accessReviewKind:
+		return s.reviewAccess(r)
+	case t == nil:
 		return nil, errNoResource(r)
 	}
 	result, err := s.dispatch(r, t)
+	for review := 1; errors.Is(err, errChanged); review++ {
+		if review == mostReviews {
+			return nil, apierrors.NewConflict(t.kind.resource, r.Name, err)
+		}
+		result, err = s.dispatch(r, t)
+	}
 	if err != nil || result == nil {
 		return nil, err
 	}
@@ -196,20 +213,6 @@ func setNamespace(r *Request, k *kind, object client.Object) error {
 	return nil
 }
 
-// admit applies defaults and the admission of the cluster.
-func (s *Server) admit(r *Request, k *kind, old, object client.Object) (client.Object, error) {
-	if s.Admit == nil {
-		return object, nil
-	}
-	admitted, err := s.Admit(r, old, object)
-	if err != nil || object == nil {
-		return object, err
-	}
-	canonicalize(admitted)
-	k.rules.setDefaults(admitted)
-	return admitted, nil
-}
-
 // put stores a new object, or a new version of an object. It sets the resource version.
 func (s *Server) put(r *Request, t *table, e *entry, object client.Object) client.Object {
 	s.version++
@@ -256,6 +259,9 @@ func (s *Server) drop(r *Request, t *table, e *entry) {
 }
 
 func (s *Server) record(c Change) {
+	if c.Kind == mutatingConfigurationKind || c.Kind == validatingConfigurationKind {
+		s.webhooks = nil
+	}
 	s.History = append(s.History, c)
 	if s.Changed != nil {
 		s.Changed(c)

@@ -101,6 +101,12 @@ func (s *Server) store(r *Request, t *table, e *entry, d *draft) (client.Object,
 	if err := s.validateCustom(ctx, r, t.kind, d, e); err != nil {
 		return nil, err
 	}
+	if err := s.validate(r, t.kind, old, object); err != nil {
+		return nil, err
+	}
+	if t.find(r.Namespace, r.Name) != e || e.object != old {
+		return nil, errChanged
+	}
 	if err := s.checkQuota(r, object, old); err != nil {
 		return nil, err
 	}
@@ -128,7 +134,7 @@ func (s *Server) admitUpdate(r *Request, k *kind, old, object client.Object) (cl
 			pod.Spec.PreemptionPolicy = oldPod.Spec.PreemptionPolicy
 		}
 	}
-	object, err := s.admit(r, k, old, object)
+	object, err := s.mutate(r, k, old, object)
 	if err == nil {
 		removeDuplicateOwners(object)
 	}

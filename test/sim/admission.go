@@ -1,94 +1,260 @@
 package sim
 
 import (
-	"encoding/json"
-	"errors"
+	"context"
+	"strings"
+	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/api/check"
-	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/admission"
+	"github.com/vc-batch/vc/internal/jobid"
 	"github.com/vc-batch/vc/test/apiserver"
 )
 
-// admissionState is the condition of the webhooks.
-type admissionState int
+// webhookServiceName is the name of the Service in front of the admission processes. Its namespace is leaseNamespace.
+const webhookServiceName = "vc-webhooks"
 
+// Timeouts of the requests that admission sends.
 const (
-	admissionUp admissionState = iota
-	admissionDown
-	admissionRemoved // the webhook configurations have been deleted
+	reviewTimeout  = 5 * time.Second // for reads during a review
+	numbersTimeout = 2 * time.Second // for the numbers of jobs
 )
 
-func storageFullError() error {
-	return apierrors.NewInternalError(errors.New("etcdserver: mvcc: database space exceeded"))
+// admissionProgram is the state of one admission process: its webhooks, its cache of queues, and the loop that maintains
+// the configurations.
+type admissionProgram struct {
+	process   *process
+	webhooks  *admission.Webhooks
+	isServing bool // the process has a certificate
+	isReady   bool // the configurations have been installed
+	changed   bool // a configuration has changed since the last maintenance began
+	wake      func()
 }
 
-// admit plays the part of the webhooks for jobs, queues and PodGroups: the API server's rules for calling them, and
-// their defaults and checks, which are pure functions of package api.
-func (w *World) admit(r *apiserver.Request, old, object client.Object) (client.Object, error) {
-	if object == nil || r.Subresource != "" || w.admission == admissionRemoved {
-		return object, nil
-	}
-	switch o := object.(type) {
-	case *batchv1alpha1.Job:
-		if before, ok := old.(*batchv1alpha1.Job); ok && equality.Semantic.DeepEqual(before.Spec, o.Spec) {
-			return object, nil
-		}
-		if w.admission == admissionDown {
-			return nil, webhookUnavailable("validatejob.volcano.sh")
-		}
-		batchv1alpha1.DefaultJob(o, keys.DefaultSchedulerName)
-	case *schedulingv1beta1.Queue:
-		if before, ok := old.(*schedulingv1beta1.Queue); ok && equality.Semantic.DeepEqual(before.Spec, o.Spec) {
-			return object, nil
-		}
-		if w.admission == admissionDown {
-			return nil, webhookUnavailable("validatequeue.volcano.sh")
-		}
-		schedulingv1beta1.DefaultQueue(o)
-	default:
-		return object, nil
-	}
-	return w.checkObject(old, object)
-}
-
-func webhookUnavailable(name string) error {
-	return apierrors.NewInternalError(errors.New("failed calling webhook \"" + name + "\": connect: connection refused"))
-}
-
-// checkObject runs the validation of the webhooks.
-func (w *World) checkObject(old, object client.Object) (client.Object, error) {
-	kind := w.kindOf(object)
-	around := &check.Around{SchedulerNames: []string{keys.DefaultSchedulerName}, Queues: w.queueLookup()}
-	raw, err := json.Marshal(object)
+// startAdmission starts the webhooks and their maintenance without any state. All admission processes work at the same
+// time, so they need no lease.
+func startAdmission(p *process, user string, _ func() error) {
+	w := p.world
+	a := &admissionProgram{process: p}
+	w.webhookService.programs[p] = a
+	reads := apiserver.NewClient(w.scheme, w.newLink(p, user+"/review", reviewTimeout, nil).send)
+	numbers := apiserver.NewClient(w.scheme, w.newLink(p, user+"/numbers", numbersTimeout, nil).send)
+	writes := apiserver.NewClient(w.scheme, w.newLink(p, user, controllersTimeout, nil).send)
+	queues := admission.NewQueueIndexer()
+	webhooks, err := admission.New(admission.Options{
+		ServiceNamespace: leaseNamespace, ServiceName: webhookServiceName, RequirePriorityClassUse: true,
+		JobIDs: &jobNumbers{process: p, allocator: jobid.New(jobid.ConfigMap{API: numbers, Namespace: leaseNamespace}, w.clock)},
+		Ready:  func() { a.isReady = true },
+		Now:    w.clock,
+	}, admission.Cluster{
+		Queues: queues, Jobs: reads,
+		ReadQueue: func(ctx context.Context, name string) (*schedulingv1beta1.Queue, error) {
+			queue := &schedulingv1beta1.Queue{}
+			if err := reads.Get(ctx, client.ObjectKey{Name: name}, queue); err != nil {
+				return nil, client.IgnoreNotFound(err)
+			}
+			return queue, nil
+		},
+		Namespaces: typedClient[*corev1.Namespace]{api: reads, newObject: func() *corev1.Namespace { return &corev1.Namespace{} }},
+		Reviews:    typedClient[*authorizationv1.SubjectAccessReview]{api: reads},
+		Secrets:    typedClient[*corev1.Secret]{api: writes, namespace: leaseNamespace, newObject: func() *corev1.Secret { return &corev1.Secret{} }},
+		Mutating: typedClient[*admissionregistrationv1.MutatingWebhookConfiguration]{api: writes, newObject: func() *admissionregistrationv1.MutatingWebhookConfiguration {
+			return &admissionregistrationv1.MutatingWebhookConfiguration{}
+		}},
+		Validating: typedClient[*admissionregistrationv1.ValidatingWebhookConfiguration]{api: writes, newObject: func() *admissionregistrationv1.ValidatingWebhookConfiguration {
+			return &admissionregistrationv1.ValidatingWebhookConfiguration{}
+		}},
+	}, "")
 	if err != nil {
-		return nil, err
+		panic(err) // the options are constants
 	}
-	verdict := check.Verdict{}
-	if old == nil {
-		verdict = check.Create(kind, raw, around)
-	} else {
-		before, err := json.Marshal(old)
-		if err != nil {
-			return nil, err
-		}
-		verdict = check.Update(kind, before, raw, around)
-	}
-	if len(verdict.Errors) > 0 {
-		return nil, apierrors.NewInvalid(kind.GroupKind(), object.GetName(), verdict.Errors)
-	}
-	return object, nil
+	a.webhooks = webhooks
+	p.spawn(func() { a.run(user, queues) }, nil)
 }
 
-func (w *World) queueLookup() schedulingv1beta1.QueueLookup {
-	var all []*schedulingv1beta1.Queue
-	for _, q := range w.state.queues {
-		all = append(all, q)
+// clock returns the virtual time.
+func (w *World) clock() time.Time { return w.now }
+
+// run serves the webhooks and maintains them, like admission.Run. An error ends the process.
+func (a *admissionProgram) run(user string, queues cache.Indexer) {
+	w := a.process.world
+	if err := a.webhooks.LoadCertificate(context.Background()); err != nil {
+		a.exit(err)
+		return
 	}
-	return schedulingv1beta1.NewQueueLookup(all...)
+	a.isServing = true
+	missing := 2 // lists of configurations
+	for _, kind := range configurationKinds {
+		w.watchKind(a.process, user, kind, &configurationReceiver{a}, func() {
+			if missing--; missing == 0 {
+				a.notify()
+			}
+		})
+	}
+	w.wait(func(resume func()) { w.watchKind(a.process, user, queueKind, &queueReceiver{queues}, resume) })
+	for {
+		next, err := a.webhooks.Maintain(context.Background())
+		if err != nil {
+			a.exit(err)
+			return
+		}
+		w.sleep(next.Pause)
+		a.waitForChange(next.Wait)
+	}
+}
+
+// exit ends the process because of an error. It is started again.
+func (a *admissionProgram) exit(err error) {
+	w := a.process.world
+	w.trace("%s: %v", a.process.name, err)
+	if r := w.replicaOf(a.process); r != nil {
+		r.crash(w.randomFor("restart of " + a.process.name))
+	}
+}
+
+// waitForChange waits until a configuration changes, but no longer than a time.
+func (a *admissionProgram) waitForChange(longest time.Duration) {
+	if !a.changed {
+		a.process.world.wait(func(resume func()) {
+			isOver := false
+			a.wake = func() {
+				if !isOver {
+					isOver = true
+					resume()
+				}
+			}
+			a.process.after(longest, a.wake)
+		})
+	}
+	a.changed = false
+}
+
+// notify is called when a configuration has changed.
+func (a *admissionProgram) notify() {
+	a.changed = true
+	if a.wake != nil {
+		a.process.after(0, a.wake)
+	}
+}
+
+// configurationKinds are the kinds of webhook configurations.
+var configurationKinds = []schema.GroupVersionKind{
+	admissionregistrationv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration"),
+	admissionregistrationv1.SchemeGroupVersion.WithKind("ValidatingWebhookConfiguration"),
+}
+
+// configurationReceiver notifies an admission process of changed configurations.
+type configurationReceiver struct{ program *admissionProgram }
+
+func (r *configurationReceiver) replace(objects []client.Object) {
+	for _, o := range objects {
+		r.apply(apiserver.Change{Object: o})
+	}
+}
+
+func (r *configurationReceiver) apply(c apiserver.Change) {
+	o := c.Object
+	if o == nil {
+		o = c.Old
+	}
+	if strings.HasPrefix(o.GetName(), admission.ConfigurationPrefix) {
+		r.program.notify()
+	}
+}
+
+// queueReceiver updates an admission process's cache of queues.
+type queueReceiver struct{ queues cache.Indexer }
+
+func (r *queueReceiver) replace(objects []client.Object) {
+	list := make([]any, len(objects))
+	for i := range objects {
+		list[i] = objects[i]
+	}
+	r.check(r.queues.Replace(list, ""))
+}
+
+func (r *queueReceiver) apply(c apiserver.Change) {
+	if c.Object == nil {
+		r.check(r.queues.Delete(c.Old))
+		return
+	}
+	r.check(r.queues.Update(c.Object))
+}
+
+func (r *queueReceiver) check(err error) {
+	if err != nil {
+		panic(err) // the key of a queue is its name
+	}
+}
+
+// typedClient reads and writes objects of one kind like the typed clients of client-go.
+type typedClient[T client.Object] struct {
+	api       *apiserver.Client
+	namespace string
+	newObject func() T
+}
+
+// Get reads an object.
+func (c typedClient[T]) Get(ctx context.Context, name string, _ metav1.GetOptions) (T, error) {
+	o := c.newObject()
+	return o, c.api.Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: name}, o)
+}
+
+// Create creates an object.
+func (c typedClient[T]) Create(ctx context.Context, object T, _ metav1.CreateOptions) (T, error) {
+	o := c.own(object)
+	return o, c.api.Create(ctx, o)
+}
+
+// Update replaces an object.
+func (c typedClient[T]) Update(ctx context.Context, object T, _ metav1.UpdateOptions) (T, error) {
+	o := c.own(object)
+	return o, c.api.Update(ctx, o)
+}
+
+// own returns a copy of an object in the client's namespace.
+func (c typedClient[T]) own(object T) T {
+	o := object.DeepCopyObject().(T)
+	o.SetNamespace(c.namespace)
+	return o
+}
+
+// jobNumbers lets one review after the other take numbers for jobs. The lock of the allocator cannot be used, because it
+// waits for the system's clock.
+type jobNumbers struct {
+	process   *process
+	allocator *jobid.Allocator
+	isTaken   bool
+	waiting   []func()
+}
+
+// Take returns the first of n consecutive numbers.
+func (j *jobNumbers) Take(ctx context.Context, n int) (int64, error) {
+	for j.isTaken {
+		j.process.world.wait(func(resume func()) { j.waiting = append(j.waiting, resume) })
+	}
+	j.isTaken = true
+	defer func() {
+		j.isTaken = false
+		for _, resume := range j.waiting {
+			j.process.after(0, resume)
+		}
+		j.waiting = nil
+	}()
+	return j.allocator.Take(ctx, n)
+}
+
+// isAuthorized reports whether a user has a permission. Users may not write the status of jobs.
+func isAuthorized(a authorizer.Attributes) bool {
+	writesStatus := a.GetResource() == "jobs" && a.GetSubresource() == "status"
+	return a.GetUser().GetName() != userName || !writesStatus
 }

@@ -166,7 +166,7 @@ func (c *checks) checkJob(change apiserver.Change, job *batchv1alpha1.Job) {
 func (w *World) checkSender(l *link, r *apiserver.Request) {
 	w.checkDeletion(l, r)
 	replica := w.replicaOf(l.process)
-	if !r.IsWrite() || replica == nil || r.Kind.Kind == "Lease" {
+	if !r.IsWrite() || replica == nil || replica.lease == "" || r.Kind.Kind == "Lease" {
 		return
 	}
 	lease := w.state.leases[replica.lease]

@@ -44,15 +44,6 @@ func init() {
 			w.add(w.now.Add(length), nil, func() { w.storageFull = false })
 		}, "for %s, etcd is full and rejects writes", length.Round(time.Second))
 	})
-	registerAction("webhooks-down", 2, func(s *drawing) *action {
-		length := between(s.Rand, time.Second, 40*time.Second)
-		state := []admissionState{admissionDown, admissionRemoved}[s.IntN(2)]
-		text := map[admissionState]string{admissionDown: "the webhooks are down", admissionRemoved: "the webhook configurations are missing"}[state]
-		return s.action(func(w *World) {
-			w.admission = state
-			w.add(w.now.Add(length), nil, func() { w.admission = admissionUp })
-		}, "for %s, %s", length.Round(time.Second), text)
-	})
 }
 
 // drawWeather draws a bad network.

@@ -22,7 +22,7 @@ func init() {
 }
 
 // replicaNames are the names of the programs, in the order of World.replicas.
-var replicaNames = []string{"scheduler-0", "controllers-0", "scheduler-1", "controllers-1"}
+var replicaNames = []string{"scheduler-0", "controllers-0", "admission-0", "scheduler-1", "controllers-1", "admission-1"}
 
 // onReplica draws an action for one of the programs.
 func onReplica(draw func(s *drawing, index int, name string) *action) func(s *drawing) *action {

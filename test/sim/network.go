@@ -78,19 +78,21 @@ func (l *link) send(_ context.Context, r *apiserver.Request) (object runtime.Obj
 		case fate == rejected:
 			respond(there+back, nil, l.drawError(r))
 		default:
-			w.add(w.now.Add(there), nil, func() {
+			sent := w.now
+			w.arrive(there, r, func() {
 				if w.serverDown {
 					respond(back, nil, connectionRefused(r))
 					return
 				}
 				o, e := w.do(r)
+				took := w.now.Sub(sent)
 				switch {
 				case fate == lostResponse:
-					respond(l.timeout-min(there, l.timeout), nil, timedOut(r))
+					respond(max(0, l.timeout-took), nil, timedOut(r))
 				case fate == timedOutAfterwards && e == nil:
 					respond(back, nil, apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0))
-				case there+back > l.timeout:
-					respond(max(0, l.timeout-there), nil, timedOut(r))
+				case took+back > l.timeout:
+					respond(max(0, l.timeout-took), nil, timedOut(r))
 				default:
 					respond(back, o, e)
 				}
@@ -98,6 +100,17 @@ func (l *link) send(_ context.Context, r *apiserver.Request) (object runtime.Obj
 		}
 	})
 	return object, err
+}
+
+// arrive carries out a request after its way to the API server. The request may wait if it calls webhooks.
+func (w *World) arrive(pause time.Duration, r *apiserver.Request, carryOut func()) {
+	w.outside.after(pause, func() {
+		if w.server.CallsWebhooks(r) {
+			w.outside.spawn(carryOut, nil)
+		} else {
+			carryOut()
+		}
+	})
 }
 
 // methodOf returns the HTTP method of a request.
@@ -192,4 +205,8 @@ func describeError(err error) string {
 		return "ok"
 	}
 	return err.Error()
+}
+
+func storageFullError() error {
+	return apierrors.NewInternalError(errors.New("etcdserver: mvcc: database space exceeded"))
 }

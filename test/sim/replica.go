@@ -14,7 +14,7 @@ import (
 type replica struct {
 	world   *World
 	name    string // such as scheduler-1
-	lease   string
+	lease   string // empty if all replicas of the program work at the same time
 	lead    func(p *process, user string, fence func() error)
 	process *process
 	lives   int
@@ -39,6 +39,10 @@ func (r *replica) start() {
 	p := &process{world: r.world, name: identity}
 	r.process = p
 	r.world.trace("%s starts", identity)
+	if r.lease == "" {
+		r.lead(p, identity, nil)
+		return
+	}
 	e := &elector{process: p, lease: r.lease, identity: identity, fence: leaderfence.New(renewDeadline)}
 	e.link = r.world.newLink(p, identity+"/lease", renewDeadline/2, nil)
 	r.elector = e

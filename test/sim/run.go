@@ -45,7 +45,8 @@ func runScript(s *script, options worldOptions) *World {
 func (w *World) stopFaults() {
 	w.trace("FAULTS STOP")
 	w.calm = true
-	w.serverDown, w.storageFull, w.admission = false, false, admissionUp
+	w.serverDown, w.storageFull = false, false
+	w.webhookService.isDown, w.webhookService.slow = false, 0
 	for _, r := range w.replicas {
 		r.weather, r.stale = weather{}, 0
 		clear(r.lags)
@@ -81,6 +82,7 @@ func (w *World) isSettled() bool {
 
 // close ends all processes, so that no fiber remains.
 func (w *World) close() {
+	w.outside.end()
 	for _, r := range w.replicas {
 		if r.process != nil {
 			r.process.end()

@@ -271,6 +271,7 @@ func newScriptedWorld(s *script, options worldOptions) *World {
 	for i := range 2 {
 		w.addReplica(fmt.Sprintf("scheduler-%d", i), "vc-scheduler", startSchedulerTerm)
 		w.addReplica(fmt.Sprintf("controllers-%d", i), "vc-controller-manager", startControllersTerm)
+		w.addReplica(fmt.Sprintf("admission-%d", i), "", startAdmission)
 	}
 	return w
 }

@@ -20,6 +20,8 @@ type timeline struct {
 	now    time.Time
 	events eventHeap
 	added  uint64
+	// runOutside runs an event that belongs to no process, such as an action of a script. It may wait.
+	runOutside func(run func())
 }
 
 // add adds an event that runs at a time, or now if the time has passed.
@@ -40,7 +42,7 @@ func (t *timeline) step(end time.Time) bool {
 	t.now = e.at
 	switch {
 	case e.owner == nil:
-		e.run()
+		t.runOutside(e.run)
 	case !e.owner.isAlive():
 	case e.owner.isPaused():
 		e.owner.deferUntilResumed(e)

@@ -20,6 +20,9 @@ var (
 	queueKind   = schedulingv1beta1.GroupVersion.WithKind("Queue")
 )
 
+// userName is the name of the user who sends all requests of users and administrators.
+const userName = "user"
+
 // users sends the requests of users and administrators. A request that fails is not repeated.
 type users struct {
 	world    *World
@@ -29,7 +32,7 @@ type users struct {
 func newUsers(w *World) *users { return &users{world: w} }
 
 func (u *users) do(r *apiserver.Request) (runtime.Object, error) {
-	r.User = "user"
+	r.User = userName
 	o, err := runtime.Object(nil), error(nil)
 	if u.world.serverDown {
 		err = connectionRefused(r)

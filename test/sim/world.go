@@ -56,13 +56,14 @@ type World struct {
 	kubelets        []*kubelet
 	manager         *clusterManager
 	users           *users
+	webhookService  *webhookService
+	outside         *process // owns what happens outside of the programs: actions, the API server and the network
 	schedulerConfig *config.Config
 	schedulerRandom *rand.Rand
 	checks          checks
 
 	serverDown  bool
 	storageFull bool
-	admission   admissionState
 	calm        bool      // faults have stopped
 	lastChange  time.Time // when a job or a pod last changed
 
@@ -92,7 +93,10 @@ func newWorld(seed uint64, log io.Writer) *World {
 	w.checks = newChecks(w)
 	w.server = apiserver.New(scheme, func() time.Time { return w.now })
 	w.server.Changed = w.observe
-	w.server.Admit = w.admit
+	w.outside = &process{world: w, name: "outside"}
+	w.runOutside = func(run func()) { w.outside.spawn(run, nil) }
+	w.webhookService = newWebhookService(w)
+	w.server.CallWebhook, w.server.Authorize = w.webhookService.call, isAuthorized
 	w.manager = newClusterManager(w)
 	w.users = newUsers(w)
 	return w
