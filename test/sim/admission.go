@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -94,7 +93,7 @@ func (a *admissionProgram) run(user string, queues cache.Indexer) {
 	a.isServing = true
 	missing := 2 // lists of configurations
 	for _, kind := range configurationKinds {
-		w.watchKind(a.process, user, kind, &configurationReceiver{a}, func() {
+		w.watchKind(a.process, user, kind, &configurationReceiver{program: a}, func() {
 			if missing--; missing == 0 {
 				a.notify()
 			}
@@ -152,23 +151,24 @@ var configurationKinds = []schema.GroupVersionKind{
 	admissionregistrationv1.SchemeGroupVersion.WithKind("ValidatingWebhookConfiguration"),
 }
 
-// configurationReceiver notifies an admission process of changed configurations.
-type configurationReceiver struct{ program *admissionProgram }
+// configurationReceiver notifies an admission process of changed configurations. Like an informer, it notices objects
+// that are missing in a later list.
+type configurationReceiver struct {
+	program    *admissionProgram
+	hasObjects bool // there may be configurations
+}
 
 func (r *configurationReceiver) replace(objects []client.Object) {
-	for _, o := range objects {
-		r.apply(apiserver.Change{Object: o})
+	hadObjects := r.hasObjects
+	r.hasObjects = len(objects) > 0
+	if hadObjects || r.hasObjects {
+		r.program.notify()
 	}
 }
 
-func (r *configurationReceiver) apply(c apiserver.Change) {
-	o := c.Object
-	if o == nil {
-		o = c.Old
-	}
-	if strings.HasPrefix(o.GetName(), admission.ConfigurationPrefix) {
-		r.program.notify()
-	}
+func (r *configurationReceiver) apply(apiserver.Change) {
+	r.hasObjects = true
+	r.program.notify()
 }
 
 // queueReceiver updates an admission process's cache of queues.

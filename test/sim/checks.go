@@ -36,15 +36,19 @@ type checks struct {
 	renewed map[string]time.Time
 	// admitted holds the PodGroups that a scheduler has admitted.
 	admitted map[types.UID]bool
+	// validated holds the time since when no object of a kind is stored without a check by a webhook.
+	validated map[string]time.Time
 }
 
 func newChecks(w *World) checks {
 	return checks{world: w, partial: map[types.UID]time.Time{}, whole: map[types.UID]bool{}, renewed: map[string]time.Time{},
-		admitted: map[types.UID]bool{}}
+		admitted: map[types.UID]bool{}, validated: map[string]time.Time{}}
 }
 
 // observe checks the invariants that a change may violate.
 func (c *checks) observe(change apiserver.Change) {
+	c.checkConfigurationChange(change)
+	c.checkValid(change)
 	switch o := cmp.Or(change.Object, change.Old).(type) {
 	case *corev1.Pod:
 		c.checkPod(change, o)
@@ -246,6 +250,8 @@ func (w *World) checkRest() {
 	w.checkOrphans()
 	w.checkStatuses()
 	w.checkLeftovers()
+	w.checkConfigurations()
+	w.checkPlainPods()
 }
 
 func (w *World) checkSettled(job *batchv1alpha1.Job) {
@@ -303,7 +309,7 @@ func isPlaceOf(pod *corev1.Pod, job *batchv1alpha1.Job) bool {
 // cautious: false means only that the job may have a reason to wait.
 func (w *World) couldRun(job *batchv1alpha1.Job) bool {
 	queue := w.state.queues[cmp.Or(job.Spec.Queue, keys.DefaultQueue)]
-	if queue == nil || queue.Status.State != schedulingv1beta1.QueueStateOpen {
+	if queue == nil || queue.Status.State != schedulingv1beta1.QueueStateOpen || isInvalid(job) {
 		return false
 	}
 	var total, largest int64

@@ -31,6 +31,7 @@ func runScript(s *script, options worldOptions) *World {
 	for end := calm.Add(settleTime); w.violation == nil && w.now.Before(end) && !w.isSettled(); {
 		w.runUntil(w.now.Add(checkInterval))
 		w.checkPartialGangs()
+		w.checkConfigurations()
 	}
 	if w.violation == nil {
 		w.runUntil(w.now.Add(2 * time.Minute)) // garbage is collected, and the last statuses are written
@@ -68,7 +69,8 @@ func (w *World) isSettled() bool {
 		return true
 	}
 	for _, pod := range w.state.pods {
-		if pod.DeletionTimestamp != nil {
+		isRunning := isPlain(pod) && !isFinished(pod)
+		if pod.DeletionTimestamp != nil || isRunning {
 			return false
 		}
 	}
