@@ -86,6 +86,27 @@ func (c *checks) checkValid(change apiserver.Change) {
 	}
 }
 
+// recordNumber checks that the number of a new job was not given to another job before.
+func (c *checks) recordNumber(job *batchv1alpha1.Job) {
+	number, ok := batchv1alpha1.JobID(job)
+	if !ok {
+		return
+	}
+	if other, isTaken := c.numbers[number]; isTaken && other != job.UID {
+		c.world.fail("job %s has the number %d, which another job had before", job.Name, number)
+	}
+	c.numbers[number] = job.UID
+}
+
+// checkNumber checks that a job keeps its number.
+func (c *checks) checkNumber(old, job *batchv1alpha1.Job) {
+	before, hadNumber := batchv1alpha1.JobID(old)
+	after, hasNumber := batchv1alpha1.JobID(job)
+	if hadNumber && (!hasNumber || before != after) {
+		c.world.fail("job %s had the number %d and lost it", job.Name, before)
+	}
+}
+
 func isInvalid(o client.Object) bool { return o.GetLabels()[invalidLabel] != "" }
 
 // images returns the images of a job's tasks.

@@ -38,11 +38,13 @@ type checks struct {
 	admitted map[types.UID]bool
 	// validated holds the time since when no object of a kind is stored without a check by a webhook.
 	validated map[string]time.Time
+	// numbers holds the job to which each number was given.
+	numbers map[int64]types.UID
 }
 
 func newChecks(w *World) checks {
 	return checks{world: w, partial: map[types.UID]time.Time{}, whole: map[types.UID]bool{}, renewed: map[string]time.Time{},
-		admitted: map[types.UID]bool{}, validated: map[string]time.Time{}}
+		admitted: map[types.UID]bool{}, validated: map[string]time.Time{}, numbers: map[int64]types.UID{}}
 }
 
 // observe checks the invariants that a change may violate.
@@ -151,6 +153,9 @@ var finalPhases = []batchv1alpha1.JobPhase{batchv1alpha1.Completed, batchv1alpha
 
 func (c *checks) checkJob(change apiserver.Change, job *batchv1alpha1.Job) {
 	old, _ := change.Old.(*batchv1alpha1.Job)
+	if old == nil && change.Object != nil {
+		c.recordNumber(job)
+	}
 	if old == nil || change.Object == nil {
 		return
 	}
@@ -162,6 +167,7 @@ func (c *checks) checkJob(change apiserver.Change, job *batchv1alpha1.Job) {
 		c.world.fail("job %s: the counters went back: retries %d to %d, version %d to %d", job.Name,
 			old.Status.RetryCount, job.Status.RetryCount, old.Status.Version, job.Status.Version)
 	}
+	c.checkNumber(old, job)
 	c.checkRestarts(old, job)
 	c.checkEnd(old, job)
 }
