@@ -4,7 +4,8 @@
 //
 //	In:   requests of clients (Server.Do)
 //	Out:  objects and API errors; Server.History, from which a simulation serves watches; the next requests of the
-//	      controllers of Kubernetes (Server.GarbageRequests and others), which a simulation sends or loses
+//	      controllers of Kubernetes (Server.GarbageRequests and others), which a simulation sends or loses; calls of
+//	      webhooks (Server.CallWebhook), which may wait while the server carries out other requests
 //
 // Kubernetes' own kinds use the strategies of the real API server, which work on its internal types. The kinds of this
 // project, which the real API server handles as JSON, are handled as Go types. Client, OutboxAPI and Cache are what the
