@@ -6,18 +6,13 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/vc-batch/vc/api"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
@@ -47,8 +42,14 @@ type cachedIndex struct {
 	objects map[string][]client.Object // sorted by namespace and name
 }
 
-// NewCache returns an empty cache.
-func NewCache() *Cache { return &Cache{kinds: map[reflect.Type]*cachedKind{}} }
+// NewCache returns a cache with the given objects. The cache keeps them.
+func NewCache(objects ...client.Object) *Cache {
+	c := &Cache{kinds: map[reflect.Type]*cachedKind{}}
+	for _, o := range objects {
+		c.Apply(Change{Object: o})
+	}
+	return c
+}
 
 var _ client.Reader = &Cache{}
 
@@ -62,36 +63,14 @@ var controllerIndexes = func() map[reflect.Type][]index.Index {
 	return all
 }()
 
-// cacheType describes the Go type of a kind.
-type cacheType struct {
-	gvk      schema.GroupVersionKind
-	resource schema.GroupResource
-	goType   reflect.Type // a pointer to a struct
-}
-
-// cacheTypes returns the kinds that a cache can hold.
-var cacheTypes = sync.OnceValue(func() (types []cacheType) {
-	scheme := runtime.NewScheme()
-	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
-	utilruntime.Must(api.AddToScheme(scheme))
-	kinds, err := kindsOf(scheme)
-	utilruntime.Must(err)
-	for _, k := range kinds {
-		types = append(types, cacheType{gvk: k.gvk, resource: k.resource, goType: reflect.PointerTo(k.goType)})
-	}
-	return types
-})
-
 // kindOf returns the cached objects of a Go type, such as *corev1.Pod.
 func (c *Cache) kindOf(t reflect.Type) *cachedKind {
 	if k := c.kinds[t]; k != nil {
 		return k
 	}
 	k := &cachedKind{resource: schema.GroupResource{Resource: t.Elem().Name()}, namespaces: map[string]*cachedNamespace{}}
-	for _, known := range cacheTypes() {
-		if known.goType == t {
-			k.gvk, k.resource = known.gvk, known.resource
-		}
+	if known := findKind(func(k *kind) bool { return k.goType == t.Elem() }); known != nil {
+		k.gvk, k.resource = known.gvk, known.resource
 	}
 	for _, i := range controllerIndexes[t] {
 		k.indexes = append(k.indexes, &cachedIndex{index: i, objects: map[string][]client.Object{}})

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
@@ -21,24 +23,15 @@ type Send func(ctx context.Context, r *Request) (runtime.Object, error)
 
 // Client is a client without a cache. It turns calls into requests.
 type Client struct {
-	send       Send
-	scheme     *runtime.Scheme
-	namespaced map[schema.GroupVersionKind]bool
+	send   Send
+	scheme *runtime.Scheme
 }
 
 var _ client.Client = &Client{}
 
 // NewClient returns a client that sends its requests with send.
 func NewClient(scheme *runtime.Scheme, send Send) *Client {
-	kinds, err := kindsOf(scheme)
-	if err != nil {
-		panic(fmt.Sprintf("kinds of the API server: %v", err)) // the scheme lacks a kind: an error in the test
-	}
-	c := &Client{send: send, scheme: scheme, namespaced: map[schema.GroupVersionKind]bool{}}
-	for _, k := range kinds {
-		c.namespaced[k.gvk] = k.namespaced
-	}
-	return c
+	return &Client{send: send, scheme: scheme}
 }
 
 // errUnsupported is returned for calls that no client of this project makes.
@@ -61,11 +54,11 @@ func (c *Client) IsObjectNamespaced(o runtime.Object) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	namespaced, ok := c.namespaced[gvk]
-	if !ok {
+	k := findKind(func(k *kind) bool { return k.gvk == gvk })
+	if k == nil {
 		return false, fmt.Errorf("unknown kind %s", gvk)
 	}
-	return namespaced, nil
+	return k.namespaced, nil
 }
 
 // newRequest returns a request for an object.
@@ -75,19 +68,38 @@ func (c *Client) newRequest(verb Verb, o runtime.Object, name client.ObjectKey) 
 		return nil, err
 	}
 	r := &Request{Verb: verb, Kind: gvk, Namespace: name.Namespace, Name: name.Name, Shared: true}
-	if namespaced, known := c.namespaced[gvk]; known && !namespaced {
+	if k := findKind(func(k *kind) bool { return k.gvk == gvk }); k != nil && !k.namespaced {
 		r.Namespace = ""
 	}
 	return r, nil
 }
 
-// sendWrite sends a request for an object, and replaces the object by the response.
-func (c *Client) sendWrite(ctx context.Context, r *Request, o client.Object) error {
+// sendObjectRequest sends a request for an object, and decodes the response into the object.
+func (c *Client) sendObjectRequest(ctx context.Context, r *Request, o client.Object) error {
 	result, err := c.send(ctx, r)
 	if err != nil {
 		return err
 	}
-	return copyInto(result, o)
+	return decodeInto(result, o)
+}
+
+// decodeInto decodes a response into an object as the real client does. Protobuf replaces the object. The kinds of this
+// project use JSON, which keeps those fields, and entries of maps, that the response does not contain.
+func decodeInto(from runtime.Object, to client.Object) error {
+	goType := reflect.TypeOf(to).Elem()
+	k := findKind(func(k *kind) bool { return k.goType == goType })
+	if k == nil || !k.custom || reflect.ValueOf(to).Elem().IsZero() {
+		return copyInto(from, to)
+	}
+	data, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	if err := utiljson.Unmarshal(data, to); err != nil {
+		return err
+	}
+	to.GetObjectKind().SetGroupVersionKind(noKind)
+	return nil
 }
 
 // copyInto replaces the content of an object by a copy of another object, or of its metadata.
@@ -116,7 +128,7 @@ func (c *Client) Get(ctx context.Context, name client.ObjectKey, o client.Object
 	if err != nil {
 		return err
 	}
-	return c.sendWrite(ctx, r, o)
+	return c.sendObjectRequest(ctx, r, o)
 }
 
 // List reads objects.
@@ -174,7 +186,7 @@ func (c *Client) sendObject(ctx context.Context, verb Verb, subresource string, 
 	}
 	// The caller may change its object while the request is under way.
 	r.Subresource, r.Object = subresource, copyObject(o)
-	return c.sendWrite(ctx, r, o)
+	return c.sendObjectRequest(ctx, r, o)
 }
 
 // Patch changes an object.
@@ -194,7 +206,7 @@ func (c *Client) sendPatch(ctx context.Context, subresource string, o client.Obj
 		return err
 	}
 	r.Subresource, r.PatchType, r.Patch, r.FieldManager = subresource, patch.Type(), data, manager
-	return c.sendWrite(ctx, r, o)
+	return c.sendObjectRequest(ctx, r, o)
 }
 
 // Delete deletes an object.

@@ -3,6 +3,8 @@ package apiserver
 import (
 	"context"
 	"reflect"
+	"slices"
+	"sync"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -15,8 +17,10 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/rest"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingwebhookconfiguration"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingwebhookconfiguration"
 	"k8s.io/kubernetes/pkg/registry/apps/daemonset"
@@ -40,6 +44,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/scheduling/priorityclass"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/vc-batch/vc/api"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
@@ -150,7 +155,24 @@ func customKinds() []customKind {
 	}
 }
 
-// kindsOf returns all kinds, in an order that does not change.
+// allKinds returns all kinds, in an order that does not change.
+var allKinds = sync.OnceValue(func() []*kind {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(api.AddToScheme(scheme))
+	kinds, err := kindsOf(scheme)
+	utilruntime.Must(err)
+	return kinds
+})
+
+// findKind returns the kind that has a property, or nil.
+func findKind(has func(*kind) bool) *kind {
+	if i := slices.IndexFunc(allKinds(), has); i >= 0 {
+		return allKinds()[i]
+	}
+	return nil
+}
+
 func kindsOf(scheme *runtime.Scheme) ([]*kind, error) {
 	var kinds []*kind
 	for _, b := range builtinKinds() {

@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"fmt"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -55,3 +57,18 @@ type Request struct {
 
 // IsWrite reports whether the request may change objects.
 func (r *Request) IsWrite() bool { return r.Verb != Get && r.Verb != List }
+
+// String describes the request, such as "patch status of Job ns/a".
+func (r *Request) String() string {
+	name := r.Name
+	if name == "" && r.Object != nil {
+		name = r.Object.GetName()
+	}
+	if r.Namespace != "" {
+		name = r.Namespace + "/" + name
+	}
+	if r.Subresource != "" {
+		return fmt.Sprintf("%s %s of %s %s", r.Verb, r.Subresource, r.Kind.Kind, name)
+	}
+	return fmt.Sprintf("%s %s %s", r.Verb, r.Kind.Kind, name)
+}

@@ -3,7 +3,6 @@ package apiserver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -46,6 +45,8 @@ type Server struct {
 	ValidateSchemas bool
 	// Changed is called after each change. It may be nil.
 	Changed func(Change)
+	// KeepCopies makes the server keep copies of all later objects for CheckUnmodified.
+	KeepCopies bool
 
 	scheme *runtime.Scheme
 	now    func() time.Time
@@ -67,19 +68,17 @@ type Server struct {
 	uids      map[types.UID]*entry
 	// finalizing holds the objects that the garbage collector must finalize.
 	finalizing map[*entry]bool
+	copies     []copiedObject
+	caches     []*Cache // caches that are always up to date
 }
 
-// New returns a server without objects. The scheme must contain the kinds of Kubernetes and of this project.
+// New returns a server without objects. The scheme must contain all kinds that are listed.
 func New(scheme *runtime.Scheme, now func() time.Time) *Server {
 	s := &Server{
 		scheme: scheme, now: now, version: 1, tables: map[schema.GroupVersionKind]*table{},
 		owned: dependents{}, uids: map[types.UID]*entry{}, finalizing: map[*entry]bool{},
 	}
-	kinds, err := kindsOf(scheme)
-	if err != nil {
-		panic(fmt.Sprintf("kinds of the API server: %v", err)) // the scheme lacks a kind: an error in the test
-	}
-	for _, k := range kinds {
+	for _, k := range allKinds() {
 		t := newTable(k)
 		s.tables[k.gvk] = t
 		s.ordered = append(s.ordered, t)
@@ -263,6 +262,12 @@ func (s *Server) record(c Change) {
 		s.webhooks = nil
 	}
 	s.History = append(s.History, c)
+	if s.KeepCopies && c.Object != nil {
+		s.copies = append(s.copies, copiedObject{c.Object, copyObject(c.Object)})
+	}
+	for _, cache := range s.caches {
+		cache.Apply(c)
+	}
 	if s.Changed != nil {
 		s.Changed(c)
 	}

@@ -1,8 +1,8 @@
 package apiserver
 
 import (
-	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -43,7 +43,7 @@ const testNamespace = "ns"
 func newFixture(t *testing.T) *fixture {
 	f := &fixture{T: t, now: time.Unix(1_700_000_000, 0)}
 	f.server = New(testScheme, func() time.Time { return f.now })
-	f.Client = NewClient(testScheme, func(_ context.Context, r *Request) (runtime.Object, error) { return f.server.Do(r) })
+	f.Client = f.server.Client()
 	f.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: testNamespace}})
 	return f
 }
@@ -124,6 +124,7 @@ func TestStatusAndSpecAreWrittenSeparately(t *testing.T) {
 	if err := f.Status().Update(f.Context(), job); err != nil {
 		t.Fatal(err)
 	}
+	job = Find[*batchv1alpha1.Job](f.server, testNamespace, "j").DeepCopy()
 	if job.Status.Running != 1 || job.Spec.MinAvailable != 0 || job.Generation != 1 {
 		t.Errorf("after the status: %+v %+v generation %d", job.Status, job.Spec, job.Generation)
 	}
@@ -131,8 +132,29 @@ func TestStatusAndSpecAreWrittenSeparately(t *testing.T) {
 	if err := f.Update(f.Context(), job); err != nil {
 		t.Fatal(err)
 	}
+	job = Find[*batchv1alpha1.Job](f.server, testNamespace, "j")
 	if job.Status.Running != 1 || job.Spec.MinAvailable != 1 || job.Generation != 2 {
 		t.Errorf("after the spec: %+v %+v generation %d", job.Status, job.Spec, job.Generation)
+	}
+}
+
+// TestGetKeepsFieldsThatOnlyJSONOmits verifies that the client decodes JSON into the caller's object, as the real client
+// does, and that protobuf replaces the object.
+func TestGetKeepsFieldsThatOnlyJSONOmits(t *testing.T) {
+	f := newFixture(t)
+	f.create(newJob("j"))
+	f.create(newPod("p"))
+	job, pod := newJob("j"), newPod("p")
+	job.Spec.MinAvailable, job.Annotations = 7, map[string]string{"old": "1"}
+	pod.Status.Message, pod.Annotations = "old", map[string]string{"old": "1"}
+	if err := errors.Join(f.get(job), f.get(pod)); err != nil {
+		t.Fatal(err)
+	}
+	if job.Spec.MinAvailable != 7 || job.Annotations["old"] != "1" || job.Spec.Queue != "default" {
+		t.Errorf("job: %+v %+v", job.Annotations, job.Spec)
+	}
+	if pod.Status.Message != "" || pod.Annotations["old"] != "" || pod.Spec.ServiceAccountName != "default" {
+		t.Errorf("pod: %+v %+v", pod.Annotations, pod.Status)
 	}
 }
 

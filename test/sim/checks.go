@@ -181,14 +181,14 @@ func (w *World) checkSender(l *link, r *apiserver.Request) {
 	}
 	lease := w.state.leases[replica.lease]
 	if lease == nil {
-		w.fail("%s sends %s without a lease", l.user, describeRequest(r))
+		w.fail("%s sends %s without a lease", l.user, r)
 		return
 	}
 	holder, renewed := ptr.Deref(lease.Spec.HolderIdentity, ""), w.checks.renewed[replica.lease]
 	if holder != l.process.root().name {
-		w.fail("%s sends %s while %s holds the lease", l.user, describeRequest(r), holder)
+		w.fail("%s sends %s while %s holds the lease", l.user, r, holder)
 	} else if w.now.Sub(renewed) > leaseDuration {
-		w.fail("%s sends %s %s after it renewed the lease", l.user, describeRequest(r), w.now.Sub(renewed))
+		w.fail("%s sends %s %s after it renewed the lease", l.user, r, w.now.Sub(renewed))
 	}
 }
 

@@ -75,7 +75,7 @@ func (m *clusterManager) removePod(pod *corev1.Pod) {
 func (m *clusterManager) do(r *apiserver.Request) {
 	r.User = "kube-controller-manager"
 	_, err := m.world.do(r)
-	m.world.trace("%s: %s: %s", r.User, describeRequest(r), describeError(err))
+	m.world.trace("%s: %s: %s", r.User, r, describeError(err))
 	if err != nil {
 		m.schedule()
 	}

@@ -303,7 +303,7 @@ func (k *kubelet) send(request func() *apiserver.Request) {
 	if !k.world.serverDown {
 		_, err = k.world.do(r)
 	}
-	k.world.trace("%s: %s: %s", r.User, describeRequest(r), describeError(err))
+	k.world.trace("%s: %s: %s", r.User, r, describeError(err))
 	if err != nil {
 		k.process.after(kubeletRetry, func() { k.send(request) })
 	}

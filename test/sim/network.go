@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -66,7 +65,7 @@ func (l *link) send(_ context.Context, r *apiserver.Request) (object runtime.Obj
 		respond := func(pause time.Duration, o runtime.Object, e error) {
 			l.process.after(pause, func() {
 				object, err = o, e
-				w.trace("%s: %s: %s", l.user, describeRequest(r), describeError(e))
+				w.trace("%s: %s: %s", l.user, r, describeError(e))
 				resume()
 			})
 		}
@@ -183,21 +182,6 @@ func connectionRefused(r *apiserver.Request) error {
 
 func timedOut(r *apiserver.Request) error {
 	return &url.Error{Op: string(r.Verb), URL: r.Name, Err: context.DeadlineExceeded}
-}
-
-// describeRequest returns a request for a trace, such as "patch status of Job ns/a".
-func describeRequest(r *apiserver.Request) string {
-	name := r.Name
-	if name == "" && r.Object != nil {
-		name = r.Object.GetName()
-	}
-	if r.Namespace != "" {
-		name = r.Namespace + "/" + name
-	}
-	if r.Subresource != "" {
-		return fmt.Sprintf("%s %s of %s %s", r.Verb, r.Subresource, r.Kind.Kind, name)
-	}
-	return fmt.Sprintf("%s %s %s", r.Verb, r.Kind.Kind, name)
 }
 
 func describeError(err error) string {

@@ -39,7 +39,7 @@ func (u *users) do(r *apiserver.Request) (runtime.Object, error) {
 	} else {
 		o, err = u.world.do(r)
 	}
-	u.world.trace("user: %s: %s", describeRequest(r), describeError(err))
+	u.world.trace("user: %s: %s", r, describeError(err))
 	return o, err
 }
 
