@@ -12,7 +12,7 @@ import (
 
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/test/fakeapi"
+	"github.com/vc-batch/vc/test/apiserver"
 )
 
 // backwardCommands is a cache that lists commands in the reverse order.
@@ -29,19 +29,19 @@ func TestCommandsOfADeletedQueueAreDeletedInOrder(t *testing.T) {
 	t.Parallel()
 	var writes [][]string
 	for _, backward := range []bool{false, true} {
-		api := fakeapi.New(testScheme(), time.Now)
+		server := apiserver.New(testScheme(), time.Now)
 		for _, name := range []string{"a", "b", "c"} {
-			api.Put(&busv1alpha1.Command{
+			server.Save(&busv1alpha1.Command{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Action: string(busv1alpha1.CloseQueueAction),
 				TargetObject: &metav1.OwnerReference{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue", Name: "gone"},
 			})
 		}
-		var cache client.Reader = api.Objects
+		api := apiserver.NewConnection(server)
+		var cache client.Reader = apiserver.NewCache(server.Objects(busv1alpha1.GroupVersion.WithKind("Command"))...)
 		if backward {
 			cache = backwardCommands{cache}
 		}
-		api.Writes = nil
-		if err := New(Options{Cache: cache, API: api}).forgetCommands(t.Context(), "gone"); err != nil {
+		if err := New(Options{Cache: cache, API: api.Client()}).forgetCommands(t.Context(), "gone"); err != nil {
 			t.Fatal(err)
 		}
 		writes = append(writes, api.Writes)

@@ -10,7 +10,7 @@ import (
 
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/test/fakeapi"
+	"github.com/vc-batch/vc/test/apiserver"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
@@ -36,10 +36,10 @@ func disturb(t *rapid.T, w *world) error {
 	case 14:
 		w.remake(name)
 	case 15:
-		for range rapid.IntRange(1, 3).Draw(t, "ills") {
-			w.api.Ills = append(w.api.Ills, rapid.SampledFrom(fakeapi.AllIlls).Draw(t, "ill"))
+		for range rapid.IntRange(1, 3).Draw(t, "fault") {
+			w.api.Faults = append(w.api.Faults, rapid.SampledFrom(apiserver.PossibleFaults()).Draw(t, "fault"))
 		}
-		w.note("the API server is ill")
+		w.note("the API server fails")
 	default:
 		w.wish(name, rapid.SampledFrom([]string{"", "Open", "Closed", "Nonsense"}).Draw(t, "wish"))
 	}

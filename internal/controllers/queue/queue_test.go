@@ -8,20 +8,20 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/vc-batch/vc/api"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/controllers/index"
+	"github.com/vc-batch/vc/test/apiserver"
 )
 
 func testQueue(name string, state schedulingv1beta1.QueueState, annotations ...string) *schedulingv1beta1.Queue {
@@ -118,21 +118,16 @@ var testScheme = sync.OnceValue(func() *runtime.Scheme {
 	return scheme
 })
 
-// newFake returns a builder for an API, or a cache, with the controllers' indexes.
-func newFake(scheme *runtime.Scheme) *fake.ClientBuilder {
-	b := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&schedulingv1beta1.Queue{})
-	for _, i := range index.All() {
-		b = b.WithIndex(i.Object, i.Name, i.Values)
-	}
-	return b
-}
-
-// setup returns a reconciler with a fake API that contains these objects.
+// setup returns a reconciler with an API server that contains these objects, and a cache that is up to date.
 func setup(t *testing.T, objects ...client.Object) (*Reconciler, client.Client, *record.FakeRecorder) {
 	t.Helper()
-	c := newFake(testScheme()).WithObjects(objects...).Build()
+	server := apiserver.New(testScheme(), time.Now)
+	server.Save(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns"}})
+	for _, o := range objects {
+		server.Save(o)
+	}
 	recorder := record.NewFakeRecorder(10)
-	return New(Options{Cache: c, API: c, Recorder: recorder}), c, recorder
+	return New(Options{Cache: server.Cache(), API: server.Client(), Recorder: recorder}), server.Client(), recorder
 }
 
 func reconcileQueue(t *testing.T, r *Reconciler, c client.Client, name string) *schedulingv1beta1.Queue {
@@ -215,7 +210,7 @@ func (l lateCache) Get(ctx context.Context, key client.ObjectKey, o client.Objec
 func TestALateCacheClosesNoQueueThatWasJustOpened(t *testing.T) {
 	t.Parallel()
 	r, c, _ := setup(t, testQueue("q", "Open"))
-	r.cache = lateCache{Reader: c, queue: testQueue("q", "Closing")}
+	r.cache = lateCache{Reader: r.cache, queue: testQueue("q", "Closing")}
 	if q := reconcileQueue(t, r, c, "q"); q.Status.State != schedulingv1beta1.QueueStateOpen {
 		t.Errorf("state %s", q.Status.State)
 	}
@@ -226,7 +221,7 @@ func TestACommandIsFollowedThoughTheCacheIsLate(t *testing.T) {
 	command := &busv1alpha1.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(busv1alpha1.OpenQueueAction),
 		TargetObject: &metav1.OwnerReference{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue", Name: "q"}}
 	r, c, _ := setup(t, testQueue("q", "Closed"), command)
-	r.cache = lateCache{Reader: c, queue: testQueue("q", "Open")}
+	r.cache = lateCache{Reader: r.cache, queue: testQueue("q", "Open")}
 	if q := reconcileQueue(t, r, c, "q"); q.Status.State != schedulingv1beta1.QueueStateOpen {
 		t.Errorf("state %s", q.Status.State)
 	}

@@ -9,21 +9,21 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/record"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/controllers/index"
-	"github.com/vc-batch/vc/test/fakeapi"
+	"github.com/vc-batch/vc/test/apiserver"
 )
 
-// world is a cluster around the queues a, b (a child of a), and c: the API, a cache that lags behind, and all other
+// world is a cluster around the queues a, b (a child of a), and c: the API server, caches that lag behind, and all other
 // components.
 type world struct {
-	api        *fakeapi.Server
-	seen       fakeapi.Store // the content of the controller's caches
+	server     *apiserver.Server
+	api        *apiserver.Connection // the controller's connection to the server
+	seen       *apiserver.Cache      // the controller's caches
 	reconciler *Reconciler
 	clock      time.Time
 	trace      []string
@@ -35,9 +35,10 @@ type world struct {
 var queueNames = []string{"a", "b", "c"}
 
 func newWorld() *world {
-	w := &world{clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), seen: fakeapi.Store{}, lastCommand: map[string]busv1alpha1.Action{}}
-	w.api = fakeapi.New(testScheme(), func() time.Time { return w.clock })
-	w.api.Guarded = true
+	w := &world{clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), seen: apiserver.NewCache(), lastCommand: map[string]busv1alpha1.Action{}}
+	w.server = apiserver.New(testScheme(), func() time.Time { return w.clock })
+	w.server.KeepCopies = true
+	w.api = apiserver.NewConnection(w.server)
 	for _, name := range append([]string{keys.RootQueue}, queueNames...) {
 		w.create(name)
 	}
@@ -48,7 +49,7 @@ func newWorld() *world {
 // start starts a new process.
 func (w *world) start() {
 	w.api.WritesLeft = -1
-	w.reconciler = New(Options{Cache: w.seen, API: w.api, Recorder: record.NewFakeRecorder(1000), Now: func() time.Time { return w.clock }})
+	w.reconciler = New(Options{Cache: w.seen, API: w.api.Client(), Recorder: record.NewFakeRecorder(1000), Now: func() time.Time { return w.clock }})
 }
 
 func (w *world) note(format string, args ...any) {
@@ -62,23 +63,19 @@ func (w *world) create(name string) {
 	}
 	delete(w.lastCommand, name)
 	w.note("queue %s is made", name)
-	w.api.Put(q)
+	w.server.Save(q)
 }
 
 // queue returns a queue, or nil.
 func (w *world) queue(name string) *schedulingv1beta1.Queue {
-	var q schedulingv1beta1.Queue
-	if w.api.Objects.Get(context.Background(), client.ObjectKey{Name: name}, &q) != nil {
-		return nil
-	}
-	return &q
+	return apiserver.Find[*schedulingv1beta1.Queue](w.server, "", name).DeepCopy()
 }
 
 // remake deletes a queue, or creates it again.
 func (w *world) remake(name string) {
 	if q := w.queue(name); q != nil {
 		w.note("queue %s is deleted", name)
-		w.api.Remove(q)
+		w.server.Remove(q)
 		return
 	}
 	w.create(name)
@@ -94,7 +91,7 @@ func (w *world) command(name string, action busv1alpha1.Action) {
 		w.lastCommand[name] = action
 	}
 	w.note("command %d to %s: %s", w.made, name, action)
-	w.api.Put(&busv1alpha1.Command{
+	w.server.Save(&busv1alpha1.Command{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: fmt.Sprintf("command-%03d", w.made)}, Action: string(action),
 		TargetObject: &metav1.OwnerReference{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue", Name: name, UID: q.UID},
 	})
@@ -115,31 +112,32 @@ func (w *world) wish(name, state string) {
 	if state == "" {
 		delete(q.Annotations, keys.QueueState)
 	}
-	w.api.Put(q)
+	w.server.Save(q)
 }
 
 // group creates, changes or deletes a PodGroup of a queue.
 func (w *world) group(queue string, n int, phase schedulingv1beta1.PodGroupPhase) {
 	name := fmt.Sprintf("%s-group-%d", queue, n)
-	var g schedulingv1beta1.PodGroup
-	there := w.api.Objects.Get(context.Background(), client.ObjectKey{Namespace: "ns", Name: name}, &g) == nil
+	g := apiserver.Find[*schedulingv1beta1.PodGroup](w.server, "ns", name).DeepCopy()
 	w.note("group %s: %s", name, phase)
 	switch {
-	case !there:
-		w.api.Put(&schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Spec: schedulingv1beta1.PodGroupSpec{Queue: queue}})
+	case g == nil:
+		w.server.Save(&schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Spec: schedulingv1beta1.PodGroupSpec{Queue: queue}})
 	case phase == "":
-		w.api.Remove(&g)
+		w.server.Remove(g)
 	default:
 		g.Status.Phase = phase
-		w.api.Put(&g)
+		w.server.Save(g)
 	}
 }
 
 // watched lists the kinds that the controller watches.
-var watched = []string{"Queue", "PodGroup", "Command"}
+var watched = []schema.GroupVersionKind{
+	schedulingv1beta1.GroupVersion.WithKind("Queue"), schedulingv1beta1.GroupVersion.WithKind("PodGroup"), busv1alpha1.GroupVersion.WithKind("Command"),
+}
 
 // see updates the cache of one kind.
-func (w *world) see(kind string) { w.seen.CatchUp(w.api.Objects, kind) }
+func (w *world) see(kind schema.GroupVersionKind) { w.seen.Replace(kind, w.server.Objects(kind)) }
 
 func (w *world) seeAll() {
 	for _, kind := range watched {
@@ -149,7 +147,7 @@ func (w *world) seeAll() {
 
 // reconcile runs the controller once for a queue. It crashes after the given number of writes, unless that is negative.
 func (w *world) reconcile(name string, writes int, lostReply bool) error {
-	w.api.WritesLeft, w.api.LostReply, w.api.Writes, w.api.Ill = writes, lostReply, nil, false
+	w.api.WritesLeft, w.api.LoseLastResponse, w.api.Writes, w.api.HasFailed = writes, lostReply, nil, false
 	_, err := w.reconciler.Reconcile(context.Background(), requestForQueue(name))
 	w.note("reconcile %s: %s: %v", name, strings.Join(w.api.Writes, ", "), err)
 	dead := w.api.WritesLeft == 0
@@ -159,7 +157,7 @@ func (w *world) reconcile(name string, writes int, lostReply bool) error {
 		w.start()
 		return nil
 	}
-	if apierrors.IsConflict(err) || w.api.Ill {
+	if apierrors.IsConflict(err) || w.api.HasFailed {
 		return nil
 	}
 	return err
@@ -167,9 +165,9 @@ func (w *world) reconcile(name string, writes int, lostReply bool) error {
 
 // calm reconciles until nothing changes.
 func (w *world) calm() error {
-	w.api.Ills = nil
+	w.api.Faults = nil
 	for range 50 {
-		before := len(w.api.History)
+		before := len(w.server.History)
 		w.clock = w.clock.Add(time.Second)
 		for _, name := range append([]string{keys.RootQueue}, queueNames...) {
 			w.seeAll()
@@ -177,7 +175,7 @@ func (w *world) calm() error {
 				return err
 			}
 		}
-		if len(w.api.History) == before {
+		if len(w.server.History) == before {
 			return nil
 		}
 	}
@@ -186,11 +184,7 @@ func (w *world) calm() error {
 
 // check checks the conditions that must hold at rest.
 func (w *world) check() error {
-	var commands busv1alpha1.CommandList
-	if err := w.api.Objects.List(context.Background(), &commands); err != nil {
-		return err
-	}
-	if n := len(commands.Items); n > 0 {
+	if n := len(apiserver.All[*busv1alpha1.Command](w.server)); n > 0 {
 		return fmt.Errorf("%d commands are left", n)
 	}
 	for _, name := range queueNames {
@@ -198,15 +192,17 @@ func (w *world) check() error {
 		if q == nil {
 			continue
 		}
-		var held schedulingv1beta1.PodGroupList
-		if err := w.api.Objects.List(context.Background(), &held, client.MatchingFields{index.GroupQueue: name}); err != nil {
-			return err
+		var held []schedulingv1beta1.PodGroup
+		for _, g := range apiserver.All[*schedulingv1beta1.PodGroup](w.server) {
+			if g.Spec.Queue == name {
+				held = append(held, *g)
+			}
 		}
-		if err := w.checkQueue(q, w.queue(q.Spec.Parent), countGroups(held.Items)); err != nil {
+		if err := w.checkQueue(q, w.queue(q.Spec.Parent), countGroups(held)); err != nil {
 			return fmt.Errorf("queue %s, %+v, annotations %v: %w", name, q.Status, q.Annotations, err)
 		}
 	}
-	return w.api.Touched()
+	return w.server.CheckUnmodified()
 }
 
 func (w *world) checkQueue(q, parent *schedulingv1beta1.Queue, c counts) error {
