@@ -216,6 +216,17 @@ func TestALateCacheClosesNoQueueThatWasJustOpened(t *testing.T) {
 	}
 }
 
+// TestALateCacheClosesNoQueueWhoseWishWasRemoved covers an annotation that the API server no longer has. The client
+// decodes the response into an object, and decoding keeps the annotations that this object had.
+func TestALateCacheClosesNoQueueWhoseWishWasRemoved(t *testing.T) {
+	t.Parallel()
+	r, c, _ := setup(t, testQueue("q", "Open"))
+	r.cache = lateCache{Reader: r.cache, queue: wishing("q", "Open", "Closed")}
+	if q := reconcileQueue(t, r, c, "q"); q.Status.State != schedulingv1beta1.QueueStateOpen {
+		t.Errorf("state %s", q.Status.State)
+	}
+}
+
 func TestACommandIsFollowedThoughTheCacheIsLate(t *testing.T) {
 	t.Parallel()
 	command := &busv1alpha1.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(busv1alpha1.OpenQueueAction),

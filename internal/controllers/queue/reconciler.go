@@ -137,9 +137,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if exact {
 		// Decide about a state change based on the API server's state, because the cache may not show the controller's
 		// last write yet. Otherwise, a queue that was just opened could be closed again.
-		if err := r.api.Get(ctx, req.NamespacedName, &q); err != nil {
+		var current schedulingv1beta1.Queue // empty, because decoding keeps fields that the response does not contain
+		if err := r.api.Get(ctx, req.NamespacedName, &current); err != nil {
 			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
+		q = current
 		if command != nil && !isMeantFor(command, &q) {
 			return reconcile.Result{RequeueAfter: soon}, nil // another queue now has the name
 		}
