@@ -2,7 +2,6 @@ package cronjob
 
 import (
 	"errors"
-	"maps"
 	"testing"
 	"time"
 
@@ -17,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/test/fakeapi"
+	"github.com/vc-batch/vc/test/apiserver"
 )
 
 // TestWhatTheAPIServerAnswers covers every response to the creation and the deletion of a job: the events, the last
@@ -28,7 +27,7 @@ func TestWhatTheAPIServerAnswers(t *testing.T) {
 	ending := apierrors.NewForbidden(jobs, due, errors.New("the namespace is being terminated"))
 	ending.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	of := func(uid types.UID, phase batchv1alpha1.JobPhase) *batchv1alpha1.Job {
-		j := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: due, Namespace: "default", UID: "there"}}
+		j := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: due, Namespace: "default"}, Spec: jobTemplate.Spec}
 		if uid != "" {
 			j.OwnerReferences = []metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "CronJob", Name: "c", UID: uid, Controller: new(true)}}
 		}
@@ -36,7 +35,7 @@ func TestWhatTheAPIServerAnswers(t *testing.T) {
 		return j
 	}
 	old := of("cron", batchv1alpha1.Running)
-	old.Name, old.UID = "c-29751842", "old"
+	old.Name = "c-29751842"
 	cases := map[string]struct {
 		policy         batchv1alpha1.ConcurrencyPolicy
 		cached, unseen *batchv1alpha1.Job // a job in the cache, and one that only the API server has
@@ -65,20 +64,28 @@ func TestWhatTheAPIServerAnswers(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			now := time.Unix(29751843*60, 0).UTC()
-			cron := &batchv1alpha1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default", UID: "cron", CreationTimestamp: metav1.NewTime(now.Add(-time.Minute))},
-				Spec: batchv1alpha1.CronJobSpec{Schedule: "* * * * *", TimeZone: new("UTC"), ConcurrencyPolicy: c.policy}}
-			api := fakeapi.New(scheme, func() time.Time { return now })
-			api.Put(cron)
-			if c.cached != nil {
-				api.Put(c.cached)
+			server := apiserver.New(scheme, func() time.Time { return now })
+			now = now.Add(-time.Minute)
+			cron := server.Save(&batchv1alpha1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default"},
+				Spec: batchv1alpha1.CronJobSpec{Schedule: "* * * * *", TimeZone: new("UTC"), ConcurrencyPolicy: c.policy, JobTemplate: jobTemplate}})
+			save := func(job *batchv1alpha1.Job) {
+				if job == nil {
+					return
+				}
+				job = job.DeepCopy()
+				if len(job.OwnerReferences) > 0 && job.OwnerReferences[0].UID == "cron" {
+					job.OwnerReferences[0].UID = cron.GetUID()
+				}
+				server.Save(job)
 			}
-			seen := maps.Clone(api.Objects)
-			if c.unseen != nil {
-				api.Put(c.unseen)
-			}
-			api.Refuse = map[string]error{"create Job " + due: c.create, "delete Job c-29751842": c.delete}
+			now = now.Add(time.Minute)
+			save(c.cached)
+			seen := apiserver.NewCache(append(server.Objects(kindOfCronJobs), server.Objects(kindOfJobs)...)...)
+			save(c.unseen)
+			api := apiserver.NewConnection(server)
+			api.Rejected = map[string]error{"create Job default/" + due: c.create, "delete Job default/c-29751842": c.delete}
 			recorder := record.NewFakeRecorder(10)
-			r := New(Options{Cache: seen, API: api, Recorder: recorder, Now: func() time.Time { return now }})
+			r := New(Options{Cache: seen, API: api.Client(), Recorder: recorder, Now: func() time.Time { return now }})
 			_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(cron)})
 			if (err != nil) != c.again {
 				t.Errorf("error %v, to be tried again: %v", err, c.again)
@@ -91,10 +98,7 @@ func TestWhatTheAPIServerAnswers(t *testing.T) {
 			if diff := cmp.Diff(c.events, events); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
-			var after batchv1alpha1.CronJob
-			if err := api.Get(t.Context(), client.ObjectKeyFromObject(cron), &after); err != nil {
-				t.Fatal(err)
-			}
+			after := apiserver.Find[*batchv1alpha1.CronJob](server, "default", "c")
 			var active []string
 			for _, a := range after.Status.Active {
 				active = append(active, a.Name)

@@ -15,18 +15,27 @@ import (
 
 	"github.com/vc-batch/vc/api"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/test/fakeapi"
+	"github.com/vc-batch/vc/test/apiserver"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // site consists of an API server, a cache that may be outdated, and a controller that may crash before or after any
 // write.
 type site struct {
-	t    *rapid.T
-	api  *fakeapi.Server
-	seen fakeapi.Store
-	now  time.Time
+	t      *rapid.T
+	server *apiserver.Server
+	api    *apiserver.Connection // the controller's connection to the server
+	seen   *apiserver.Cache
+	now    time.Time
 }
+
+var (
+	kindOfCronJobs = batchv1alpha1.GroupVersion.WithKind("CronJob")
+	kindOfJobs     = batchv1alpha1.GroupVersion.WithKind("Job")
+)
+
+// jobTemplate is the template of a job that the API server accepts.
+var jobTemplate = batchv1alpha1.JobTemplateSpec{Spec: batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Name: "t", Replicas: 1}}}}
 
 var scheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()
@@ -37,10 +46,12 @@ var scheme = func() *runtime.Scheme {
 }()
 
 func newSite(t *rapid.T, c *batchv1alpha1.CronJob) *site {
-	s := &site{t: t, seen: fakeapi.Store{}, now: epoch.Add(2 * time.Minute)}
-	s.api = fakeapi.New(scheme, func() time.Time { return s.now })
-	s.api.Guarded = true
-	s.api.Put(c)
+	s := &site{t: t, seen: apiserver.NewCache(), now: epoch}
+	s.server = apiserver.New(scheme, func() time.Time { return s.now })
+	s.server.KeepCopies = true
+	s.api = apiserver.NewConnection(s.server)
+	s.server.Save(c)
+	s.now = epoch.Add(2 * time.Minute)
 	s.sync(true, true)
 	return s
 }
@@ -48,8 +59,8 @@ func newSite(t *rapid.T, c *batchv1alpha1.CronJob) *site {
 // made returns how often each job was created, by name.
 func (s *site) made() map[string]int {
 	made := map[string]int{}
-	for _, c := range s.api.History {
-		if c.Kind == "Job" && c.Old == nil {
+	for _, c := range s.server.History {
+		if c.Kind == kindOfJobs && c.Old == nil {
 			made[c.Object.GetName()]++
 		}
 	}
@@ -59,19 +70,19 @@ func (s *site) made() map[string]int {
 // sync updates the cache for CronJobs, jobs, or both.
 func (s *site) sync(cronJobs, jobs bool) {
 	if cronJobs {
-		s.seen.CatchUp(s.api.Objects, "CronJob")
+		s.seen.Replace(kindOfCronJobs, s.server.Objects(kindOfCronJobs))
 	}
 	if jobs {
-		s.seen.CatchUp(s.api.Objects, "Job")
+		s.seen.Replace(kindOfJobs, s.server.Objects(kindOfJobs))
 	}
 }
 
 // reconcile runs a new controller once; it may crash.
 func (s *site) reconcile(writes int, lostReply bool) {
-	s.api.WritesLeft, s.api.LostReply, s.api.Ill = writes, lostReply, false
-	r := New(Options{Cache: s.seen, API: s.api, Recorder: &record.FakeRecorder{}, Now: func() time.Time { return s.now }})
+	s.api.WritesLeft, s.api.LoseLastResponse, s.api.HasFailed = writes, lostReply, false
+	r := New(Options{Cache: s.seen, API: s.api.Client(), Recorder: &record.FakeRecorder{}, Now: func() time.Time { return s.now }})
 	_, err := r.Reconcile(context.Background(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "c"}})
-	if err != nil && !apierrors.IsConflict(err) && s.api.WritesLeft != 0 && !s.api.Ill {
+	if err != nil && !apierrors.IsConflict(err) && s.api.WritesLeft != 0 && !s.api.HasFailed {
 		s.t.Fatalf("reconcile: %v", err)
 	}
 	s.api.WritesLeft = -1
@@ -79,18 +90,14 @@ func (s *site) reconcile(writes int, lostReply bool) {
 
 // end makes a random job end.
 func (s *site) end() {
-	var jobs batchv1alpha1.JobList
-	if err := s.api.Objects.List(context.Background(), &jobs); err != nil {
-		s.t.Fatal(err)
-	}
-	for i := range jobs.Items {
-		j := &jobs.Items[i]
+	for _, j := range apiserver.All[*batchv1alpha1.Job](s.server) {
 		if IsEndedPhase(j.Status.State.Phase) || rapid.Bool().Draw(s.t, "runs on") {
 			continue
 		}
+		j = j.DeepCopy()
 		j.Status.State = batchv1alpha1.JobState{Phase: rapid.SampledFrom([]batchv1alpha1.JobPhase{batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated}).Draw(s.t, "phase"),
 			LastTransitionTime: metav1.NewTime(s.now)}
-		s.api.Put(j)
+		s.server.Save(j)
 	}
 }
 
@@ -99,9 +106,9 @@ func (s *site) end() {
 // time gets one.
 func TestNoTimeHasTwoJobsWhateverCrashes(t *testing.T) {
 	propertytest.Check(t, 10_000, func(t *rapid.T) {
-		c := &batchv1alpha1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default", UID: "cron", CreationTimestamp: metav1.NewTime(epoch)}}
+		c := &batchv1alpha1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default"}}
 		c.Spec = batchv1alpha1.CronJobSpec{
-			Schedule: "*/2 * * * *", TimeZone: new("UTC"),
+			Schedule: "*/2 * * * *", TimeZone: new("UTC"), JobTemplate: jobTemplate,
 			ConcurrencyPolicy:          rapid.SampledFrom([]batchv1alpha1.ConcurrencyPolicy{batchv1alpha1.AllowConcurrent, batchv1alpha1.ForbidConcurrent, batchv1alpha1.ReplaceConcurrent}).Draw(t, "policy"),
 			SuccessfulJobsHistoryLimit: new(int32(rapid.IntRange(0, 1).Draw(t, "successful"))), FailedJobsHistoryLimit: new(int32(rapid.IntRange(0, 1).Draw(t, "failed"))),
 		}
@@ -117,12 +124,12 @@ func TestNoTimeHasTwoJobsWhateverCrashes(t *testing.T) {
 			case 4:
 				s.sync(true, true)
 			case 5:
-				s.api.Ills = append(s.api.Ills, rapid.SampledFrom(fakeapi.AllIlls).Draw(t, "ill"))
+				s.api.Faults = append(s.api.Faults, rapid.SampledFrom(apiserver.PossibleFaults()).Draw(t, "fault"))
 			default:
 				s.reconcile(rapid.IntRange(-1, 2).Draw(t, "writes"), rapid.Bool().Draw(t, "lost reply"))
 			}
 		}
-		if err := s.api.Touched(); err != nil {
+		if err := s.server.CheckUnmodified(); err != nil {
 			t.Fatal(err)
 		}
 		for name, n := range s.made() {
@@ -135,7 +142,7 @@ func TestNoTimeHasTwoJobsWhateverCrashes(t *testing.T) {
 		}
 		s.now = s.now.Truncate(2 * time.Minute).Add(2 * time.Minute)
 		s.sync(true, true)
-		s.api.Ills = nil
+		s.api.Faults = nil
 		s.reconcile(-1, false)
 		if due := scheduledJobName(c, s.now); s.made()[due] != 1 {
 			t.Fatalf("job %s of the last time was made %d times: %v", due, s.made()[due], s.made())
