@@ -71,9 +71,9 @@ func (s *Server) Objects(k schema.GroupVersionKind) (objects []client.Object) {
 	return objects
 }
 
-// Save creates an object, or replaces the stored object with its name whatever the version. Unlike a request, it also
-// stores the status, binds a pod to its node, and creates a missing namespace. It returns the stored object, which must
-// not be modified. It panics if the API server rejects the object.
+// Save creates an object, or replaces the stored object with its name, whatever the UID and the version. Unlike a
+// request, it also stores the status, binds a pod to its node, and creates a missing namespace. It returns the stored
+// object, which must not be modified. It panics if the API server rejects the object.
 func (s *Server) Save(o client.Object) client.Object {
 	t := s.tableOf(reflect.TypeOf(o))
 	if namespace := o.GetNamespace(); t.kind.namespaced && s.spaces.find("", namespace) == nil {
@@ -105,9 +105,10 @@ func (s *Server) saveNode(e *entry, o client.Object) {
 	})
 }
 
-// withVersionOf returns a copy of an object with the version of the stored object.
+// withVersionOf returns a copy of an object with the UID and the version of the stored object.
 func withVersionOf(stored, o client.Object) client.Object {
 	o = copyObject(o)
+	o.SetUID(stored.GetUID())
 	o.SetResourceVersion(stored.GetResourceVersion())
 	return o
 }

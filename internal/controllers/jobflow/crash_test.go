@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
@@ -20,16 +21,17 @@ import (
 	"github.com/vc-batch/vc/api"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
-	"github.com/vc-batch/vc/test/fakeapi"
+	"github.com/vc-batch/vc/test/apiserver"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // site is a cluster whose controller crashes and reads outdated objects.
 type site struct {
-	t    *rapid.T
-	api  *fakeapi.Server
-	seen fakeapi.Store // the content of the controller's caches
-	r    *Reconciler
+	t      *rapid.T
+	server *apiserver.Server
+	api    *apiserver.Connection // the controller's connection to the server
+	seen   *apiserver.Cache      // the controller's caches
+	r      *Reconciler
 	// looked is the length of the checked history; made counts how often each job was created.
 	looked int
 	made   map[string]int
@@ -43,16 +45,19 @@ var scheme = func() *runtime.Scheme {
 	return s
 }()
 
+var kindOfJobs = batchv1alpha1.GroupVersion.WithKind("Job")
+
 func newSite(t *rapid.T, f *flowv1alpha1.JobFlow) *site {
-	s := &site{t: t, seen: fakeapi.Store{}, made: map[string]int{}}
-	s.api = fakeapi.New(scheme, func() time.Time { return epoch })
-	s.api.Guarded = true
+	s := &site{t: t, seen: apiserver.NewCache(), made: map[string]int{}}
+	s.server = apiserver.New(scheme, func() time.Time { return epoch })
+	s.server.KeepCopies = true
+	s.api = apiserver.NewConnection(s.server)
 	w := newWorld(nil, f.Spec.Flows...)
 	for _, template := range w.in.Templates {
-		s.api.Put(template)
+		s.server.Save(template)
 	}
-	s.api.Put(f)
-	s.seen.CatchUp(s.api.Objects, "JobTemplate")
+	s.server.Save(f)
+	s.catchUp(flowv1alpha1.GroupVersion.WithKind("JobTemplate"))
 	s.start()
 	s.sync(true, true)
 	return s
@@ -61,7 +66,7 @@ func newSite(t *rapid.T, f *flowv1alpha1.JobFlow) *site {
 // start starts a new process.
 func (s *site) start() {
 	s.api.WritesLeft = -1
-	s.r = New(Options{Cache: s.seen, API: s.api, Recorder: &record.FakeRecorder{}, Now: func() time.Time { return epoch }})
+	s.r = New(Options{Cache: s.seen, API: s.api.Client(), Recorder: &record.FakeRecorder{}, Now: func() time.Time { return epoch }})
 }
 
 // dependenciesMet fails unless all dependencies of a job have completed.
@@ -73,24 +78,23 @@ func (s *site) mayBegin(name string) {
 			continue
 		}
 		for _, target := range step.DependsOn.Targets {
-			job := &batchv1alpha1.Job{}
-			if err := s.api.Objects.Get(context.Background(), types.NamespacedName{Namespace: f.Namespace, Name: flowv1alpha1.JobName(f, target)}, job); err != nil || job.Status.State.Phase != batchv1alpha1.Completed {
-				s.t.Fatalf("job %s is made while %s is %q (%v)", name, target, job.Status.State.Phase, err)
+			job := apiserver.Find[*batchv1alpha1.Job](s.server, f.Namespace, flowv1alpha1.JobName(f, target))
+			if job == nil || job.Status.State.Phase != batchv1alpha1.Completed {
+				s.t.Fatalf("job %s is made while %s is %+v", name, target, job)
 			}
 		}
 	}
 }
 
 func (s *site) flow() *flowv1alpha1.JobFlow {
-	return s.api.Objects[fakeapi.Key("JobFlow", types.NamespacedName{Namespace: "default", Name: "f"})].(*flowv1alpha1.JobFlow)
+	return apiserver.Find[*flowv1alpha1.JobFlow](s.server, "default", "f")
 }
 
-func (s *site) jobs() []batchv1alpha1.Job {
-	var jobs batchv1alpha1.JobList
-	if err := s.api.Objects.List(context.Background(), &jobs); err != nil {
-		s.t.Fatal(err)
-	}
-	return jobs.Items
+func (s *site) jobs() []*batchv1alpha1.Job { return apiserver.All[*batchv1alpha1.Job](s.server) }
+
+// catchUp updates the cache of one kind. It returns the changes.
+func (s *site) catchUp(kind schema.GroupVersionKind) []apiserver.Change {
+	return s.seen.Replace(kind, s.server.Objects(kind))
 }
 
 // nobody is a queue without effect, because the test decides when the controller runs.
@@ -101,28 +105,30 @@ func (nobody) Add(reconcile.Request) {}
 // sync updates the caches of flows, jobs, or both.
 func (s *site) sync(flows, jobs bool) {
 	if flows {
-		s.seen.CatchUp(s.api.Objects, "JobFlow")
+		s.catchUp(flowv1alpha1.GroupVersion.WithKind("JobFlow"))
 	}
 	if jobs {
-		for _, job := range s.seen.CatchUp(s.api.Objects, "Job") {
-			s.r.jobHandler().Delete(context.Background(), event.DeleteEvent{Object: job}, nobody{})
+		for _, c := range s.catchUp(kindOfJobs) {
+			if c.Object == nil {
+				s.r.jobHandler().Delete(context.Background(), event.DeleteEvent{Object: c.Old}, nobody{})
+			}
 		}
 	}
 }
 
 // reconcile runs the controller once; it may crash.
 func (s *site) reconcile(left int, lost bool) {
-	s.api.WritesLeft, s.api.LostReply, s.api.Ill = left, lost, false
+	s.api.WritesLeft, s.api.LoseLastResponse, s.api.HasFailed = left, lost, false
 	_, err := s.r.Reconcile(context.Background(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "f"}})
 	switch {
 	case s.api.WritesLeft == 0:
 		s.start()
-	case err != nil && !apierrors.IsConflict(err) && !s.api.Ill:
+	case err != nil && !apierrors.IsConflict(err) && !s.api.HasFailed:
 		s.t.Fatalf("reconcile: %v", err)
 	}
 	s.api.WritesLeft = -1
-	for ; s.looked < len(s.api.History); s.looked++ {
-		if c := s.api.History[s.looked]; c.Kind == "Job" && c.Old == nil {
+	for ; s.looked < len(s.server.History); s.looked++ {
+		if c := s.server.History[s.looked]; c.Kind == kindOfJobs && c.Old == nil {
 			s.made[c.Object.GetName()]++
 			s.mayBegin(c.Object.GetName())
 		}
@@ -139,8 +145,9 @@ func (s *site) advance(all bool, ends func() batchv1alpha1.JobPhase) {
 		if all || job.Status.State.Phase == batchv1alpha1.Running {
 			next = ends()
 		}
+		job = job.DeepCopy()
 		job.Status.State = batchv1alpha1.JobState{Phase: next, LastTransitionTime: metav1.NewTime(epoch)}
-		s.api.Put(&job)
+		s.server.Save(job)
 	}
 }
 
@@ -171,7 +178,7 @@ func graph(t *rapid.T) []flowv1alpha1.Flow {
 func TestNoStepRunsTwiceOrTooEarlyWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	propertytest.Check(t, 10_000, func(t *rapid.T) {
-		f := &flowv1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "default", UID: "flow"}}
+		f := &flowv1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "default"}}
 		f.Spec.Flows = graph(t)
 		f.Spec.JobRetainPolicy = rapid.SampledFrom([]flowv1alpha1.RetainPolicy{flowv1alpha1.Retain, flowv1alpha1.Delete}).Draw(t, "retain")
 		mayFail := rapid.Bool().Draw(t, "jobs may fail")
@@ -191,12 +198,12 @@ func TestNoStepRunsTwiceOrTooEarlyWhateverCrashes(t *testing.T) {
 			case 1:
 				s.sync(rapid.Bool().Draw(t, "flows"), rapid.Bool().Draw(t, "jobs"))
 			case 2:
-				s.api.Ills = append(s.api.Ills, rapid.SampledFrom(fakeapi.AllIlls).Draw(t, "ill"))
+				s.api.Faults = append(s.api.Faults, rapid.SampledFrom(apiserver.PossibleFaults()).Draw(t, "fault"))
 			default:
 				s.reconcile(rapid.IntRange(-1, 2).Draw(t, "writes"), rapid.Bool().Draw(t, "lost"))
 			}
 		}
-		s.api.Ills = nil
+		s.api.Faults = nil
 		for range 4 * len(f.Spec.Flows) {
 			s.advance(true, ends)
 			s.sync(true, true)
@@ -207,7 +214,7 @@ func TestNoStepRunsTwiceOrTooEarlyWhateverCrashes(t *testing.T) {
 				t.Errorf("job %s was made %d times", name, n)
 			}
 		}
-		if err := s.api.Touched(); err != nil {
+		if err := s.server.CheckUnmodified(); err != nil {
 			t.Error(err)
 		}
 		want := flowv1alpha1.Succeed

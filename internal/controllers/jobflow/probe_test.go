@@ -12,14 +12,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/controllers/index"
+	"github.com/vc-batch/vc/test/apiserver"
 )
 
 func TestProbesAskEveryPodOfATask(t *testing.T) {
@@ -70,21 +68,12 @@ func TestProbesAskEveryPodOfATask(t *testing.T) {
 		"one pod does not answer":    {[]*corev1.Pod{both[0], pod("1", corev1.PodRunning, "127.0.0.9")}, Probe{Network: "tcp", Port: port}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			scheme := runtime.NewScheme()
-			if err := corev1.AddToScheme(scheme); err != nil {
-				t.Fatal(err)
-			}
-			b := fake.NewClientBuilder().WithScheme(scheme)
-			for _, i := range index.All() {
-				if i.Name == index.PodController {
-					b = b.WithIndex(i.Object, i.Name, i.Values)
-				}
-			}
+			cache := apiserver.NewCache()
 			for _, p := range c.pods {
-				b = b.WithObjects(p)
+				cache.Apply(apiserver.Change{Object: p})
 			}
 			c.probe.Job, c.probe.Task = "f-a", "server"
-			held, _, err := newProber(b.Build()).runAllProbes(t.Context(), map[string]*batchv1alpha1.Job{"f-a": job}, []Probe{c.probe})
+			held, _, err := newProber(cache).runAllProbes(t.Context(), map[string]*batchv1alpha1.Job{"f-a": job}, []Probe{c.probe})
 			if err != nil || held[c.probe] != c.want {
 				t.Errorf("holds: %v, %v; want %v", held[c.probe], err, c.want)
 			}

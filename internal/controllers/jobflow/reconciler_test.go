@@ -20,22 +20,26 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/test/fakeapi"
+	"github.com/vc-batch/vc/test/apiserver"
 )
 
+// stepSpec is the specification of a job that the API server accepts.
+var stepSpec = batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Name: "t", Replicas: 1}}}
+
 // oneStep returns a flow of one step, its template, and its controller.
-func oneStep(t *testing.T, create error, objects ...client.Object) (*fakeapi.Server, func() ([]string, error)) {
+func oneStep(t *testing.T, create error, objects ...client.Object) (*apiserver.Server, func() ([]string, error)) {
 	t.Helper()
 	w := newWorld(t, flowv1alpha1.Flow{Name: "a"})
 	w.in.Flow.Spec.JobRetainPolicy = flowv1alpha1.Delete
-	api := fakeapi.New(scheme, func() time.Time { return epoch })
+	server := apiserver.New(scheme, func() time.Time { return epoch })
 	for _, o := range append(objects, w.in.Flow, w.in.Templates["a"]) {
-		api.Put(o)
+		server.Save(o)
 	}
-	api.Refuse = map[string]error{"create Job f-a": create}
+	api := apiserver.NewConnection(server)
+	api.Rejected = map[string]error{"create Job default/f-a": create}
 	recorder := record.NewFakeRecorder(20)
-	r := New(Options{Cache: api.Objects, API: api, Recorder: recorder, Now: func() time.Time { return epoch }})
-	return api, func() ([]string, error) {
+	r := New(Options{Cache: server.Cache(), API: api.Client(), Recorder: recorder, Now: func() time.Time { return epoch }})
+	return server, func() ([]string, error) {
 		_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "f"}})
 		var events []string
 		for len(recorder.Events) > 0 {
@@ -52,7 +56,7 @@ func TestWhatTheAPIServerAnswersToAStep(t *testing.T) {
 	ending := apierrors.NewForbidden(jobs, "f-a", errors.New("the namespace is being terminated"))
 	ending.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	// A foreign job whose labels refer to the flow (#4090).
-	foreign := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "f-a", Namespace: "default", UID: "theirs", Labels: map[string]string{keys.CreatedByJobFlow: "default.f"}}}
+	foreign := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "f-a", Namespace: "default", Labels: map[string]string{keys.CreatedByJobFlow: "default.f"}}, Spec: stepSpec}
 	for name, c := range map[string]struct {
 		create  error
 		objects []client.Object
@@ -83,35 +87,26 @@ func TestWhatTheAPIServerAnswersToAStep(t *testing.T) {
 // jobs (#4090).
 func TestAJobOfOthersWithTheLabelsOfAFlowIsNotTheFlows(t *testing.T) {
 	labels := map[string]string{keys.CreatedByJobFlow: "default.f", keys.CreatedByJobTemplate: "default.a"}
-	foreign := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "mine", Namespace: "default", UID: "theirs", Labels: labels}}
+	foreign := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "mine", Namespace: "default", Labels: labels}, Spec: stepSpec}
 	foreign.Status.State.Phase = batchv1alpha1.Failed
-	api, look := oneStep(t, nil, foreign)
+	server, look := oneStep(t, nil, foreign)
 	if _, err := look(); err != nil {
 		t.Fatal(err)
 	}
-	var job batchv1alpha1.Job
-	if err := api.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "f-a"}, &job); err != nil {
-		t.Fatal(err)
-	}
+	job := apiserver.Find[*batchv1alpha1.Job](server, "default", "f-a").DeepCopy()
 	job.Status.State.Phase = batchv1alpha1.Completed
-	if err := api.Status().Update(t.Context(), &job); err != nil {
-		t.Fatal(err)
-	}
+	server.Save(job)
 	for range 3 {
 		if _, err := look(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var f flowv1alpha1.JobFlow
-	var left batchv1alpha1.JobList
-	if err := errors.Join(api.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "f"}, &f), api.List(t.Context(), &left)); err != nil {
-		t.Fatal(err)
-	}
+	f, left := apiserver.Find[*flowv1alpha1.JobFlow](server, "default", "f"), apiserver.All[*batchv1alpha1.Job](server)
 	if len(f.Status.JobStatusList) != 1 || f.Status.State.Phase != flowv1alpha1.Succeed {
 		t.Errorf("the flow is %s of %v", f.Status.State.Phase, f.Status.JobStatusList)
 	}
-	if len(left.Items) != 1 || left.Items[0].Name != "mine" {
-		t.Errorf("left are %d jobs, want the one of others", len(left.Items))
+	if len(left) != 1 || left[0].Name != "mine" {
+		t.Errorf("left are %d jobs, want the one of others", len(left))
 	}
 }
 
@@ -152,8 +147,8 @@ func TestJobsThatAreGoneAreRememberedNoLongerThanNeeded(t *testing.T) {
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(f, flowv1alpha1.GroupVersion.WithKind("JobFlow"))}}}
 	job.Spec.Tasks = []batchv1alpha1.TaskSpec{{Name: "w"}}
 	job.Status.State.Phase = batchv1alpha1.Completed
-	api := fakeapi.New(scheme, func() time.Time { return epoch })
-	r := New(Options{Cache: api.Objects, API: api, Recorder: record.NewFakeRecorder(20), Now: func() time.Time { return epoch }})
+	server := apiserver.New(scheme, func() time.Time { return epoch })
+	r := New(Options{Cache: server.Cache(), API: server.Client(), Recorder: record.NewFakeRecorder(20), Now: func() time.Time { return epoch }})
 	r.gone.storeDeleted(job)
 	of := r.gone.deletedJobs(f)
 	if of["f-a"] == nil || of["f-a"].Status.State.Phase != batchv1alpha1.Completed || len(of["f-a"].Spec.Tasks) > 0 {
