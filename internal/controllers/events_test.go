@@ -18,7 +18,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/registration"
-	"github.com/vc-batch/vc/test/fakeapi"
+	"github.com/vc-batch/vc/test/apiserver"
 )
 
 // requests is a work queue that lists the names of the objects whose requests were added.
@@ -104,7 +104,7 @@ func TestEventsAndTheRequestsThatTheyCause(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			queue := &requests{}
-			for _, one := range All(fakeapi.Store{}, nil, nil, Options{}) {
+			for _, one := range All(apiserver.NewCache(), nil, nil, Options{}) {
 				if one.Name == c.controller {
 					deliver(t, &one, c.before, c.after, queue)
 				}

@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
-	"github.com/vc-batch/vc/test/fakeapi"
+	"github.com/vc-batch/vc/test/apiserver"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
@@ -75,21 +75,23 @@ func newArrayWorld(t *rapid.T) *arrayWorld {
 	w := &arrayWorld{world: newWorld(job), ids: &counter{failing: rapid.IntRange(0, 2).Draw(t, "numbers fail")}, limit: limit}
 	w.world.ids = w.ids
 	w.start()
-	w.api.Put(&batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: target.Namespace, Name: target.Name}, Status: batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: batchv1alpha1.Pending}}})
+	before := simpleJob(1)
+	before.Name, before.Status.State.Phase = target.Name, batchv1alpha1.Pending
+	w.server.Save(before)
 	return w
 }
 
 // advance changes the phase of the job that is waited for.
 func (w *arrayWorld) advance(phase batchv1alpha1.JobPhase) {
-	there, ok := w.api.Objects[fakeapi.Key("Job", target)].(*batchv1alpha1.Job)
-	if !ok || plan.IsEndedOrAborted(there.Status.State.Phase) {
+	there := apiserver.Find[*batchv1alpha1.Job](w.server, target.Namespace, target.Name)
+	if there == nil || plan.IsEndedOrAborted(there.Status.State.Phase) {
 		return
 	}
 	other := there.DeepCopy()
 	at := metav1.NewTime(w.clock)
 	other.Status.State = batchv1alpha1.JobState{Phase: phase, LastTransitionTime: at}
 	other.Status.Conditions = append(other.Status.Conditions, batchv1alpha1.JobCondition{Status: phase, LastTransitionTime: &at})
-	w.api.Put(other)
+	w.server.Save(other)
 	w.note("%s is %s", target.Name, phase)
 }
 
@@ -97,7 +99,7 @@ func (w *arrayWorld) advance(phase batchv1alpha1.JobPhase) {
 func (w *arrayWorld) mayStart() bool {
 	job := w.truth()
 	var phase batchv1alpha1.JobPhase
-	if other, ok := w.api.Objects[fakeapi.Key("Job", target)].(*batchv1alpha1.Job); ok {
+	if other := apiserver.Find[*batchv1alpha1.Job](w.server, target.Namespace, target.Name); other != nil {
 		phase = other.Status.State.Phase
 	}
 	switch job.Annotations[keys.Dependency] {
@@ -122,7 +124,7 @@ func (w *arrayWorld) collect(name string) {
 	if states == nil || !recorded(states).Has(int32(index)) {
 		return
 	}
-	w.api.Remove(pod)
+	w.server.Remove(pod)
 	w.note("collected %s", name)
 }
 
@@ -205,15 +207,15 @@ func (w *arrayWorld) checkArray() error {
 	if w.limit > 0 && len(alive) > w.limit {
 		return fmt.Errorf("%d elements are alive, and the limit was never above %d", len(alive), w.limit)
 	}
-	for ; w.looked < len(w.api.History); w.looked++ {
-		c := w.api.History[w.looked]
-		if c.Kind == "Job" && c.Object != nil && c.Object.GetName() == w.job.Name {
+	for ; w.looked < len(w.server.History); w.looked++ {
+		c := w.server.History[w.looked]
+		if c.Kind.Kind == "Job" && c.Object != nil && c.Object.GetName() == w.job.Name {
 			if states := c.Object.(*batchv1alpha1.Job).Status.Array; states != nil {
 				w.done = recorded(states)
 			}
 		}
 		w.free = w.free || w.mayStart()
-		if c.Kind != "Pod" || c.Old != nil || c.Object == nil {
+		if c.Kind.Kind != "Pod" || c.Old != nil || c.Object == nil {
 			continue
 		}
 		if !w.free {

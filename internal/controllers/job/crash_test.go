@@ -10,6 +10,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/test/apiserver"
 )
 
 // lives lists typical lives of jobs as sequences of inputs.
@@ -41,7 +42,7 @@ func end(pod string, code int32) func(*world) { return func(w *world) { w.finish
 func gone(pod string) func(*world)            { return func(w *world) { w.evict(pod) } }
 func to(replicas int32) func(*world)          { return func(w *world) { w.scale(0, replicas) } }
 func asked(action busv1alpha1.Action) func(*world) {
-	return func(w *world) { w.command(len(w.api.History), action) }
+	return func(w *world) { w.command(len(w.server.History), action) }
 }
 
 // lived returns the world after a life in which the controller crashes after the given number of writes; -1 means no
@@ -53,7 +54,7 @@ func lived(t *testing.T, name string, writes int, unheard bool) *world {
 	job.Spec.Tasks = append(job.Spec.Tasks, *job.Spec.Tasks[0].DeepCopy())
 	job.Spec.Tasks[1].Name, job.Spec.Tasks[1].Replicas = "x", 1
 	job.Spec.Plugins = map[string][]string{"svc": {}}
-	job.Spec.Volumes = []batchv1alpha1.VolumeSpec{{MountPath: "/data", VolumeClaim: &corev1.PersistentVolumeClaimSpec{}}}
+	job.Spec.Volumes = []batchv1alpha1.VolumeSpec{{MountPath: "/data", VolumeClaim: claimSpec.DeepCopy()}}
 	if life.policy.Action != "" {
 		job.Spec.Policies = []batchv1alpha1.LifecyclePolicy{life.policy}
 	}
@@ -106,9 +107,9 @@ func (w *world) ends() map[string]string {
 		return w.snapshot()
 	}
 	left := map[string]string{}
-	for key, o := range w.api.Objects {
-		if pod, ok := o.(*corev1.Pod); ok && pod.DeletionTimestamp == nil {
-			left[key] = fmt.Sprint(pod.Status.Phase)
+	for _, pod := range apiserver.All[*corev1.Pod](w.server) {
+		if pod.DeletionTimestamp == nil {
+			left[pod.Name] = fmt.Sprint(pod.Status.Phase)
 		}
 	}
 	return left

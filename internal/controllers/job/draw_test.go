@@ -57,7 +57,7 @@ func drawJob(t *rapid.T, timeouts bool) *batchv1alpha1.Job {
 		job.Annotations = map[string]string{keys.Begin: epoch.Add(time.Duration(rapid.IntRange(1, 40).Draw(t, "begins after")) * time.Second).Format(time.RFC3339)}
 	}
 	if rapid.IntRange(0, 3).Draw(t, "has volumes") == 0 {
-		job.Spec.Volumes = []batchv1alpha1.VolumeSpec{{MountPath: "/made", VolumeClaim: &corev1.PersistentVolumeClaimSpec{}}, {MountPath: "/there", VolumeClaimName: "there"}}
+		job.Spec.Volumes = []batchv1alpha1.VolumeSpec{{MountPath: "/made", VolumeClaim: claimSpec.DeepCopy()}, {MountPath: "/there", VolumeClaimName: "there"}}
 	}
 	for i := range rapid.IntRange(1, 3).Draw(t, "tasks") {
 		job.Spec.Tasks = append(job.Spec.Tasks, drawTask(t, i, timeouts))

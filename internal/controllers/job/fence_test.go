@@ -27,9 +27,9 @@ func TestANewProcessStopsNothingOfAJobThatWasResumedSince(t *testing.T) {
 	w.mustSettle(t)
 	w.restart(0)
 	w.seeAll()
-	for _, c := range slices.Backward(w.api.History) {
+	for _, c := range slices.Backward(w.server.History) {
 		if job, ok := c.Object.(*batchv1alpha1.Job); ok && job.Status.State.Phase == batchv1alpha1.Aborted {
-			w.cached.Follow(c)
+			w.cached.Apply(c)
 			break
 		}
 	}
@@ -51,16 +51,16 @@ func TestAJobThatIsNewerThanAProcessIsNotReadOnceMore(t *testing.T) {
 			w.mustSettle(t)
 			w.restart(0)
 			// This is the request that the first write for any other job makes.
-			if _, err := w.reconciler.began.isOlderThan(t.Context(), w.api, "1"); err != nil {
+			if _, err := w.reconciler.began.isOlderThan(t.Context(), w.api.Client(), "1"); err != nil {
 				t.Fatal(err)
 			}
 			if newer {
 				w.annotate("a", "b")
 			}
 			// gives the plan a write
-			w.api.Remove(&schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: plan.GroupName(w.truth())}})
+			w.server.Remove(&schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: plan.GroupName(w.truth())}})
 			w.api.Reads = nil
-			if writes := w.turn(t, watched...); len(writes) == 0 || slices.Contains(w.api.Reads, "get Job job") == newer {
+			if writes := w.turn(t, watched...); len(writes) == 0 || slices.Contains(w.api.Reads, "get Job ns/job") == newer {
 				t.Errorf("read %v, wrote %v", w.api.Reads, writes)
 			}
 		})

@@ -49,28 +49,28 @@ func TestObjectsThatAreNotTheJobsAreNotTouched(t *testing.T) {
 		"a Secret of another controller":        {secret(anothers("job-ssh")), "Secret job-ssh exists but was not created for this job, so vc does not change this object", false},
 		"a ConfigMap of the user":               {hosts(nobodys("job-svc")), "ConfigMap job-svc exists but was not created for this job, so vc does not change this object", false},
 		"a ConfigMap of another controller":     {hosts(anothers("job-svc")), "ConfigMap job-svc exists but was not created for this job, so vc does not change this object", false},
-		"a Service of the user":                 {service(corev1.ServiceSpec{ClusterIP: "10.0.0.1"}), "Service job exists but was not created for this job: the host names of the job's pods do not resolve", true},
+		"a Service of the user":                 {service(corev1.ServiceSpec{ClusterIP: "10.0.0.1", ClusterIPs: []string{"10.0.0.1"}, Ports: []corev1.ServicePort{{Port: 80}}}), "Service job exists but was not created for this job: the host names of the job's pods do not resolve", true},
 		"a Service of the user that is as ours": {service(headless), "", true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(withPlugins())
-			w.api.Put(test.object)
+			w.server.Save(test.object)
 			key := client.ObjectKeyFromObject(test.object)
 			before := test.object.DeepCopyObject().(client.Object)
-			if err := w.api.Get(t.Context(), key, before); err != nil {
+			if err := w.server.Client().Get(t.Context(), key, before); err != nil {
 				t.Fatal(err)
 			}
 			for range 8 {
 				for _, kind := range watched {
-					w.see(kind, len(w.api.History))
+					w.see(kind, len(w.server.History))
 				}
 				_ = w.reconcile(-1, false) // a failed write makes it fail, and it is retried
 				w.clock = w.clock.Add(time.Second)
 			}
 			after := test.object.DeepCopyObject().(client.Object)
-			if err := w.api.Get(t.Context(), key, after); err != nil {
+			if err := w.server.Client().Get(t.Context(), key, after); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(before, after); diff != "" {

@@ -70,7 +70,7 @@ func TestAJobThatHasChangedIsNotWrittenOver(t *testing.T) {
 			a := w.applying(t)
 			changed := w.truth().DeepCopy()
 			changed.Spec.Tasks[0].Replicas = 2
-			if err := w.api.Update(t.Context(), changed); err != nil {
+			if err := w.server.Client().Update(t.Context(), changed); err != nil {
 				t.Fatal(err)
 			}
 			if err := write(a); !apierrors.IsConflict(err) {

@@ -3,7 +3,6 @@ package job
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,21 +12,19 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/test/fakeapi"
+	"github.com/vc-batch/vc/test/apiserver"
 )
 
 func TestAGroupOfTheNameThatOlderVersionsGaveIsUsed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(2))
-	w.api.Put(&schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job"}, Status: schedulingv1beta1.PodGroupStatus{Phase: schedulingv1beta1.PodGroupInqueue}})
+	w.server.Save(&schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job"}, Status: schedulingv1beta1.PodGroupStatus{Phase: schedulingv1beta1.PodGroupInqueue}})
 	s := w.mustSettle(t).Status
 	if s.State.Phase != batchv1alpha1.Running || w.pod("job-w-0").Annotations[keys.GroupName] != "job" {
 		t.Errorf("%s, the pods are of group %q", s.State.Phase, w.pod("job-w-0").Annotations[keys.GroupName])
 	}
-	for key := range w.api.Objects {
-		if strings.HasPrefix(key, "PodGroup ") && key != "PodGroup ns/job" {
-			t.Errorf("%s was made beside it", key)
-		}
+	if groups := w.objects("PodGroup"); len(groups) != 1 || groups[0].GetName() != "job" {
+		t.Errorf("groups %v, want the one that existed", groups)
 	}
 }
 
@@ -35,12 +32,12 @@ func TestAGroupOfSomebodyElseThatHasTheJobsNameIsLetBe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
 	yes := true
-	w.api.Put(&schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job",
+	w.server.Save(&schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job",
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "x", UID: "x", Controller: &yes}}}})
 	w.mustSettle(t)
 	w.finish("job-w-0", 0)
 	w.mustSettle(t)
-	if w.api.Objects["PodGroup ns/job"] == nil || w.group() == "" {
+	if apiserver.Find[*schedulingv1beta1.PodGroup](w.server, "ns", "job") == nil || w.group() == "" {
 		t.Error("it was taken for the job's, and deleted with it")
 	}
 }
@@ -63,11 +60,11 @@ func TestCommandsThatAreNotForTheJob(t *testing.T) {
 			c := &busv1alpha1.Command{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}, Action: string(busv1alpha1.AbortJobAction),
 				TargetObject: &metav1.OwnerReference{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: "job"}}
 			alter(c)
-			w.api.Put(c)
+			w.server.Save(c)
 			if phase := w.mustSettle(t).Status.State.Phase; phase != batchv1alpha1.Running {
 				t.Errorf("the job is %s", phase)
 			}
-			deleted := slices.ContainsFunc(w.api.History, func(c fakeapi.Change) bool { return c.Kind == "Command" && c.Object == nil })
+			deleted := slices.ContainsFunc(w.server.History, func(c apiserver.Change) bool { return c.Kind.Kind == "Command" && c.Object == nil })
 			if deleted != (name == older) {
 				t.Errorf("the command was deleted: %v", deleted)
 			}
@@ -78,13 +75,13 @@ func TestCommandsThatAreNotForTheJob(t *testing.T) {
 func TestACommandForAJobThatIsGoneIsNotKeptForTheNext(t *testing.T) {
 	t.Parallel()
 	w := begun(t, simpleJob(1))
-	w.api.Remove(w.truth())
+	w.server.Remove(w.truth())
 	w.command(1, busv1alpha1.AbortJobAction)
 	w.turn(t, watched...)
-	if left := w.api.Objects["Command ns/command-1"]; left != nil {
+	if len(w.objects("Command")) > 0 {
 		t.Error("the command is kept")
 	}
-	w.api.Put(simpleJob(1))
+	w.server.Save(simpleJob(1))
 	if phase := w.mustSettle(t).Status.State.Phase; phase != batchv1alpha1.Running {
 		t.Errorf("the next job of the name is %s", phase)
 	}
@@ -103,7 +100,7 @@ func TestACommandForAJobThatIsNewIsKeptForIt(t *testing.T) {
 func TestAJobOfAQueueThatExtendsToOtherClustersIsMarkedAndSoAreItsPods(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
-	w.api.Put(&schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: schedulingv1beta1.QueueSpec{ExtendClusters: []schedulingv1beta1.Cluster{{Name: "far"}}}})
+	w.server.Save(&schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: schedulingv1beta1.QueueSpec{ExtendClusters: []schedulingv1beta1.Cluster{{Name: "far"}}}})
 	job := w.mustSettle(t)
 	if pod := w.pod("job-w-0"); job.Annotations[keys.JobForwarding] != "true" || pod.Labels[keys.JobForwarding] != "true" || pod.Annotations[keys.JobForwarding] != "true" {
 		t.Errorf("job %v, pod %v %v", job.Annotations, pod.Labels, pod.Annotations)

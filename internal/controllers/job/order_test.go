@@ -15,7 +15,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/test/fakeapi"
+	"github.com/vc-batch/vc/test/apiserver"
 )
 
 // reversed is a cache that returns every list in the reverse order.
@@ -41,24 +41,24 @@ func TestWritesDoNotDependOnTheOrderOfCachedLists(t *testing.T) {
 	job.UID = "u"
 	var writes [][]string
 	for _, backward := range []bool{false, true} {
-		api := fakeapi.New(scheme, func() time.Time { return epoch })
+		server := apiserver.New(scheme, func() time.Time { return epoch })
 		for _, name := range []string{"a", "b", "c"} {
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: name}}
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: name}, Spec: job.Spec.Tasks[0].Template.Spec}
 			pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1alpha1.GroupVersion.WithKind("Job"))}
-			api.Put(pod)
-			api.Put(&busv1alpha1.Command{
+			server.Save(pod)
+			server.Save(&busv1alpha1.Command{
 				ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: name}, Action: string(busv1alpha1.AbortJobAction),
 				TargetObject: &metav1.OwnerReference{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: job.Name},
 			})
 		}
-		var cache client.Reader = api.Objects
+		var cache client.Reader = server.Cache()
 		if backward {
-			cache = reversed{api.Objects}
+			cache = reversed{cache}
 		}
-		r := New(Options{Cache: cache, API: api, Now: func() time.Time { return epoch }})
+		api := apiserver.NewConnection(server)
+		r := New(Options{Cache: cache, API: api.Client(), Now: func() time.Time { return epoch }})
 		name := client.ObjectKeyFromObject(job)
 		r.memory.ensureRecollection(name, job.UID)
-		api.Writes = nil
 		if err := r.forgetCommands(t.Context(), name); err != nil {
 			t.Fatal(err)
 		}

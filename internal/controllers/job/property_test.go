@@ -61,7 +61,7 @@ func disturb(t *rapid.T, w *world, i int) error {
 	case 20:
 		w.crash(pod())
 	case 21:
-		w.api.Remove(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.job.Namespace, Name: pod()}})
+		w.server.Remove(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.job.Namespace, Name: pod()}})
 		w.upsets++
 	case 22:
 		w.again(rapid.IntRange(1, 5).Draw(t, "changes"))
@@ -107,8 +107,8 @@ func (w *world) check() error {
 
 // checkGone checks the conditions for a deleted job: only the controller deletes jobs in this world.
 func (w *world) checkGone() error {
-	for _, c := range slices.Backward(w.api.History) {
-		if c.Kind != "Job" || c.Object != nil {
+	for _, c := range slices.Backward(w.server.History) {
+		if c.Kind.Kind != "Job" || c.Object != nil {
 			continue
 		}
 		job := c.Old.(*batchv1alpha1.Job)
@@ -137,10 +137,8 @@ func countable(job *batchv1alpha1.Job) bool {
 
 // checkRest checks the conditions that must hold at the end.
 func (w *world) checkRest() error {
-	for key := range w.api.Objects {
-		if strings.HasPrefix(key, "Command ") {
-			return fmt.Errorf("%s is left behind", key)
-		}
+	if left := w.objects("Command"); len(left) > 0 {
+		return fmt.Errorf("command %s is left behind", left[0].GetName())
 	}
 	job := w.truth()
 	if job == nil {
@@ -176,12 +174,8 @@ func (w *world) checkRest() error {
 	if s.Succeeded != succeeded || s.Failed != failed || s.Running+s.Pending+s.Terminating+s.Unknown != 0 {
 		return fmt.Errorf("status %+v, in truth %d succeeded and %d failed", s, succeeded, failed)
 	}
-	for key := range w.api.Objects {
-		for _, kind := range []string{"PodGroup ", "ConfigMap ", "Service ", "NetworkPolicy ", "Secret "} {
-			if strings.HasPrefix(key, kind) {
-				return fmt.Errorf("%s is left behind", key)
-			}
-		}
+	if left := w.objects("PodGroup", "ConfigMap", "Service", "NetworkPolicy", "Secret"); len(left) > 0 {
+		return fmt.Errorf("%T %s is left behind", left[0], left[0].GetName())
 	}
 	if _, left := s.ControlledResources["restart-target"]; left {
 		return fmt.Errorf("the target of a restart is left behind")
@@ -193,7 +187,7 @@ func (w *world) checkRest() error {
 func TestAJobConvergesWhateverHappens(t *testing.T) {
 	propertytest.Check(t, 10_000, func(t *rapid.T) {
 		w := newWorld(drawBounds(t, drawJob(t, true)))
-		w.api.Guarded = true
+		w.server.KeepCopies = true
 		defer func() {
 			if t.Failed() {
 				t.Log(strings.Join(w.told(), "\n"))
@@ -212,7 +206,7 @@ func TestAJobConvergesWhateverHappens(t *testing.T) {
 		if err := w.calm(); err != nil {
 			t.Fatalf("calm: %v", err)
 		}
-		if err := errors.Join(w.checkRest(), w.api.Touched()); err != nil {
+		if err := errors.Join(w.checkRest(), w.server.CheckUnmodified()); err != nil {
 			t.Fatal(err)
 		}
 	})

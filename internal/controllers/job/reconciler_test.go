@@ -13,14 +13,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/backpressure"
-	"github.com/vc-batch/vc/test/fakeapi"
+	"github.com/vc-batch/vc/test/apiserver"
 )
 
 func simpleJob(replicas int32, policies ...batchv1alpha1.LifecyclePolicy) *batchv1alpha1.Job {
@@ -34,7 +33,7 @@ func simpleJob(replicas int32, policies ...batchv1alpha1.LifecyclePolicy) *batch
 func (w *world) turn(t *testing.T, kinds ...string) []string {
 	t.Helper()
 	for _, kind := range kinds {
-		w.see(kind, len(w.api.History))
+		w.see(kind, len(w.server.History))
 	}
 	if err := w.reconcile(-1, false); err != nil {
 		t.Fatal(err)
@@ -66,7 +65,7 @@ func TestOwnWritesAreKnownBeforeTheCacheShowsThem(t *testing.T) {
 	w := newWorld(simpleJob(2))
 	w.turn(t, watched...)
 	w.schedule(schedulingv1beta1.PodGroupInqueue)
-	if diff := cmp.Diff([]string{"create Pod job-w-0", "create Pod job-w-1"}, w.turn(t, "Job", "PodGroup")); diff != "" {
+	if diff := cmp.Diff([]string{"create Pod ns/job-w-0", "create Pod ns/job-w-1"}, w.turn(t, "Job", "PodGroup")); diff != "" {
 		t.Errorf("first (-want +got):\n%s", diff)
 	}
 	if writes := w.turn(t, "Job", "PodGroup"); slices.ContainsFunc(writes, func(s string) bool { return strings.HasPrefix(s, "create") }) {
@@ -104,10 +103,10 @@ func TestACommandIsCarriedOutOnceAlthoughTheCacheStillShowsIt(t *testing.T) {
 		w.kubelet("job-w-0", 0)
 		w.schedule(schedulingv1beta1.PodGroupInqueue)
 	}
-	w.cached[fakeapi.Key("Command", types.NamespacedName{Namespace: "ns", Name: "command-1"})] = &busv1alpha1.Command{
+	w.cached.Apply(apiserver.Change{Object: &busv1alpha1.Command{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "command-1"}, Action: string(busv1alpha1.RestartJobAction),
 		TargetObject: &metav1.OwnerReference{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: "job"},
-	}
+	}})
 	w.turn(t)
 	if n := w.truth().Status.UserRestarts; n != 1 {
 		t.Errorf("%d restarts for one command", n)
@@ -118,15 +117,11 @@ func TestAnEvictionWhileTheControllerWasAwayIsAnswered(t *testing.T) {
 	t.Parallel()
 	w := begun(t, simpleJob(2, batchv1alpha1.LifecyclePolicy{Event: busv1alpha1.PodEvictedEvent, Action: busv1alpha1.RestartJobAction}))
 	w.turn(t, watched...)
-	w.api.Remove(w.pod("job-w-1"))
-	w.cached = fakeapi.Store{} // a new process: it does not see the deletion, only that the pod is missing
+	w.server.Remove(w.pod("job-w-1"))
 	for _, kind := range watched {
-		w.position[kind] = len(w.api.History)
+		w.position[kind] = len(w.server.History)
 	}
-	for key, o := range w.api.Objects {
-		w.cached[key] = o
-	}
-	w.start()
+	w.restart(0) // the new process does not see the deletion, only that the pod is missing
 	w.turn(t)
 	if s := w.truth().Status; s.State.Phase != batchv1alpha1.Restarting || s.RetryCount != 1 {
 		t.Errorf("phase %s, %d restarts", s.State.Phase, s.RetryCount)
@@ -136,7 +131,7 @@ func TestAnEvictionWhileTheControllerWasAwayIsAnswered(t *testing.T) {
 func TestAPodNameTakenByAnotherIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
-	w.api.Put(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job-w-0"}})
+	w.server.Save(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job-w-0"}, Spec: simpleJob(1).Spec.Tasks[0].Template.Spec})
 	w.turn(t, watched...)
 	w.schedule(schedulingv1beta1.PodGroupInqueue)
 	w.seeAll()
@@ -153,18 +148,17 @@ func TestPluginObjectsLiveAsLongAsTheJobRuns(t *testing.T) {
 	job := simpleJob(2)
 	job.Spec.Plugins = map[string][]string{"svc": {}, "ssh": {}}
 	w := begun(t, job)
-	name := types.NamespacedName{Namespace: "ns", Name: "job-ssh"}
-	secret, _ := w.api.Objects[fakeapi.Key("Secret", name)].(*corev1.Secret)
+	secret := apiserver.Find[*corev1.Secret](w.server, "ns", "job-ssh")
 	if secret == nil {
 		t.Fatalf("no secret:\n%s", strings.Join(w.trace, "\n"))
 	}
 	w.scale(0, 3)
 	w.turn(t, watched...)
-	hosts := w.api.Objects[fakeapi.Key("ConfigMap", types.NamespacedName{Namespace: "ns", Name: "job-svc"})].(*corev1.ConfigMap).Data["w.host"]
+	hosts := apiserver.Find[*corev1.ConfigMap](w.server, "ns", "job-svc").Data["w.host"]
 	if hosts != "job-w-0.job\njob-w-1.job\njob-w-2.job" {
 		t.Errorf("hosts after scaling up: %q", hosts)
 	}
-	scaled := w.api.Objects[fakeapi.Key("Secret", name)].(*corev1.Secret)
+	scaled := apiserver.Find[*corev1.Secret](w.server, "ns", "job-ssh")
 	if !strings.Contains(string(scaled.Data["config"]), "Host job-w-2\n") || string(scaled.Data["id_rsa"]) != string(secret.Data["id_rsa"]) {
 		t.Error("scaling up should add the host and keep the key")
 	}
@@ -172,12 +166,10 @@ func TestPluginObjectsLiveAsLongAsTheJobRuns(t *testing.T) {
 	if err := w.calm(); err != nil {
 		t.Fatal(err)
 	}
-	for key := range w.api.Objects {
-		if strings.HasPrefix(key, "Secret") || strings.HasPrefix(key, "Service") || strings.HasPrefix(key, "NetworkPolicy") || strings.HasPrefix(key, "ConfigMap") {
-			t.Errorf("%s is left behind", key)
-		}
+	for _, o := range w.objects("Secret", "Service", "NetworkPolicy", "ConfigMap") {
+		t.Errorf("%T %s is left behind", o, o.GetName())
 	}
-	if strings.Contains(strings.Join(w.trace, "\n"), "delete Secret job-ssh, create Secret") {
+	if strings.Contains(strings.Join(w.trace, "\n"), "delete Secret ns/job-ssh, create Secret") {
 		t.Error("the restart made new keys")
 	}
 }
@@ -228,7 +220,7 @@ func TestTroubleIsWrittenWherePeopleLook(t *testing.T) {
 	w.turn(t, watched...)
 	w.schedule(schedulingv1beta1.PodGroupInqueue)
 	quota := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "job-w-0", errors.New("exceeded quota"))
-	w.api.Refuse = map[string]error{"create Pod job-w-0": quota}
+	w.api.Rejected = map[string]error{"create Pod ns/job-w-0": quota}
 	for range 2 * DefaultMaxRequeue {
 		w.seeAll()
 		if err := w.reconcile(-1, false); err == nil {
@@ -239,7 +231,7 @@ func TestTroubleIsWrittenWherePeopleLook(t *testing.T) {
 	if state.Phase != batchv1alpha1.Pending || state.Reason != "FailedCreate" || !strings.Contains(state.Message, "exceeded quota") {
 		t.Errorf("state %+v", state)
 	}
-	w.api.Refuse = nil
+	w.api.Rejected = nil
 	w.turn(t, watched...)
 	w.turn(t, watched...)
 	if state := w.truth().Status.State; state.Reason != "" {
@@ -251,7 +243,7 @@ func TestADeletionThatFailsIsToldAndTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := begun(t, simpleJob(2))
 	w.scale(0, 1)
-	w.api.Refuse = map[string]error{"delete Pod job-w-1": apierrors.NewInternalError(errors.New("no"))}
+	w.api.Rejected = map[string]error{"delete Pod ns/job-w-1": apierrors.NewInternalError(errors.New("no"))}
 	w.seeAll()
 	if err := w.reconcile(-1, false); err == nil {
 		t.Fatal("the refusal is not returned, so nobody tries again")
@@ -259,7 +251,7 @@ func TestADeletionThatFailsIsToldAndTriedAgain(t *testing.T) {
 	if !slices.ContainsFunc(w.events, func(e string) bool { return strings.HasPrefix(e, "Warning FailedDelete: ") }) {
 		t.Errorf("%q", w.events)
 	}
-	w.api.Refuse = nil
+	w.api.Rejected = nil
 	w.turn(t, watched...)
 	if pod := w.pod("job-w-1"); pod != nil && pod.DeletionTimestamp == nil {
 		t.Error("it is not tried again")
@@ -273,7 +265,7 @@ func TestNoPodsAreMadeInANamespaceThatGoes(t *testing.T) {
 	w.schedule(schedulingv1beta1.PodGroupInqueue)
 	going := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "job-w-0", errors.New("namespace ns is being terminated"))
 	going.ErrStatus.Details.Causes = append(going.ErrStatus.Details.Causes, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})
-	w.api.Refuse = map[string]error{"create Pod job-w-0": going}
+	w.api.Rejected = map[string]error{"create Pod ns/job-w-0": going}
 	w.turn(t, watched...) // without an error that would be retried again and again
 	if len(w.events) > 0 {
 		t.Errorf("%q", w.events)
@@ -285,7 +277,7 @@ func TestAJobWhosePodsAreNeverAcceptedIsTerminated(t *testing.T) {
 	w := newWorld(simpleJob(1))
 	w.turn(t, watched...)
 	w.schedule(schedulingv1beta1.PodGroupInqueue)
-	w.api.Refuse = map[string]error{"create Pod job-w-0": apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "job-w-0", nil)}
+	w.api.Rejected = map[string]error{"create Pod ns/job-w-0": apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "job-w-0", nil)}
 	for range DefaultMaxRequeue + 3 {
 		w.seeAll()
 		_ = w.reconcile(-1, false)
@@ -301,9 +293,9 @@ func TestAJobTakesOverTheNamesOfAnOlderOne(t *testing.T) {
 	job := simpleJob(1)
 	job.Spec.Plugins = map[string][]string{"svc": {}}
 	w := begun(t, job)
-	w.api.Remove(w.truth())
+	w.server.Remove(w.truth())
 	job = job.DeepCopy()
-	w.api.Put(job)
+	w.server.Save(job)
 	if err := w.calm(); err != nil {
 		t.Fatal(err)
 	}
@@ -317,10 +309,10 @@ func TestThePodsOfADeletedJobAreStopped(t *testing.T) {
 	t.Parallel()
 	w := begun(t, simpleJob(2))
 	orphan := w.pod("job-w-1").DeepCopy()
-	w.api.Remove(w.truth())
+	w.server.Remove(w.truth())
 	w.seeAll()
 	orphan.OwnerReferences = nil // its owner reference was removed, but the cache is outdated
-	w.api.Put(orphan)
+	w.server.Save(orphan)
 	w.turn(t)
 	if w.pod("job-w-0").DeletionTimestamp == nil || w.pod("job-w-1").DeletionTimestamp != nil {
 		t.Errorf("job-w-0 should go, job-w-1 should stay:\n%s", strings.Join(w.trace, "\n"))
@@ -341,13 +333,11 @@ func (c *countedCache) List(ctx context.Context, list client.ObjectList, opts ..
 func TestTheEndOfAPodOfAJobThatIsBeingDeletedNeedsNoList(t *testing.T) {
 	t.Parallel()
 	w := begun(t, simpleJob(2))
-	job := w.truth().DeepCopy()
-	job.Finalizers, job.DeletionTimestamp = []string{metav1.FinalizerDeleteDependents}, &metav1.Time{Time: w.clock}
-	w.api.Put(job)
+	w.delete(w.truth(), client.PropagationPolicy(metav1.DeletePropagationForeground))
 	w.turn(t, watched...)
 	cache := &countedCache{Reader: w.reconciler.cache}
 	w.reconciler.cache = cache
-	w.api.Remove(w.pod("job-w-0"))
+	w.server.Remove(w.pod("job-w-0"))
 	w.turn(t, watched...)
 	if cache.lists != 0 {
 		t.Errorf("%d lists; with one for each of its pods, the deletion of a large job takes quadratic time", cache.lists)
@@ -360,11 +350,11 @@ func TestTheEndOfAPodOfAJobThatIsBeingDeletedNeedsNoList(t *testing.T) {
 func TestAnAnsweredEvictionIsForgotten(t *testing.T) {
 	t.Parallel()
 	w := begun(t, simpleJob(2, batchv1alpha1.LifecyclePolicy{Event: busv1alpha1.PodEvictedEvent, Action: busv1alpha1.RestartTaskAction}))
-	w.api.Remove(w.pod("job-w-1")) // deleted immediately, by force
+	w.server.Remove(w.pod("job-w-1")) // deleted immediately, by force
 	for range 6 {
 		w.turn(t, watched...)
 		for _, name := range w.podNames() {
-			if pod := w.pod(name); pod.DeletionTimestamp != nil || pod.Status.Phase == "" {
+			if pod := w.pod(name); pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodPending {
 				w.kubelet(name, 0)
 			}
 		}
@@ -393,12 +383,12 @@ func TestUnderPressurePodsComeBeforeTheStatusOfTheJob(t *testing.T) {
 	if phase := w.truth().Status.State.Phase; phase != "" {
 		t.Fatalf("phase %q", phase)
 	}
-	if diff := cmp.Diff([]string{"create PodGroup job-" + string(w.truth().UID)}, w.turn(t, watched...)); diff != "" {
+	if diff := cmp.Diff([]string{"create PodGroup ns/job-" + string(w.truth().UID)}, w.turn(t, watched...)); diff != "" {
 		t.Errorf("first (-want +got):\n%s", diff)
 	}
 	w.schedule(schedulingv1beta1.PodGroupInqueue)
 	w.reconciler.pressure = pressed(w.clock)
-	if diff := cmp.Diff([]string{"create Pod job-w-0", "create Pod job-w-1"}, w.turn(t, watched...)); diff != "" {
+	if diff := cmp.Diff([]string{"create Pod ns/job-w-0", "create Pod ns/job-w-1"}, w.turn(t, watched...)); diff != "" {
 		t.Errorf("second (-want +got):\n%s", diff)
 	}
 	w.clock = w.clock.Add(time.Second) // without writes for a while there is no pressure

@@ -13,7 +13,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
-	"github.com/vc-batch/vc/test/fakeapi"
+	"github.com/vc-batch/vc/test/apiserver"
 )
 
 // neighbour returns a job with a number, created the given number of seconds after epoch.
@@ -34,12 +34,11 @@ func neighbour(id int64, name string, phase batchv1alpha1.JobPhase, seconds int,
 
 // among returns a reconciler whose cache contains these jobs.
 func among(jobs ...*batchv1alpha1.Job) *Reconciler {
-	store := fakeapi.Store{}
+	cache := apiserver.NewCache()
 	for _, job := range jobs {
-		job.GetObjectKind().SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("Job"))
-		store[fakeapi.KeyOf(job)] = job
+		cache.Apply(apiserver.Change{Object: job})
 	}
-	return New(Options{Cache: store, Writers: 1, Now: func() time.Time { return epoch }})
+	return New(Options{Cache: cache, Writers: 1, Now: func() time.Time { return epoch }})
 }
 
 func TestADependencyOnManyJobs(t *testing.T) {

@@ -14,13 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
-	"github.com/vc-batch/vc/test/fakeapi"
+	"github.com/vc-batch/vc/test/apiserver"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
@@ -118,23 +119,24 @@ func (w *world) settle() error { return w.settleBy(w.look) }
 func (w *world) settleBy(act func() error) error {
 	end := w.clock.Truncate(time.Hour).Add(time.Hour)
 	for round := 0; ; round++ {
-		before := len(w.api.History)
+		before := len(w.server.History)
 		if err := act(); err != nil {
 			return err
 		}
-		if len(w.api.History) > before && round < 100 {
+		if len(w.server.History) > before && round < 100 {
 			continue // the controller acts first, on everything that it can see
 		}
+		w.collectGarbage()
 		w.schedule(schedulingv1beta1.PodGroupInqueue)
 		for _, name := range w.podNames() {
-			if pod := w.pod(name); pod.DeletionTimestamp != nil || pod.Status.Phase == "" || pod.Status.Phase == corev1.PodPending {
+			if pod := w.pod(name); pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodPending {
 				w.kubelet(name, 0)
 			}
 		}
 		switch {
-		case len(w.api.History) > before && round >= 100:
+		case len(w.server.History) > before && round >= 100:
 			return fmt.Errorf("it never comes to rest")
-		case len(w.api.History) > before:
+		case len(w.server.History) > before:
 		case w.clock.Before(end):
 			w.clock = end // all delayed actions are due
 		default:
@@ -245,10 +247,8 @@ func (w *world) snapshot() map[string]string {
 	}
 	slices.Sort(path) // a transient phase may be entered earlier or later
 	shot["conditions"] = strings.Join(path, " ")
-	for key, o := range w.api.Objects {
-		if strings.HasPrefix(key, "Event ") || strings.HasPrefix(key, "Job ") {
-			continue
-		}
+	for _, o := range w.objects("Pod", "PodGroup", "ConfigMap", "Secret", "Service", "NetworkPolicy", "PersistentVolumeClaim", "Queue", "Command") {
+		key := fmt.Sprintf("%T %s", o, client.ObjectKeyFromObject(o))
 		switch o := o.(type) {
 		case *corev1.Pod:
 			_, _, version, _ := plan.ParsePodIdentity(o)
@@ -265,8 +265,8 @@ func (w *world) snapshot() map[string]string {
 // madeOf returns how many pods with this name were created.
 func (w *world) madeOf(name string) int {
 	made := map[types.UID]bool{}
-	for _, c := range w.api.History {
-		if c.Kind == "Pod" && c.Object != nil && c.Object.GetName() == name {
+	for _, c := range w.server.History {
+		if c.Kind.Kind == "Pod" && c.Object != nil && c.Object.GetName() == name {
 			made[c.Object.GetUID()] = true
 		}
 	}
@@ -316,7 +316,7 @@ func (w *world) goAway() {
 // illness makes the API server fail for some writes.
 func (w *world) illness(t *rapid.T) error {
 	for range rapid.IntRange(1, 5).Draw(t, "ills") {
-		w.api.Ills = append(w.api.Ills, rapid.SampledFrom(fakeapi.AllIlls).Draw(t, "ill"))
+		w.api.Faults = append(w.api.Faults, rapid.SampledFrom(apiserver.PossibleFaults()).Draw(t, "fault"))
 	}
 	w.note("the API server is ill")
 	w.seeAll()

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/test/apiserver"
 )
 
 // The tests in this file reproduce problems of other projects (docs/reference/volcano-issues.md) that must not occur here, as lives of a
@@ -61,7 +63,7 @@ func TestAPodThatIsPendingTooLongIsMadeAgainAloneAndTheGroupStays(t *testing.T) 
 	turn := func() {
 		w.turn(t, watched...)
 		w.schedule(schedulingv1beta1.PodGroupInqueue)
-		if pod := w.pod("job-w-0"); pod != nil && pod.Status.Phase == "" {
+		if pod := w.pod("job-w-0"); pod != nil && pod.Status.Phase == corev1.PodPending {
 			w.kubelet("job-w-0", 0)
 		}
 		if pod := w.pod("job-w-1"); pod != nil && pod.DeletionTimestamp != nil {
@@ -87,10 +89,8 @@ func TestAPodThatIsPendingTooLongIsMadeAgainAloneAndTheGroupStays(t *testing.T) 
 
 // group returns the unique name of the job's PodGroup.
 func (w *world) group() string {
-	for key, o := range w.api.Objects {
-		if strings.HasPrefix(key, "PodGroup ") {
-			return string(o.GetUID())
-		}
+	for _, group := range apiserver.All[*schedulingv1beta1.PodGroup](w.server) {
+		return string(group.UID)
 	}
 	return ""
 }
@@ -165,9 +165,9 @@ func TestTheEndOfAnOldJobsPodsDoesNotEndTheNewOneOfItsName(t *testing.T) {
 	policy := restartOn(busv1alpha1.PodEvictedEvent, busv1alpha1.TerminateJobAction)
 	w := newWorld(simpleJob(2, policy))
 	w.mustSettle(t)
-	w.api.Remove(w.truth())
+	w.server.Remove(w.truth())
 	w.turn(t, watched...) // its pods are deleted
-	w.api.Put(simpleJob(2, policy))
+	w.server.Save(simpleJob(2, policy))
 	s := w.mustSettle(t).Status
 	if s.State.Phase != batchv1alpha1.Running || s.Version != 0 || s.Running != 2 {
 		t.Errorf("%s, version %d, %d running:\n%s", s.State.Phase, s.Version, s.Running, strings.Join(w.told(), "\n"))
@@ -221,14 +221,14 @@ func TestNothingIsRememberedOfJobsThatAreGone(t *testing.T) {
 		w.mustSettle(t)
 		w.finish("passing-w-0", int32(i%2))
 		w.mustSettle(t)
-		w.api.Remove(w.truth())
+		w.server.Remove(w.truth())
 		for range 2 {
 			w.turn(t, watched...)
 		}
 		if jobs, names := len(w.reconciler.memory.jobs), len(w.reconciler.memory.names); jobs+names > 0 {
 			t.Fatalf("%d jobs and %d names are remembered", jobs, names)
 		}
-		w.api.Put(named())
+		w.server.Save(named())
 	}
 	for _, counter := range []*prometheus.CounterVec{completedJobs, failedJobs} {
 		if counter.DeletePartialMatch(prometheus.Labels{"job_name": "ns/passing"}) > 0 {

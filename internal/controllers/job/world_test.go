@@ -1,15 +1,18 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,7 +29,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/internal/controllers/registration"
-	"github.com/vc-batch/vc/test/fakeapi"
+	"github.com/vc-batch/vc/test/apiserver"
 )
 
 var scheme = func() *runtime.Scheme {
@@ -41,8 +44,9 @@ var scheme = func() *runtime.Scheme {
 
 // world is a cluster around one job: the API, caches that lag behind, and all other components that act on the job.
 type world struct {
-	api        *fakeapi.Server
-	cached     fakeapi.Store
+	server     *apiserver.Server
+	api        *apiserver.Connection // the controller's connection to the server
+	cached     *apiserver.Cache
 	position   map[string]int // position of the cache in the history, by kind
 	reconciler *Reconciler
 	clock      time.Time
@@ -61,16 +65,6 @@ type world struct {
 	due time.Time
 	// message is the termination message of containers that end.
 	message string
-}
-
-type lateCache struct{ w *world }
-
-func (c lateCache) Get(ctx context.Context, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
-	return c.w.cached.Get(ctx, key, o)
-}
-
-func (c lateCache) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	return c.w.cached.List(ctx, list, opts...)
 }
 
 // bell is the work queue of the world's job: it stores when to reconcile. Most tests reconcile at any time.
@@ -94,16 +88,23 @@ func (w *world) wake(d time.Duration) {
 	}
 }
 
+// claimSpec is the specification of a volume claim that the API server accepts.
+var claimSpec = corev1.PersistentVolumeClaimSpec{
+	AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+	Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+}
+
 // epoch is the start time of worlds.
 var epoch = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func newWorld(job *batchv1alpha1.Job) *world {
-	w := &world{cached: fakeapi.Store{}, position: map[string]int{}, life: -1, clock: epoch}
-	w.api = fakeapi.New(scheme, func() time.Time { return w.clock })
+	w := &world{cached: apiserver.NewCache(), position: map[string]int{}, life: -1, clock: epoch}
+	w.server = apiserver.New(scheme, func() time.Time { return w.clock })
+	w.api = apiserver.NewConnection(w.server)
 	w.job = client.ObjectKeyFromObject(job)
-	w.api.Put(&schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
-	w.api.Put(&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: "there"}})
-	w.api.Put(job)
+	w.server.Save(&schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
+	w.server.Save(&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: "there"}, Spec: claimSpec})
+	w.server.Save(job)
 	w.start()
 	return w
 }
@@ -111,7 +112,7 @@ func newWorld(job *batchv1alpha1.Job) *world {
 // start starts a new process: without memory, and with a cache filled from the last state that the API served.
 func (w *world) start() {
 	w.api.WritesLeft = -1
-	w.reconciler = New(Options{Cache: lateCache{w}, API: w.api, Recorder: silent{&w.events}, Writers: 1, IDs: w.ids, Now: func() time.Time { return w.clock }})
+	w.reconciler = New(Options{Cache: w.cached, API: w.api.Client(), Recorder: silent{&w.events}, Writers: 1, IDs: w.ids, Now: func() time.Time { return w.clock }})
 	c := w.reconciler.controller(1)
 	w.watches = c.AllWatches()
 	w.wake(0) // a new process reconciles all objects that it finds
@@ -119,14 +120,14 @@ func (w *world) start() {
 
 // restart starts a new process whose caches are filled from an API server that lags behind by some changes.
 func (w *world) restart(back int) {
-	at := len(w.api.History)
+	at := len(w.server.History)
 	for _, kind := range watched {
 		at = min(at, w.position[kind])
 	}
 	at = max(at-back, 0)
-	w.cached = fakeapi.Store{}
-	for _, c := range w.api.History[:at] {
-		w.cached.Follow(c)
+	w.cached = apiserver.NewCache()
+	for _, c := range w.server.History[:at] {
+		w.cached.Apply(c)
 	}
 	for _, kind := range watched {
 		w.position[kind] = at
@@ -138,11 +139,12 @@ func (w *world) restart(back int) {
 // again repeats the last watch events, as after an interrupted watch.
 func (w *world) again(n int) {
 	for i := max(w.position["Pod"]-n, 0); i < w.position["Pod"]; i++ {
-		c := w.api.History[i]
-		if c.Kind != "Pod" || c.Object == nil || w.cached[fakeapi.KeyOf(c.Object)] == nil {
+		c := w.server.History[i]
+		isPod := c.Kind.Kind == "Pod" && c.Object != nil
+		if !isPod || w.cached.Get(context.Background(), client.ObjectKeyFromObject(c.Object), &corev1.Pod{}) != nil {
 			continue
 		}
-		w.notify(fakeapi.Change{Kind: c.Kind, Old: c.Object, Object: c.Object})
+		w.notify(apiserver.Change{Kind: c.Kind, Old: c.Object, Object: c.Object})
 	}
 }
 
@@ -159,10 +161,10 @@ var _ record.EventRecorder = silent{}
 
 // see updates the cache of one kind by n changes.
 func (w *world) see(kind string, n int) {
-	for i := w.position[kind]; i < len(w.api.History) && n > 0; i++ {
+	for i := w.position[kind]; i < len(w.server.History) && n > 0; i++ {
 		w.position[kind] = i + 1
-		c := w.api.History[i]
-		if c.Kind != kind {
+		c := w.server.History[i]
+		if c.Kind.Kind != kind {
 			continue
 		}
 		n--
@@ -170,15 +172,15 @@ func (w *world) see(kind string, n int) {
 	}
 }
 
-func (w *world) observe(c fakeapi.Change) {
-	w.cached.Follow(c)
+func (w *world) observe(c apiserver.Change) {
+	w.cached.Apply(c)
 	w.notify(c)
 }
 
 // notify passes a change to the controller's watches.
-func (w *world) notify(c fakeapi.Change) {
+func (w *world) notify(c apiserver.Change) {
 	for _, watch := range w.watches {
-		if fakeapi.Kind(watch.Kind) == c.Kind {
+		if reflect.TypeOf(watch.Kind) == reflect.TypeOf(cmp.Or(c.Object, c.Old)) {
 			watch.Deliver(context.Background(), c.Old, c.Object, bell{w: w})
 		}
 	}
@@ -188,18 +190,18 @@ var watched = []string{"Job", "Pod", "PodGroup", "Queue", "Command"}
 
 func (w *world) seeAll() {
 	for _, kind := range watched {
-		w.see(kind, len(w.api.History))
+		w.see(kind, len(w.server.History))
 	}
 }
 
 // reconcile runs the controller once. It crashes after the given number of writes, unless that is negative.
 func (w *world) reconcile(writes int, lostReply bool) error {
-	w.api.Writes, w.api.Ill = nil, false
+	w.api.Writes, w.api.HasFailed = nil, false
 	lives := writes < 0
 	if lives {
 		writes, lostReply = w.life, w.lifeEndsUnheard
 	}
-	w.api.WritesLeft, w.api.LostReply = writes, lostReply
+	w.api.WritesLeft, w.api.LoseLastResponse = writes, lostReply
 	result, err := w.reconciler.Reconcile(context.Background(), reconcile.Request{NamespacedName: w.job})
 	switch {
 	case err != nil:
@@ -220,7 +222,7 @@ func (w *world) reconcile(writes int, lostReply bool) error {
 		w.start()
 		return nil
 	}
-	if errors.Is(err, fakeapi.ErrDead) || apierrors.IsConflict(err) || w.api.Ill {
+	if errors.Is(err, apiserver.ErrDead) || apierrors.IsConflict(err) || w.api.HasFailed {
 		return nil
 	}
 	return err
@@ -232,27 +234,19 @@ func (w *world) note(format string, args ...any) {
 
 // truth returns the job in the API.
 func (w *world) truth() *batchv1alpha1.Job {
-	var job batchv1alpha1.Job
-	if w.api.Objects.Get(context.Background(), w.job, &job) != nil {
-		return nil
-	}
-	return &job
+	return apiserver.Find[*batchv1alpha1.Job](w.server, w.job.Namespace, w.job.Name).DeepCopy()
 }
 
 func (w *world) podNames() []string {
 	var names []string
-	for key, o := range w.api.Objects {
-		if strings.HasPrefix(key, "Pod ") {
-			names = append(names, o.GetName())
-		}
+	for _, pod := range apiserver.All[*corev1.Pod](w.server) {
+		names = append(names, pod.Name)
 	}
-	slices.Sort(names)
 	return names
 }
 
 func (w *world) pod(name string) *corev1.Pod {
-	pod, _ := w.api.Objects[fakeapi.Key("Pod", types.NamespacedName{Namespace: w.job.Namespace, Name: name})].(*corev1.Pod)
-	return pod
+	return apiserver.Find[*corev1.Pod](w.server, w.job.Namespace, name)
 }
 
 // kubelet advances a pod by one step: Pending, Running, then the end with this exit code. A pod that is being deleted
@@ -265,10 +259,10 @@ func (w *world) kubelet(name string, exitCode int32) {
 	update := pod.DeepCopy()
 	switch {
 	case pod.DeletionTimestamp != nil && finished(pod):
-		w.api.Remove(pod)
+		w.server.Remove(pod)
 		w.note("kubelet: %s vanishes", name)
 		return
-	case pod.Status.Phase == "" || pod.Status.Phase == corev1.PodPending:
+	case pod.Status.Phase == corev1.PodPending:
 		update.Spec.NodeName, update.Status.Phase = "node", corev1.PodRunning
 		update.Status.ContainerStatuses = []corev1.ContainerStatus{{Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
 	case pod.Status.Phase == corev1.PodRunning:
@@ -285,7 +279,7 @@ func (w *world) kubelet(name string, exitCode int32) {
 	default:
 		return
 	}
-	w.api.Put(update)
+	w.server.Save(update)
 	w.note("kubelet: %s is %s", name, update.Status.Phase)
 }
 
@@ -301,7 +295,7 @@ func (w *world) crash(name string) {
 		s.RestartCount++
 		s.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: metav1.NewTime(w.clock)}
 	}
-	w.api.Put(update)
+	w.server.Save(update)
 	w.upsets++
 	w.note("kubelet: %s crashed", name)
 }
@@ -309,13 +303,13 @@ func (w *world) crash(name string) {
 // refuse makes a node refuse a pod that was bound to it.
 func (w *world) refuse(name string) {
 	pod := w.pod(name)
-	if pod == nil || pod.DeletionTimestamp != nil || pod.Status.Phase != "" && pod.Status.Phase != corev1.PodPending {
+	if pod == nil || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodPending {
 		return
 	}
 	update := pod.DeepCopy()
 	at := metav1.NewTime(w.clock)
 	update.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "OutOfcpu", StartTime: &at}
-	w.api.Put(update)
+	w.server.Save(update)
 	w.note("kubelet: %s is refused", name)
 }
 
@@ -327,9 +321,39 @@ func finished(pod *corev1.Pod) bool {
 func (w *world) evict(name string) {
 	if pod := w.pod(name); pod != nil && pod.DeletionTimestamp == nil {
 		w.upsets++ // also for a finished pod: if the controller has not seen it finish, it counts as evicted
-		w.api.Doom(pod)
+		w.delete(pod)
 		w.note("somebody deletes %s", name)
 	}
+}
+
+// delete deletes an object as users do: a running pod gets its grace period.
+func (w *world) delete(o client.Object, options ...client.DeleteOption) {
+	if err := w.server.Client().Delete(context.Background(), o, options...); err != nil {
+		panic(err) // an error in the test
+	}
+}
+
+// collectGarbage completes the deletion of the job and its objects, as kube-controller-manager does.
+func (w *world) collectGarbage() {
+	if job := w.truth(); job == nil || job.DeletionTimestamp == nil {
+		return
+	}
+	for _, r := range append(w.server.GarbageRequests(), w.server.VolumeProtectionRequests()...) {
+		if _, err := w.server.Do(r); err != nil {
+			panic(err) // an error in the test
+		}
+		w.note("garbage collector: %s", r)
+	}
+}
+
+// objects returns the objects of some kinds.
+func (w *world) objects(kinds ...string) (objects []client.Object) {
+	for _, kind := range w.server.Kinds() {
+		if slices.Contains(kinds, kind.Kind) {
+			objects = append(objects, w.server.Objects(kind)...)
+		}
+	}
+	return objects
 }
 
 // schedule admits the PodGroup.
@@ -338,11 +362,10 @@ func (w *world) schedule(phase schedulingv1beta1.PodGroupPhase) {
 	if job == nil {
 		return
 	}
-	key := fakeapi.Key("PodGroup", types.NamespacedName{Namespace: job.Namespace, Name: plan.GroupName(job)})
-	if group, ok := w.api.Objects[key].(*schedulingv1beta1.PodGroup); ok && group.Status.Phase != phase {
+	if group := w.groupOf(job); group != nil && group.Status.Phase != phase {
 		update := group.DeepCopy()
 		update.Status.Phase = phase
-		w.api.Put(update)
+		w.server.Save(update)
 		if phase == schedulingv1beta1.PodGroupUnknown {
 			w.upsets++
 		}
@@ -352,7 +375,7 @@ func (w *world) schedule(phase schedulingv1beta1.PodGroupPhase) {
 
 func (w *world) command(n int, action busv1alpha1.Action) {
 	w.upsets++
-	w.api.Put(&busv1alpha1.Command{
+	w.server.Save(&busv1alpha1.Command{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.job.Namespace, Name: fmt.Sprintf("command-%d", n)}, Action: string(action),
 		TargetObject: &metav1.OwnerReference{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: w.job.Name},
 	})
@@ -368,12 +391,11 @@ func (w *world) scale(task int, replicas int32) {
 	update := job.DeepCopy()
 	update.Spec.Tasks[task].Replicas = replicas
 	update.Spec.Tasks[task].MinAvailable = &replicas
-	update.Generation++
 	update.Spec.MinAvailable = 0
 	for i := range update.Spec.Tasks {
 		update.Spec.MinAvailable += update.Spec.Tasks[i].Replicas
 	}
-	w.api.Put(update)
+	w.server.Save(update)
 	w.note("task %d has %d replicas", task, replicas)
 }
 
@@ -390,14 +412,19 @@ func (w *world) annotate(key, value string) {
 	if value == "" {
 		delete(job.Annotations, key)
 	}
-	w.api.Put(job)
+	w.server.Save(job)
 	w.note("%s=%s", key, value)
 }
 
 // waits reports whether a pod has no node yet.
 func (w *world) waits(name string) bool {
 	pod := w.pod(name)
-	return pod != nil && pod.DeletionTimestamp == nil && (pod.Status.Phase == "" || pod.Status.Phase == corev1.PodPending)
+	return pod != nil && pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodPending
+}
+
+// groupOf returns the PodGroup of a job, or nil.
+func (w *world) groupOf(job *batchv1alpha1.Job) *schedulingv1beta1.PodGroup {
+	return apiserver.Find[*schedulingv1beta1.PodGroup](w.server, job.Namespace, plan.GroupName(job))
 }
 
 // gangIsWhole reports whether a scheduler that places only whole gangs would place the pending pods.
@@ -407,8 +434,8 @@ func (w *world) gangIsWhole() bool {
 	if job == nil || job.Annotations[keys.ArrayLimit] != "" {
 		return true
 	}
-	group, ok := w.api.Objects[fakeapi.Key("PodGroup", types.NamespacedName{Namespace: job.Namespace, Name: plan.GroupName(job)})].(*schedulingv1beta1.PodGroup)
-	if !ok {
+	group := w.groupOf(job)
+	if group == nil {
 		return true
 	}
 	members, tasks := int32(0), map[string]int32{}
@@ -436,13 +463,14 @@ func sumOf(members map[string]int32) (sum int32) {
 // calm lets all components act until nothing changes: every pod succeeds, nothing crashes, the API server works, caches
 // are up to date.
 func (w *world) calm() error {
-	w.api.Ills = nil
+	w.api.Faults = nil
 	for range 200 {
-		before := len(w.api.History)
+		before := len(w.server.History)
 		w.seeAll()
 		if err := w.reconcile(-1, false); err != nil {
 			return err
 		}
+		w.collectGarbage()
 		w.schedule(schedulingv1beta1.PodGroupInqueue)
 		w.clock = w.clock.Add(time.Second)
 		whole := w.gangIsWhole()
@@ -452,13 +480,13 @@ func (w *world) calm() error {
 			}
 			w.kubelet(name, 0)
 		}
-		if len(w.api.History) == before {
+		if len(w.server.History) == before {
 			w.clock = w.clock.Add(2 * forget) // all delayed actions are due
 			w.seeAll()
 			if err := w.reconcile(-1, false); err != nil {
 				return err
 			}
-			if len(w.api.History) == before {
+			if len(w.server.History) == before {
 				return nil
 			}
 		}
