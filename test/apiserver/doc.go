@@ -9,7 +9,8 @@
 //
 // Kubernetes' own kinds use the strategies of the real API server, which work on its internal types. The kinds of this
 // project, which the real API server handles as JSON, are handled as Go types. Client, OutboxAPI and Cache are what the
-// components of this project use instead of their real clients and caches.
+// components of this project use instead of their real clients and caches. A test without a simulation sends their
+// requests over a Connection, which fails on request, and plays the other components with Server.Save and Server.Remove.
 //
 // # Invariants
 //

@@ -85,12 +85,34 @@ func (s *Server) Save(o client.Object) client.Object {
 		e = t.find(o.GetNamespace(), o.GetName())
 	} else {
 		s.saveNode(e, o)
-		s.mustWrite(Update, "", withVersionOf(e.object, o))
+		if update := e.nextVersion(o, false); !t.kind.isEqual(update, e.object) {
+			s.mustWrite(Update, "", update)
+		}
 	}
 	if t.kind.hasStatus {
-		s.mustWrite(Update, "status", withVersionOf(e.object, o))
+		if update := e.nextVersion(o, true); !t.kind.isEqual(update, e.object) {
+			s.mustWrite(Update, "status", update)
+		}
 	}
 	return e.object
+}
+
+// nextVersion returns the stored object with the status of another object, or the other object with the status, the UID
+// and the version of the stored object. The result shares data with both.
+func (e *entry) nextVersion(o client.Object, hasItsStatus bool) client.Object {
+	content, status := o, e.object
+	if hasItsStatus {
+		content, status = e.object, o
+	}
+	next := e.kind.newObject()
+	value := reflect.ValueOf(next).Elem()
+	value.Set(reflect.ValueOf(content).Elem())
+	if e.kind.hasStatus {
+		value.Field(e.kind.statusField).Set(reflect.ValueOf(status).Elem().Field(e.kind.statusField))
+	}
+	next.SetUID(e.object.GetUID())
+	next.SetResourceVersion(e.object.GetResourceVersion())
+	return next
 }
 
 // saveNode binds a stored pod to the node of another version of the pod.
@@ -103,14 +125,6 @@ func (s *Server) saveNode(e *entry, o client.Object) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
 		Target:     corev1.ObjectReference{Kind: "Node", Name: pod.Spec.NodeName},
 	})
-}
-
-// withVersionOf returns a copy of an object with the UID and the version of the stored object.
-func withVersionOf(stored, o client.Object) client.Object {
-	o = copyObject(o)
-	o.SetUID(stored.GetUID())
-	o.SetResourceVersion(stored.GetResourceVersion())
-	return o
 }
 
 func (s *Server) mustWrite(verb Verb, subresource string, o client.Object) {
