@@ -16,7 +16,7 @@ import (
 func testPod(change func(*corev1.Pod)) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "ns", UID: "pod-uid", Annotations: map[string]string{}, Labels: map[string]string{}},
-		Spec: corev1.PodSpec{SchedulerName: "volcano", PriorityClassName: "high", Containers: []corev1.Container{{Name: "c",
+		Spec: corev1.PodSpec{SchedulerName: "volcano", PriorityClassName: "high", Containers: []corev1.Container{{Name: "c", Image: "i",
 			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}}}}},
 	}
 	if change != nil {

@@ -1,7 +1,6 @@
 package podgroup
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/test/apiserver"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
@@ -37,45 +37,45 @@ func TestWhateverHappensEveryLivePodHasItsGroup(t *testing.T) {
 // step makes one random change.
 func (w *world) step(choose func(int) int) {
 	names := []string{"a", "b"}
-	set, haveSet := w.api["*v1.ReplicaSet/ns/"+names[choose(2)]].(*appsv1.ReplicaSet)
+	set := apiserver.Find[*appsv1.ReplicaSet](w.server, "ns", names[choose(2)])
 	switch what := choose(20); {
 	case what == 0: // create a ReplicaSet
 		fresh := replicaSet(int32(choose(3)))
-		fresh.UID, fresh.Name = "", names[choose(2)]
-		if _, there := w.api[keyOf(fresh)]; !there {
-			w.put(fresh)
+		fresh.Name = names[choose(2)]
+		if apiserver.Find[*appsv1.ReplicaSet](w.server, "ns", fresh.Name) == nil {
+			w.server.Save(fresh)
 		}
-	case what == 1 && haveSet: // scale it
+	case what == 1 && set != nil: // scale it
 		changed := set.DeepCopy()
 		changed.Spec.Replicas = new(int32(choose(3)))
-		w.put(changed)
-	case what == 2 && haveSet: // change its annotations
+		w.server.Save(changed)
+	case what == 2 && set != nil: // change its annotations
 		changed := set.DeepCopy()
 		changed.Annotations = map[string]string{keys.GroupMinMember: fmt.Sprint(1 + choose(3)), "volcano.sh/x": fmt.Sprint(choose(2))}
-		w.put(changed)
-	case what == 3 && haveSet && choose(3) == 0: // delete it
-		w.remove(keyOf(set))
+		w.server.Save(changed)
+	case what == 3 && set != nil && choose(3) == 0: // delete it
+		w.server.Remove(set)
 		w.collect()
-	case what == 4 && haveSet:
+	case what == 4 && set != nil:
 		w.scale(set)
 	case what == 5: // create a plain pod, with this or another scheduler
 		pod := testPod(func(p *corev1.Pod) {
-			p.UID, p.Name = "", fmt.Sprintf("plain-%d", choose(3))
+			p.Name = fmt.Sprintf("plain-%d", choose(3))
 			p.Spec.SchedulerName = []string{"volcano", "default-scheduler"}[choose(2)]
 		})
-		if _, there := w.api[keyOf(pod)]; !there {
-			w.put(pod)
+		if apiserver.Find[*corev1.Pod](w.server, "ns", pod.Name) == nil {
+			w.server.Save(pod)
 		}
 	case what == 6: // delete a pod, or a group on behalf of a user
-		if all := w.keys(w.api); len(all) > 0 {
-			switch o := w.api[all[choose(len(all))]].(type) {
+		if all := w.objects(); len(all) > 0 {
+			switch o := all[choose(len(all))].(type) {
 			case *corev1.Pod, *schedulingv1beta1.PodGroup:
-				w.remove(keyOf(o))
+				w.server.Remove(o.(client.Object))
 				w.collect()
 			}
 		}
 	case what == 7: // vcd will crash at a write
-		w.failAt, w.failDone = 1+choose(3), choose(2) == 0
+		w.api.WritesLeft, w.api.LoseLastResponse = 1+choose(3), choose(2) == 0
 	case what == 8 && choose(4) == 0:
 		w.restart()
 	case what <= 13:
@@ -89,17 +89,17 @@ func (w *world) step(choose func(int) int) {
 
 // settle delivers all changes and reconciles until nothing changes.
 func (w *world) settle() {
-	w.failAt = 0
+	w.api.WritesLeft = -1
 	first := func(int) int { return 0 }
 	for range 500 {
 		busy := len(w.pods)+len(w.sets)+len(w.late) > 0
-		for _, key := range w.keys(w.api) {
-			switch o := w.api[key].(type) {
+		for _, o := range w.objects() {
+			switch o := o.(type) {
 			case *appsv1.ReplicaSet:
 				busy = w.scale(o) || busy
 			case *corev1.Pod:
 				if o.DeletionTimestamp != nil {
-					w.remove(key)
+					w.server.Remove(o)
 				}
 			}
 		}
@@ -117,10 +117,8 @@ func (w *world) settle() {
 
 func (w *world) check() {
 	groups := map[string]bool{}
-	for _, key := range w.keys(w.api) {
-		pod, ok := w.api[key].(*corev1.Pod)
+	for _, pod := range apiserver.All[*corev1.Pod](w.server) {
 		switch {
-		case !ok:
 		case pod.Spec.SchedulerName != "volcano":
 			if len(pod.Annotations) > 0 {
 				w.t.Errorf("pod %s is not ours and was changed: %v", pod.Name, pod.Annotations)
@@ -129,10 +127,13 @@ func (w *world) check() {
 			w.checkPod(pod, groups)
 		}
 	}
-	for _, key := range w.keys(w.api) {
-		if group, ok := w.api[key].(*schedulingv1beta1.PodGroup); ok && !groups[group.Name] {
+	for _, group := range apiserver.All[*schedulingv1beta1.PodGroup](w.server) {
+		if !groups[group.Name] {
 			w.t.Errorf("group %s is nobody's", group.Name)
 		}
+	}
+	if err := w.server.CheckUnmodified(); err != nil {
+		w.t.Error(err)
 	}
 }
 
@@ -140,18 +141,18 @@ func (w *world) check() {
 func (w *world) checkPod(pod *corev1.Pod, groups map[string]bool) {
 	name := pod.Annotations[keys.GroupName]
 	groups[name] = true
-	group, ok := w.api[keyOf(&schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}})].(*schedulingv1beta1.PodGroup)
-	if name != nameOf(pod) || !ok {
-		w.t.Errorf("pod %s is in group %q, which is there: %v", pod.Name, name, ok)
+	group := apiserver.Find[*schedulingv1beta1.PodGroup](w.server, "ns", name)
+	if name != nameOf(pod) || group == nil {
+		w.t.Errorf("pod %s is in group %q, which is there: %v", pod.Name, name, group != nil)
 		return
 	}
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil {
 		return
 	}
-	var set appsv1.ReplicaSet
-	if err := (writer{w: w}).Get(context.Background(), client.ObjectKey{Namespace: "ns", Name: owner.Name}, &set); err != nil {
-		w.t.Fatalf("owner of %s: %v", pod.Name, err)
+	set := apiserver.Find[*appsv1.ReplicaSet](w.server, "ns", owner.Name)
+	if set == nil {
+		w.t.Fatalf("the owner of %s does not exist", pod.Name)
 	}
 	if fmt.Sprint(group.Spec.MinMember) != set.Annotations[keys.GroupMinMember] || group.Annotations["volcano.sh/x"] != set.Annotations["volcano.sh/x"] {
 		w.t.Errorf("group %s has minMember %d and %v, its owner says %v", name, group.Spec.MinMember, group.Annotations, set.Annotations)

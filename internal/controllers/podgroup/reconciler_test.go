@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,15 +28,20 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-func newFake(t *testing.T, objects ...client.Object) client.Client {
-	t.Helper()
+// clientScheme returns the kinds of Kubernetes and of this project.
+var clientScheme = sync.OnceValue(func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
 		if err := add(scheme); err != nil {
-			t.Fatal(err)
+			panic(err)
 		}
 	}
-	b := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...)
+	return scheme
+})
+
+func newFake(t *testing.T, objects ...client.Object) client.Client {
+	t.Helper()
+	b := fake.NewClientBuilder().WithScheme(clientScheme()).WithObjects(objects...)
 	for _, i := range index.All() {
 		b = b.WithIndex(i.Object, i.Name, i.Values)
 	}
@@ -52,9 +58,12 @@ func groupsIn(t *testing.T, c client.Client) []schedulingv1beta1.PodGroup {
 }
 
 func replicaSet(replicas int32) *appsv1.ReplicaSet {
+	labels := map[string]string{"app": "a"}
 	return &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{Name: "owner", Namespace: "ns", UID: "owner-uid", Annotations: map[string]string{keys.GroupMinMember: "2"}},
-		Spec:       appsv1.ReplicaSetSpec{Replicas: &replicas},
+		Spec: appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: metav1.SetAsLabelSelector(labels), Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+		}},
 	}
 }
 
