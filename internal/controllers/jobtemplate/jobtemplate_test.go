@@ -1,9 +1,9 @@
 package jobtemplate
 
 import (
-	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,39 +11,38 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/controllers/index"
+	"github.com/vc-batch/vc/test/apiserver"
 )
 
-func store(t *testing.T, objects ...client.Object) client.WithWatch {
+// newServer returns an API server with these objects.
+func newServer(t *testing.T, objects ...client.Object) *apiserver.Server {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := api.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	b := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&flowv1alpha1.JobTemplate{}).WithObjects(objects...)
-	for _, i := range index.All() {
-		if i.Name == index.JobTemplate {
-			b = b.WithIndex(i.Object, i.Name, i.Values)
-		}
+	server := apiserver.New(scheme, time.Now)
+	for _, o := range objects {
+		server.Save(o)
 	}
-	return b.Build()
+	return server
 }
 
+var tasks = []batchv1alpha1.TaskSpec{{Name: "t", Replicas: 1}}
+
 func template(name string) *flowv1alpha1.JobTemplate {
-	return &flowv1alpha1.JobTemplate{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
+	return &flowv1alpha1.JobTemplate{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Spec: batchv1alpha1.JobSpec{Tasks: tasks}}
 }
 
 // job returns a job that names its template by label, by annotation, or by both.
 func job(namespace, name, label, annotation string) *batchv1alpha1.Job {
-	j := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: map[string]string{}, Annotations: map[string]string{}}}
+	j := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: map[string]string{}, Annotations: map[string]string{}}, Spec: batchv1alpha1.JobSpec{Tasks: tasks}}
 	if label != "" {
 		j.Labels[keys.CreatedByJobTemplate] = label
 	}
@@ -54,9 +53,9 @@ func job(namespace, name, label, annotation string) *batchv1alpha1.Job {
 }
 
 // listed reconciles the templates that the given jobs map to, and returns the job list in the template's status.
-func listed(t *testing.T, c client.Client, name string, woken ...client.Object) []string {
+func listed(t *testing.T, server *apiserver.Server, name string, woken ...client.Object) []string {
 	t.Helper()
-	r := New(Options{Cache: c, API: c})
+	r := New(Options{Cache: server.Cache(), API: server.Client()})
 	for _, o := range woken {
 		for _, request := range requestForTemplate(t.Context(), o) {
 			if _, err := r.Reconcile(t.Context(), request); err != nil {
@@ -64,10 +63,7 @@ func listed(t *testing.T, c client.Client, name string, woken ...client.Object) 
 			}
 		}
 	}
-	var after flowv1alpha1.JobTemplate
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name}, &after); err != nil {
-		t.Fatal(err)
-	}
+	after := apiserver.Find[*flowv1alpha1.JobTemplate](server, "default", name)
 	return after.Status.JobDependsOnList
 }
 
@@ -90,8 +86,8 @@ func TestATemplateListsTheJobsThatSayTheyAreOfIt(t *testing.T) {
 		"the name of one template may begin that of other": {"a", []client.Object{job("default", "j", "default.ab", "")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := store(t, append(test.jobs, template(test.template))...)
-			if diff := cmp.Diff(test.want, listed(t, c, test.template, test.jobs...)); diff != "" {
+			server := newServer(t, append(test.jobs, template(test.template))...)
+			if diff := cmp.Diff(test.want, listed(t, server, test.template, test.jobs...)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -100,33 +96,22 @@ func TestATemplateListsTheJobsThatSayTheyAreOfIt(t *testing.T) {
 
 func TestAJobThatGoesIsNoLongerListed(t *testing.T) {
 	gone := job("default", "gone", "default.a", "")
-	c := store(t, template("a"), gone, job("default", "stays", "default.a", ""))
-	if diff := cmp.Diff([]string{"gone", "stays"}, listed(t, c, "a", gone)); diff != "" {
+	server := newServer(t, template("a"), gone, job("default", "stays", "default.a", ""))
+	if diff := cmp.Diff([]string{"gone", "stays"}, listed(t, server, "a", gone)); diff != "" {
 		t.Fatal(diff)
 	}
-	if err := c.Delete(t.Context(), gone); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"stays"}, listed(t, c, "a", gone)); diff != "" {
+	server.Remove(gone)
+	if diff := cmp.Diff([]string{"stays"}, listed(t, server, "a", gone)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestTheListIsWrittenOnlyWhenItChanges(t *testing.T) {
 	j := job("default", "j", "default.a", "")
-	inner := store(t, template("a"), j)
-	writes, conflicts := 0, 1
-	c := interceptor.NewClient(inner, interceptor.Funcs{
-		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, options ...client.SubResourceUpdateOption) error {
-			if conflicts > 0 {
-				conflicts--
-				return apierrors.NewConflict(schema.GroupResource{Resource: "jobtemplates"}, "a", errors.New("busy"))
-			}
-			writes++
-			return c.SubResource(sub).Update(ctx, o, options...)
-		},
-	})
-	r := New(Options{Cache: c, API: c})
+	server := newServer(t, template("a"), j)
+	connection := apiserver.NewConnection(server)
+	connection.Faults = []apiserver.Fault{{Err: apierrors.NewConflict(schema.GroupResource{Resource: "jobtemplates"}, "a", errors.New("busy"))}}
+	r := New(Options{Cache: server.Cache(), API: connection.Client()})
 	request := requestForTemplate(t.Context(), j)[0]
 	if result, err := r.Reconcile(t.Context(), request); err != nil || result.RequeueAfter == 0 {
 		t.Errorf("after a conflict: %v, %v; want to look again soon", result, err)
@@ -136,8 +121,8 @@ func TestTheListIsWrittenOnlyWhenItChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if writes != 1 {
-		t.Errorf("%d writes, want 1", writes)
+	if writes := len(connection.Writes) - 1; writes != 1 {
+		t.Errorf("%d writes after the conflict, want 1", writes)
 	}
 	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "nobody"}}); err != nil {
 		t.Errorf("a template that is gone: %v", err)
