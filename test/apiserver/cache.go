@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -258,7 +261,10 @@ func (c *Cache) List(_ context.Context, list client.ObjectList, opts ...client.L
 	if !items.IsValid() {
 		return fmt.Errorf("%T is not a list", list)
 	}
-	k := c.kindOf(reflect.PointerTo(items.Type().Elem()))
+	k, err := c.kindOfList(list, items)
+	if err != nil {
+		return err
+	}
 	candidates, err := k.candidates(&o)
 	if err != nil {
 		return err
@@ -274,10 +280,36 @@ func (c *Cache) List(_ context.Context, list client.ObjectList, opts ...client.L
 			object = copyObject(object)
 			object.GetObjectKind().SetGroupVersionKind(k.gvk)
 		}
+		if items.Type() == metadataItems {
+			object = metadataOf(object, k.gvk)
+		}
 		found = reflect.Append(found, reflect.ValueOf(object).Elem())
 	}
 	items.Set(found)
 	return nil
+}
+
+var metadataItems = reflect.TypeFor[[]metav1.PartialObjectMetadata]()
+
+// kindOfList returns the cached objects of the kind of a list's items.
+func (c *Cache) kindOfList(list client.ObjectList, items reflect.Value) (*cachedKind, error) {
+	if items.Type() != metadataItems {
+		return c.kindOf(reflect.PointerTo(items.Type().Elem())), nil
+	}
+	gvk := list.GetObjectKind().GroupVersionKind()
+	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
+	k := findKind(func(k *kind) bool { return k.gvk == gvk })
+	if k == nil {
+		return nil, fmt.Errorf("unknown kind %s", gvk)
+	}
+	return c.kindOf(reflect.PointerTo(k.goType)), nil
+}
+
+// metadataOf returns the metadata of an object, which it shares with the object.
+func metadataOf(object client.Object, gvk schema.GroupVersionKind) client.Object {
+	metadata := meta.AsPartialObjectMetadata(object)
+	metadata.SetGroupVersionKind(gvk)
+	return metadata
 }
 
 // candidates returns the objects that match the field selector. The result belongs to the cache.

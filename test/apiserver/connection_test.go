@@ -113,6 +113,22 @@ func TestCacheOfTheServerIsUpToDate(t *testing.T) {
 	}
 }
 
+func TestCacheListsMetadata(t *testing.T) {
+	f := newFixture(t)
+	config := newConfigMap("a")
+	config.Labels = map[string]string{"k": "v"}
+	f.create(config)
+	var list metav1.PartialObjectMetadataList
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+	if err := f.server.Cache().List(t.Context(), &list); err != nil || len(list.Items) != 1 || list.Items[0].Labels["k"] != "v" {
+		t.Errorf("got %v, %v", list.Items, err)
+	}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("UnknownList"))
+	if err := f.server.Cache().List(t.Context(), &list); err == nil {
+		t.Error("an unknown kind is listed")
+	}
+}
+
 func TestModifiedObjectOfACacheIsFound(t *testing.T) {
 	f := newFixture(t)
 	f.server.KeepCopies = true
