@@ -1,7 +1,6 @@
 package hypernode
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,22 +16,22 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/registration"
+	"github.com/vc-batch/vc/test/apiserver"
 )
 
 // bench is a cluster with a controller.
 type bench struct {
-	t      *testing.T
-	api    client.WithWatch
-	r      *Reconciler
-	events *record.FakeRecorder
-	now    time.Time
+	t          *testing.T
+	api        *apiserver.Client     // for users
+	connection *apiserver.Connection // of the controller
+	r          *Reconciler
+	events     *record.FakeRecorder
+	now        time.Time
 }
 
 func newBench(t *testing.T, config string, nodes ...node) *bench {
@@ -47,8 +46,12 @@ func newBench(t *testing.T, config string, nodes ...node) *bench {
 	for _, n := range nodes {
 		objects = append(objects, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.name, Labels: n.labels}})
 	}
-	b.api = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
-	b.r = New(Options{Cache: b.api, API: b.api, Recorder: b.events, ConfigMap: name, Now: func() time.Time { return b.now }})
+	server := apiserver.New(scheme, func() time.Time { return b.now })
+	for _, o := range objects {
+		server.Save(o)
+	}
+	b.api, b.connection = server.Client(), apiserver.NewConnection(server)
+	b.r = New(Options{Cache: server.Cache(), API: b.connection.Client(), Recorder: b.events, ConfigMap: name, Now: func() time.Time { return b.now }})
 	return b
 }
 
@@ -227,11 +230,7 @@ func (c *counter) AddAfter(reconcile.Request, time.Duration) { c.requests++ }
 func TestAHyperNodeThatCannotBeWrittenIsTold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, ethernet(), ats("a r1 - -")...)
-	b.r.API = interceptor.NewClient(b.api, interceptor.Funcs{
-		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
-			return errors.New("no room")
-		},
-	})
+	b.connection.Faults = []apiserver.Fault{{Err: errors.New("no room")}}
 	if _, err := b.turn(); err == nil {
 		t.Error("it is not tried again")
 	}
@@ -276,7 +275,8 @@ func TestAFabricManagerIsAskedOnceInAnInterval(t *testing.T) {
 		t.Errorf("without a secret it is tried again after %v", again)
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "vault", Name: "ufm"}, Data: map[string][]byte{"username": []byte("admin"), "password": []byte("secret")}}
-	if err := b.api.Create(t.Context(), secret); err != nil {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "vault"}}
+	if err := errors.Join(b.api.Create(t.Context(), namespace), b.api.Create(t.Context(), secret)); err != nil {
 		t.Fatal(err)
 	}
 	if again := b.mustTurn(); again != 10*time.Minute {
