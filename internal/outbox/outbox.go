@@ -70,7 +70,11 @@ func New(o Options) *Outbox {
 	observe := func(w *write, took time.Duration, outcome string) {
 		o.Observe(Attempt{Lane: w.lane.String(), Outcome: outcome, Took: took, Waited: o.Clock.Since(w.queued)})
 	}
-	return &Outbox{o: o, engine: newEngine(&o, observe), events: newEventLog()}
+	out := &Outbox{o: o, engine: newEngine(&o, observe), events: newEventLog()}
+	if o.Attach != nil {
+		out.o.Attach = &fencedAttachAPI{AttachAPI: o.Attach, checkFence: out.checkFence}
+	}
+	return out
 }
 
 // Run carries out writes until ctx is done, and returns after the last call has ended. It drops queued writes,

@@ -104,6 +104,9 @@ func (o *Outbox) newEvictWrites(e *decision.Evict, now time.Time) []*write {
 			}
 			// There may be a new pod with the same name, or this pod was changed concurrently. The deletion specifies the
 			// UID, so it can affect only this pod.
+			if err := o.checkFence(); err != nil {
+				return err
+			}
 			return ignoreGone(o.o.API.DeletePod(ctx, pod.Namespace, pod.Name, pod.UID))
 		},
 		settled: func(err error) {
