@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 
 	"github.com/vc-batch/vc/internal/backpressure"
@@ -51,6 +52,7 @@ type Outbox struct {
 	events *eventLog
 	// attaching counts the binds that are waiting for volumes, devices or a check of their PodGroup.
 	attaching atomic.Int32
+	conflicts conflictPauses
 }
 
 // New creates an outbox. The outbox writes nothing until Run is called.
@@ -149,8 +151,20 @@ func (o *Outbox) Put(d *decision.Decisions) {
 	o.engine.queueWrites(writes...)
 }
 
-// reportAfterPause reports a failure after a pause, so that the scheduler does not repeat a failing decision in a tight
-// loop.
+// reportAfterPause reports a failed write. The pause before prevents that the scheduler repeats a failing decision in a
+// tight loop.
 func (o *Outbox) reportAfterPause(err error, delta model.Delta) {
-	o.o.Clock.AfterFunc(reportDelay(err), func() { o.o.Report(delta) })
+	o.o.Clock.AfterFunc(o.reportDelay(err, delta), func() { o.o.Report(delta) })
+}
+
+// otherFailurePause is the pause before a failure is reported that is not a conflict, because a new decision would only
+// fail again.
+const otherFailurePause = time.Second
+
+// reportDelay returns the delay before a failed write is reported.
+func (o *Outbox) reportDelay(err error, delta model.Delta) time.Duration {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return o.conflicts.next(withoutError(delta), o.o.Clock.Now())
+	}
+	return otherFailurePause
 }

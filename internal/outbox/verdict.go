@@ -53,14 +53,5 @@ func retryPause(attempt int, err error) time.Duration {
 	return pause
 }
 
-// reportDelay returns the delay before a failed write is reported. After a conflict or a missing object, a new
-// decision is needed soon. After any other error, a new decision would only fail again.
-func reportDelay(err error) time.Duration {
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return 20 * time.Millisecond
-	}
-	return time.Second
-}
-
 // isCancelled reports whether this process has cancelled the call.
 func isCancelled(ctx context.Context) bool { return ctx.Err() != nil }
