@@ -116,7 +116,7 @@ func (a *admissionProgram) exit(err error) {
 	w := a.process.world
 	w.trace("%s: %v", a.process.name, err)
 	if r := w.replicaOf(a.process); r != nil {
-		r.crash(w.randomFor("restart of " + a.process.name))
+		r.crash(between(w.randomFor("restart of "+a.process.name), shortestRestart, longestRestart))
 	}
 }
 

@@ -6,22 +6,24 @@ import (
 )
 
 func init() {
-	registerAction("bad-network", 6, onReplica(func(s *drawing, index int, name string) *action {
+	registerAction("bad-network", 6, onReplica(func(s *drawing, t target) *action {
 		length := between(s.Rand, time.Second, time.Minute)
 		bad, text := drawWeather(s)
 		return s.action(func(w *World) {
-			w.replicas[index].weather = bad
-			w.add(w.now.Add(length), nil, func() { w.replicas[index].weather = weather{} })
-		}, "for %s, %s %s", length.Round(time.Second), name, text)
+			r := t.find(w)
+			r.weather = bad
+			w.add(w.now.Add(length), nil, func() { r.weather = weather{} })
+		}, "for %s, %s %s", length.Round(time.Second), t, text)
 	}))
-	registerAction("late-watch", 3, onReplica(func(s *drawing, index int, name string) *action {
+	registerAction("late-watch", 3, onReplica(func(s *drawing, t target) *action {
 		length := between(s.Rand, time.Second, time.Minute)
 		lag := between(s.Rand, 100*time.Millisecond, 15*time.Second)
 		kind := []string{"Pod", "Job", "PodGroup", "Node", "Queue", "Command"}[s.IntN(6)]
 		return s.action(func(w *World) {
-			w.replicas[index].lags[kind] = lag
-			w.add(w.now.Add(length), nil, func() { delete(w.replicas[index].lags, kind) })
-		}, "for %s, %s receives changes of %ss up to %s late", length.Round(time.Second), name, kind, lag.Round(time.Millisecond))
+			r := t.find(w)
+			r.lags[kind] = lag
+			w.add(w.now.Add(length), nil, func() { delete(r.lags, kind) })
+		}, "for %s, %s receives changes of %ss up to %s late", length.Round(time.Second), t, kind, lag.Round(time.Millisecond))
 	}))
 	registerAction("expire-watches", 2, func(s *drawing) *action {
 		return s.action(func(w *World) {

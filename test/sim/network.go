@@ -24,7 +24,7 @@ type weather struct {
 	slow          time.Duration // additional delay of requests and responses, at most
 	loseRequests  float64       // the request does not arrive; the client waits until its timeout
 	loseResponses float64       // the request is carried out, and the client waits until its timeout
-	errors        float64       // the API server responds with 409, 429, 500 or a timeout
+	errors        float64       // the API server responds with 409, 429, 500, 503 or a timeout
 }
 
 // link connects a process to the API server.
@@ -55,12 +55,16 @@ func (l *link) send(_ context.Context, r *apiserver.Request) (object runtime.Obj
 			return nil, err
 		}
 	}
+	l.strikeBefore(r)
 	r.User = l.user
 	w.checkSender(l, r)
-	condition := *w.weatherOf(l.process)
+	condition := *w.weatherOf(l.process) // after the failpoint, which may cut the connection
 	there := between(l.random, shortestTrip, longestTrip+condition.slow)
 	back := between(l.random, shortestTrip, longestTrip+condition.slow)
 	fate := l.drawFate(&condition, r)
+	if fate != delivered {
+		w.cover(fate.String(), stepOf(l, r))
+	}
 	w.wait(func(resume func()) {
 		respond := func(pause time.Duration, o runtime.Object, e error) {
 			l.process.after(pause, func() {
@@ -83,9 +87,12 @@ func (l *link) send(_ context.Context, r *apiserver.Request) (object runtime.Obj
 					respond(back, nil, connectionRefused(r))
 					return
 				}
-				o, e := w.do(r)
+				o, e := l.carryOut(r)
+				l.strikeAfter(r)
 				took := w.now.Sub(sent)
 				switch {
+				case w.weatherOf(l.process).cut && !condition.cut:
+					respond(back, nil, connectionReset(r))
 				case fate == lostResponse:
 					respond(max(0, l.timeout-took), nil, timedOut(r))
 				case fate == timedOutAfterwards && e == nil:
@@ -110,6 +117,14 @@ func (w *World) arrive(pause time.Duration, r *apiserver.Request, carryOut func(
 			carryOut()
 		}
 	})
+}
+
+// carryOut carries out a request at the API server, unless it is refused.
+func (l *link) carryOut(r *apiserver.Request) (runtime.Object, error) {
+	if err := l.process.world.refuse(l, r); err != nil {
+		return nil, err
+	}
+	return l.process.world.do(r)
 }
 
 // methodOf returns the HTTP method of a request.
@@ -139,6 +154,10 @@ const (
 	timedOutAfterwards // the API server carries out the request and returns a timeout
 )
 
+func (f fate) String() string {
+	return [...]string{"delivered", "lost request", "lost response", "random error", "timeout although carried out"}[f]
+}
+
 func (l *link) drawFate(c *weather, r *apiserver.Request) fate {
 	draw := l.random.Float64()
 	for _, possible := range []struct {
@@ -158,14 +177,19 @@ func (l *link) drawFate(c *weather, r *apiserver.Request) fate {
 
 // drawError returns an error with which an API server under load, or behind a failing etcd, rejects a request.
 func (l *link) drawError(r *apiserver.Request) error {
-	switch l.random.IntN(5) {
+	switch l.random.IntN(6) {
 	case 0:
-		return apierrors.NewTooManyRequests("too many requests, please try again later", 1)
+		if r.IsWrite() && r.Verb != apiserver.Delete {
+			return conflictError(r)
+		}
+		return apierrors.NewServiceUnavailable("apiserver is shutting down")
 	case 1:
-		return apierrors.NewInternalError(errors.New("etcdserver: leader changed"))
+		return apierrors.NewTooManyRequests("too many requests, please try again later", 1)
 	case 2:
-		return apierrors.NewServerTimeout(resourceOf(r), string(r.Verb), 1)
+		return apierrors.NewInternalError(errors.New("etcdserver: leader changed"))
 	case 3:
+		return apierrors.NewServerTimeout(resourceOf(r), string(r.Verb), 1)
+	case 4:
 		return apierrors.NewServiceUnavailable("apiserver is shutting down")
 	default:
 		return apierrors.NewInternalError(errors.New("etcdserver: request timed out"))
@@ -180,8 +204,21 @@ func connectionRefused(r *apiserver.Request) error {
 	return &url.Error{Op: string(r.Verb), URL: r.Name, Err: syscall.ECONNREFUSED}
 }
 
+// connectionReset returns the error of a request whose connection was lost before its response arrived.
+func connectionReset(r *apiserver.Request) error {
+	return &url.Error{Op: string(r.Verb), URL: r.Name, Err: syscall.ECONNRESET}
+}
+
 func timedOut(r *apiserver.Request) error {
 	return &url.Error{Op: string(r.Verb), URL: r.Name, Err: context.DeadlineExceeded}
+}
+
+// nameOf returns the name of the object of a request.
+func nameOf(r *apiserver.Request) string {
+	if r.Name == "" && r.Object != nil {
+		return r.Object.GetName()
+	}
+	return r.Name
 }
 
 func describeError(err error) string {

@@ -16,6 +16,7 @@ type process struct {
 	parent   *process
 	ended    bool
 	paused   bool
+	halted   bool    // a failpoint strikes at this moment, so that the process sends no requests
 	deferred []event // events that came due during a pause
 	fibers   []*fiber
 	children []*process

@@ -57,7 +57,7 @@ func (f *reflector) list() {
 	}
 	at := len(w.changes[f.kind])
 	if !f.listed {
-		at = max(0, at-w.staleness(f.process, f.random))
+		at = max(0, at-w.staleness(f.process, f.kind, f.random))
 	}
 	f.position, f.expired = at, false
 	f.receiver.replace(w.objectsAt(f.kind, at))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 
 	"github.com/vc-batch/vc/internal/daemon/leaderfence"
 )
@@ -14,6 +15,7 @@ import (
 type replica struct {
 	world   *World
 	name    string // such as scheduler-1
+	program string // scheduler, controllers or admission
 	lease   string // empty if all replicas of the program work at the same time
 	lead    func(p *process, user string, fence func() error)
 	process *process
@@ -58,14 +60,21 @@ func (r *replica) start() {
 	}, nil)
 }
 
+// leads reports whether the process of the replica holds the lease.
+func (r *replica) leads() bool {
+	lease := r.world.state.leases[r.lease]
+	return lease != nil && r.process != nil && !r.process.ended && ptr.Deref(lease.Spec.HolderIdentity, "") == r.process.name
+}
+
 // crash ends the process and starts a new one after a pause.
-func (r *replica) crash(random *rand.Rand) {
+func (r *replica) crash(pause time.Duration) {
 	if r.process == nil || r.process.ended {
 		return
 	}
 	r.world.trace("%s crashes", r.process.name)
+	r.world.cover("crash", r.program+": "+r.role())
 	r.process.end()
-	r.world.add(r.world.now.Add(between(random, shortestRestart, longestRestart)), nil, r.start)
+	r.world.add(r.world.now.Add(pause), nil, r.start)
 }
 
 // pause stops the process as SIGSTOP does, and continues it later.
@@ -75,6 +84,7 @@ func (r *replica) pause(length time.Duration) {
 		return
 	}
 	r.world.trace("%s is paused for %s", p.name, length)
+	r.world.cover("pause", r.program+": "+r.role())
 	p.paused = true
 	r.world.add(r.world.now.Add(length), nil, func() {
 		if !p.ended {
@@ -95,6 +105,9 @@ func (w *World) replicaOf(p *process) *replica {
 	return nil
 }
 
+// replica returns the replica that sends the requests.
+func (l *link) replica() *replica { return l.process.world.replicaOf(l.process) }
+
 func (w *World) weatherOf(p *process) *weather {
 	if r := w.replicaOf(p); r != nil {
 		return &r.weather
@@ -106,8 +119,9 @@ func (w *World) weatherOf(p *process) *weather {
 func (w *World) isUnreachable(p *process) bool { return w.serverDown || w.weatherOf(p).cut }
 
 // staleness returns by how many changes the first list of a process lags behind.
-func (w *World) staleness(p *process, random *rand.Rand) int {
+func (w *World) staleness(p *process, kind schema.GroupVersionKind, random *rand.Rand) int {
 	if r := w.replicaOf(p); r != nil && r.stale > 0 {
+		w.cover("outdated first list", r.program+": "+kind.Kind)
 		return random.IntN(r.stale + 1)
 	}
 	return 0

@@ -48,6 +48,7 @@ func (w *World) stopFaults() {
 	w.calm = true
 	w.serverDown, w.storageFull = false, false
 	w.webhookService.isDown, w.webhookService.slow = false, 0
+	w.failpoints, w.refusals = nil, nil
 	for _, r := range w.replicas {
 		r.weather, r.stale = weather{}, 0
 		clear(r.lags)

@@ -269,15 +269,16 @@ func newScriptedWorld(s *script, options worldOptions) *World {
 		})
 	}
 	for i := range 2 {
-		w.addReplica(fmt.Sprintf("scheduler-%d", i), "vc-scheduler", startSchedulerTerm)
-		w.addReplica(fmt.Sprintf("controllers-%d", i), "vc-controller-manager", startControllersTerm)
-		w.addReplica(fmt.Sprintf("admission-%d", i), "", startAdmission)
+		w.addReplica("scheduler", i, "vc-scheduler", startSchedulerTerm)
+		w.addReplica("controllers", i, controllersLease, startControllersTerm)
+		w.addReplica("admission", i, "", startAdmission)
 	}
 	return w
 }
 
-func (w *World) addReplica(name, lease string, lead func(p *process, user string, fence func() error)) {
-	r := &replica{world: w, name: name, lease: lease, lead: lead, lags: map[string]time.Duration{}}
+func (w *World) addReplica(program string, index int, lease string, lead func(p *process, user string, fence func() error)) {
+	name := fmt.Sprintf("%s-%d", program, index)
+	r := &replica{world: w, name: name, program: program, lease: lease, lead: lead, lags: map[string]time.Duration{}}
 	w.replicas = append(w.replicas, r)
 	w.add(epoch.Add(between(w.randomFor("start of "+name), 0, 2*time.Second)), nil, r.start)
 }

@@ -18,15 +18,18 @@ import (
 var (
 	seedFlag   = flag.Uint64("seed", 0, "run only this seed; with -v, print its trace")
 	firstFlag  = flag.Uint64("first", 1, "the first seed")
-	seedsFlag  = flag.Int("seeds", 300, "the number of seeds")
+	seedsFlag  = flag.Int("seeds", defaultSeeds, "the number of seeds")
 	scriptFlag = flag.String("script", "", "run only the script in this file; with -v, print its trace")
 )
+
+// defaultSeeds is the number of seeds that a test runs by default. So many seeds cover all faults.
+const defaultSeeds = 300
 
 // mostFailures is the number of failing seeds after which no further seeds are run.
 const mostFailures = 5
 
-// TestSeeds runs a world for each seed, on all processors. With -seed or -script, it runs one world, shrinks its script if
-// it fails, and prints it.
+// TestSeeds runs a world for each seed, on all processors, and checks that every fault has had an effect. With -seed or
+// -script, it runs one world, shrinks its script if it fails, and prints it.
 func TestSeeds(t *testing.T) {
 	switch {
 	case *scriptFlag != "":
@@ -41,6 +44,8 @@ func TestSeeds(t *testing.T) {
 	var failures atomic.Int32
 	var virtual atomic.Int64
 	var workers sync.WaitGroup
+	var lock sync.Mutex
+	covered := coverage{}
 	next.Store(*firstFlag)
 	end := *firstFlag + uint64(*seedsFlag)
 	for range runtime.GOMAXPROCS(0) {
@@ -48,6 +53,9 @@ func TestSeeds(t *testing.T) {
 			for seed := next.Add(1) - 1; seed < end && failures.Load() < mostFailures; seed = next.Add(1) - 1 {
 				w := runScript(drawScript(seed), worldOptions{})
 				virtual.Add(int64(w.now.Sub(epoch)))
+				lock.Lock()
+				covered.merge(w.coverage)
+				lock.Unlock()
 				if w.violation != nil {
 					failures.Add(1)
 					t.Errorf("seed %d: %v\nrepeat with: go test ./test/sim -seed %d -v", seed, w.violation, seed)
@@ -59,6 +67,13 @@ func TestSeeds(t *testing.T) {
 	took := time.Since(began)
 	t.Logf("%d seeds in %s: %.0f virtual hours, %.1f in a second", next.Load()-*firstFlag, took.Round(time.Second),
 		time.Duration(virtual.Load()).Hours(), time.Duration(virtual.Load()).Hours()/took.Seconds())
+	t.Logf("how often each fault affected each step:\n%s", covered)
+	if *seedsFlag < defaultSeeds || t.Failed() {
+		return
+	}
+	for _, missing := range covered.findMissing() {
+		t.Error(missing)
+	}
 }
 
 // runOneScript runs a script. With -v, it prints the script and its trace. If it fails, it prints what is left of it.

@@ -62,6 +62,9 @@ type World struct {
 	schedulerRandom *rand.Rand
 	checks          checks
 
+	failpoints  []*failpoint
+	refusals    []*refusal
+	coverage    coverage
 	serverDown  bool
 	storageFull bool
 	calm        bool      // faults have stopped
@@ -83,7 +86,7 @@ type state struct {
 
 // newWorld returns a world without objects and without running programs.
 func newWorld(seed uint64, log io.Writer) *World {
-	w := &World{seed: seed, scheme: scheme, changes: map[schema.GroupVersionKind][]apiserver.Change{}, log: log}
+	w := &World{seed: seed, scheme: scheme, changes: map[schema.GroupVersionKind][]apiserver.Change{}, log: log, coverage: coverage{}}
 	w.now = epoch
 	w.schedulerRandom = w.randomFor("cycles")
 	w.state = state{
