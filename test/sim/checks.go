@@ -40,11 +40,30 @@ type checks struct {
 	validated map[string]time.Time
 	// numbers holds the job to which each number was given.
 	numbers map[int64]types.UID
+	// shrunk holds the nodes that have lost capacity.
+	shrunk map[string]shrunkNode
+}
+
+// shrunkNode is a node that has lost capacity.
+type shrunkNode struct {
+	at       time.Time
+	milliCPU int64 // before
+}
+
+// nodeNewsDelay is the time after which the leading scheduler knows that a node has shrunk. Watches may be late, and the
+// leader may have no connection for a while.
+const nodeNewsDelay = 3 * time.Minute
+
+// fittedBefore reports whether the pods of a node fit according to what the scheduler may know, because the node has lost
+// capacity a short time ago.
+func (c *checks) fittedBefore(node string) bool {
+	shrunk, ok := c.shrunk[node]
+	return ok && c.world.now.Sub(shrunk.at) < nodeNewsDelay && c.world.requestedOn(node) <= shrunk.milliCPU
 }
 
 func newChecks(w *World) checks {
 	return checks{world: w, partial: map[types.UID]time.Time{}, whole: map[types.UID]bool{}, renewed: map[string]time.Time{},
-		admitted: map[types.UID]bool{}, validated: map[string]time.Time{}, numbers: map[int64]types.UID{}}
+		admitted: map[types.UID]bool{}, validated: map[string]time.Time{}, numbers: map[int64]types.UID{}, shrunk: map[string]shrunkNode{}}
 }
 
 // observe checks the invariants that a change may violate.
@@ -72,7 +91,7 @@ func (c *checks) checkPod(change apiserver.Change, pod *corev1.Pod) {
 	if old != nil && old.Spec.NodeName != "" {
 		c.world.fail("pod %s moved from %s to %s", pod.Name, old.Spec.NodeName, pod.Spec.NodeName)
 	}
-	if node := c.world.state.nodes[pod.Spec.NodeName]; node != nil && !c.world.fitsOnNode(pod, node.Name) {
+	if node := c.world.state.nodes[pod.Spec.NodeName]; node != nil && !c.world.fitsOnNode(node.Name) && !c.fittedBefore(node.Name) {
 		c.world.fail("node %s is over-committed by the bind of pod %s", node.Name, pod.Name)
 	}
 	c.checkCapability(pod)

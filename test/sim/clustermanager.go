@@ -97,13 +97,19 @@ func (w *World) loseNode(name string) {
 	}
 	w.trace("node %s is lost", name)
 	k.stop()
+	w.superviseNode(k)
+}
+
+// superviseNode marks a node that sends no heartbeats, and evicts its pods if it stays silent.
+func (w *World) superviseNode(k *kubelet) {
+	name := k.node
 	w.add(w.now.Add(nodeGrace), nil, func() {
-		if k.process == nil {
+		if k.isSilent() {
 			w.setNodeReady(name, corev1.ConditionUnknown)
 		}
 	})
 	w.add(w.now.Add(nodeGrace+evictionDelay), nil, func() {
-		if k.process != nil {
+		if !k.isSilent() {
 			return
 		}
 		for _, pod := range w.pods() {
@@ -180,7 +186,7 @@ func (w *World) setNodeReady(name string, ready corev1.ConditionStatus) {
 	}
 	w.manager.do(&apiserver.Request{Verb: apiserver.Update, Kind: nodeKind, Subresource: "status", Name: name, Object: update})
 	w.add(w.now.Add(kubeletRetry), nil, func() {
-		isUp := w.kubelet(name) != nil && w.kubelet(name).process != nil
+		isUp := w.kubelet(name) != nil && !w.kubelet(name).isSilent()
 		if node := w.state.nodes[name]; node != nil && isUp == (ready == corev1.ConditionTrue) && !hasReadiness(node, ready) {
 			w.setNodeReady(name, ready)
 		}

@@ -47,7 +47,7 @@ func startControllersTerm(p *process, user string, fence func() error) {
 	l := w.newLink(p, user, controllersTimeout, fence)
 	api := apiserver.NewClient(w.scheme, l.send)
 	all := controllers.All(t.cache, api, recorder{}, controllers.Options{
-		SchedulerNames: []string{keys.DefaultSchedulerName}, Writers: -1, Now: func() time.Time { return w.now },
+		SchedulerNames: []string{keys.DefaultSchedulerName}, Writers: -1, Now: p.wallTime,
 	})
 	for i := range all {
 		t.addController(&all[i])

@@ -66,7 +66,7 @@ func (e *elector) tryToAcquireOrRenew() bool {
 	now := e.process.world.now
 	lease, err := e.read()
 	if apierrors.IsNotFound(err) {
-		return e.write(apiserver.Create, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: leaseNamespace, Name: e.lease}}, now)
+		return e.write(apiserver.Create, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: leaseNamespace, Name: e.lease}})
 	}
 	if err != nil {
 		return false
@@ -81,7 +81,7 @@ func (e *elector) tryToAcquireOrRenew() bool {
 	if holder != "" && holder != e.identity && e.changed.Add(leaseDuration).After(now) {
 		return false
 	}
-	return e.write(apiserver.Update, lease, now)
+	return e.write(apiserver.Update, lease)
 }
 
 func isSameRecord(x, y *coordinationv1.Lease) bool {
@@ -101,14 +101,14 @@ func (e *elector) read() (*coordinationv1.Lease, error) {
 }
 
 // write writes the lease with this process as its holder.
-func (e *elector) write(verb apiserver.Verb, lease *coordinationv1.Lease, now time.Time) bool {
+func (e *elector) write(verb apiserver.Verb, lease *coordinationv1.Lease) bool {
 	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != e.identity {
-		lease.Spec.AcquireTime = &metav1.MicroTime{Time: now}
+		lease.Spec.AcquireTime = &metav1.MicroTime{Time: e.process.wallTime()}
 		lease.Spec.LeaseTransitions = ptr.To(ptr.Deref(lease.Spec.LeaseTransitions, 0) + 1)
 	}
 	lease.Spec.HolderIdentity = &e.identity
 	lease.Spec.LeaseDurationSeconds = ptr.To(int32(leaseDuration / time.Second))
-	lease.Spec.RenewTime = &metav1.MicroTime{Time: now}
+	lease.Spec.RenewTime = &metav1.MicroTime{Time: e.process.wallTime()}
 	r := e.request(verb)
 	r.Object = lease
 	sent := e.process.world.now

@@ -15,16 +15,6 @@ func init() {
 			w.add(w.now.Add(length), nil, func() { r.weather = weather{} })
 		}, "for %s, %s %s", length.Round(time.Second), t, text)
 	}))
-	registerAction("late-watch", 3, onReplica(func(s *drawing, t target) *action {
-		length := between(s.Rand, time.Second, time.Minute)
-		lag := between(s.Rand, 100*time.Millisecond, 15*time.Second)
-		kind := []string{"Pod", "Job", "PodGroup", "Node", "Queue", "Command"}[s.IntN(6)]
-		return s.action(func(w *World) {
-			r := t.find(w)
-			r.lags[kind] = lag
-			w.add(w.now.Add(length), nil, func() { delete(r.lags, kind) })
-		}, "for %s, %s receives changes of %ss up to %s late", length.Round(time.Second), t, kind, lag.Round(time.Millisecond))
-	}))
 	registerAction("expire-watches", 2, func(s *drawing) *action {
 		return s.action(func(w *World) {
 			for _, f := range w.reflectors {

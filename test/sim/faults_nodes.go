@@ -16,7 +16,7 @@ func init() {
 			if w.state.nodes[node] == nil {
 				return
 			}
-			cpu := w.state.nodes[node].Status.Allocatable.Cpu().MilliValue()
+			cpu := w.state.nodes[node].Status.Capacity.Cpu().MilliValue()
 			w.removeNode(node)
 			w.add(w.now.Add(length), nil, func() { w.addNode(node, cpu) })
 		}, "%s is removed, and added again after %s", node, length.Round(time.Second))

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +21,11 @@ type kubelet struct {
 	node    string
 	process *process // nil while the node is lost
 	lives   map[types.UID]*podLife
+
+	disconnected bool      // the kubelet receives no changes, and the node sends no heartbeats
+	mutedUntil   time.Time // requests of the kubelet wait until then
+	brokenUntil  time.Time // containers do not start before
+	brokenReason string    // why they do not start
 }
 
 // podLife is what a kubelet knows about one pod. A pod's behavior depends only on the seed and on how often a pod with
@@ -30,6 +36,7 @@ type podLife struct {
 	stopping  bool
 	scheduled bool // a look at the pod is scheduled
 	late      time.Duration
+	runs      int // number of the current run of the containers
 	behavior  podBehavior
 }
 
@@ -95,7 +102,7 @@ func (k *kubelet) stop() {
 
 // look is called after each change of a pod of the node. It schedules the kubelet's reaction.
 func (k *kubelet) look(pod *corev1.Pod) {
-	if k.process == nil {
+	if k.isSilent() {
 		return
 	}
 	life := k.lives[pod.UID]
@@ -140,7 +147,7 @@ func (k *kubelet) react(namespace, name string, uid types.UID, life *podLife) {
 	case pod.Status.Phase == corev1.PodRunning: // started by an earlier process on this node
 		life.stage = running
 		k.runUntilEnd(namespace, name, uid, life)
-	case !k.world.fitsOnNode(pod, k.node):
+	case !k.world.fitsOnNode(k.node):
 		life.stage = finished
 		k.writeStatus(pod, func(s *corev1.PodStatus) {
 			s.Phase, s.Reason, s.Message = corev1.PodFailed, "OutOfcpu", "Node didn't have enough resource: cpu"
@@ -154,6 +161,10 @@ func (k *kubelet) react(namespace, name string, uid types.UID, life *podLife) {
 func (k *kubelet) startContainers(namespace, name string, uid types.UID, life *podLife) {
 	pod := k.current(namespace, name, uid)
 	if pod == nil || life.stopping {
+		return
+	}
+	if k.world.now.Before(k.brokenUntil) {
+		k.reportStartFailure(pod, life)
 		return
 	}
 	life.stage = running
@@ -172,21 +183,31 @@ func (k *kubelet) startContainers(namespace, name string, uid types.UID, life *p
 }
 
 func (k *kubelet) runUntilEnd(namespace, name string, uid types.UID, life *podLife) {
+	life.runs++
+	run := life.runs
 	k.process.after(life.behavior.runTime, func() {
-		pod := k.current(namespace, name, uid)
-		if pod == nil || life.stopping || isFinished(pod) {
-			return
+		if run == life.runs {
+			k.endRun(namespace, name, uid, life)
 		}
-		if life.behavior.exitCode != 0 && pod.Spec.RestartPolicy != corev1.RestartPolicyNever {
-			k.restartContainers(pod, life)
-			return
+	})
+}
+
+// endRun ends the containers of a pod. They start again if the restart policy of the pod says so.
+func (k *kubelet) endRun(namespace, name string, uid types.UID, life *podLife) {
+	pod := k.current(namespace, name, uid)
+	if pod == nil || life.stopping || isFinished(pod) {
+		return
+	}
+	life.runs++
+	if life.behavior.exitCode != 0 && pod.Spec.RestartPolicy != corev1.RestartPolicyNever {
+		k.restartContainers(pod, life)
+		return
+	}
+	life.stage = finished
+	k.process.after(life.late, func() {
+		if pod := k.current(namespace, name, uid); pod != nil && !isFinished(pod) {
+			k.finishPod(pod, life.behavior.exitCode, life.behavior.outOfMem)
 		}
-		life.stage = finished
-		k.process.after(life.late, func() {
-			if pod := k.current(namespace, name, uid); pod != nil && !isFinished(pod) {
-				k.finishPod(pod, life.behavior.exitCode, life.behavior.outOfMem)
-			}
-		})
 	})
 }
 
@@ -294,6 +315,11 @@ func (k *kubelet) writeStatus(pod *corev1.Pod, change func(*corev1.PodStatus)) {
 
 // send sends a request that is made from the current state, until it succeeds or request returns nil.
 func (k *kubelet) send(request func() *apiserver.Request) {
+	if pause := k.mutedUntil.Sub(k.world.now); pause > 0 {
+		k.world.cover("late status", "node is disconnected: "+strconv.FormatBool(k.disconnected))
+		k.process.after(pause, func() { k.send(request) })
+		return
+	}
 	r := request()
 	if r == nil {
 		return

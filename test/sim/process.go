@@ -20,7 +20,8 @@ type process struct {
 	deferred []event // events that came due during a pause
 	fibers   []*fiber
 	children []*process
-	tail     time.Time // when the last deferred event runs, so that the order is kept
+	offset   time.Duration // how far the clock of the program is ahead; set for a program, not for its parts
+	tail     time.Time     // when the last deferred event runs, so that the order is kept
 }
 
 // newChild returns a process that ends with p.
@@ -167,11 +168,11 @@ type processClock struct {
 
 var _ clock.WithDelayedExecution = (*processClock)(nil)
 
-// Now returns the virtual time.
-func (c *processClock) Now() time.Time { return c.process.world.now }
+// Now returns the time that the clock of the process shows.
+func (c *processClock) Now() time.Time { return c.process.wallTime() }
 
-// Since returns the virtual time that has passed.
-func (c *processClock) Since(t time.Time) time.Duration { return c.process.world.now.Sub(t) }
+// Since returns the time that has passed.
+func (c *processClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 // AfterFunc runs f in the process after a pause. The result is nil, because no caller uses it.
 func (c *processClock) AfterFunc(pause time.Duration, f func()) clock.Timer {

@@ -84,6 +84,7 @@ func (f *reflector) schedule() {
 	lag := between(f.random, shortestLag, longestLag)
 	if slow := f.process.world.watchLag(f.process, f.kind); slow > 0 {
 		lag += between(f.random, 0, slow)
+		f.process.world.coverWatch("late watch", f.process, f.kind)
 	}
 	f.process.after(lag, f.deliver)
 }
@@ -95,6 +96,10 @@ func (f *reflector) deliver() {
 	switch {
 	case w.isUnreachable(f.process):
 		f.scheduled = true
+		if !f.expired && f.random.IntN(40) == 0 {
+			f.expired = true // many changes are made before the connection is there again
+			w.coverWatch("new list after a lost connection", f.process, f.kind)
+		}
 		f.process.after(between(f.random, relistPause/4, relistPause), f.deliver)
 		return
 	case f.expired:
@@ -105,6 +110,10 @@ func (f *reflector) deliver() {
 	end := len(changes)
 	if f.random.IntN(4) == 0 {
 		end = f.position + f.random.IntN(end-f.position) + 1
+	}
+	if r := w.replicaOf(f.process); r != nil && r.expireWatches > 0 && f.random.Float64() < r.expireWatches {
+		end, f.expired = f.position+f.random.IntN(end-f.position), true
+		w.coverWatch("watch ends in the middle", f.process, f.kind)
 	}
 	for f.position < end {
 		f.position++

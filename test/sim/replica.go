@@ -24,6 +24,8 @@ type replica struct {
 	weather weather
 	// lags holds additional watch lags by kind.
 	lags map[string]time.Duration
+	// expireWatches is the probability that a delivery of changes ends in the middle with 410 Gone.
+	expireWatches float64
 	// stale is the maximum number of changes that the first lists of a new process may lag behind.
 	stale int
 }

@@ -50,9 +50,13 @@ func (w *World) stopFaults() {
 	w.webhookService.isDown, w.webhookService.slow = false, 0
 	w.failpoints, w.refusals = nil, nil
 	for _, r := range w.replicas {
-		r.weather, r.stale = weather{}, 0
+		r.weather, r.stale, r.expireWatches = weather{}, 0, 0
 		clear(r.lags)
-		if r.process != nil && r.process.paused {
+		if r.process == nil {
+			continue
+		}
+		r.process.offset = 0
+		if r.process.paused {
 			r.process.resume()
 		}
 	}
@@ -60,6 +64,8 @@ func (w *World) stopFaults() {
 		if k.process == nil {
 			w.returnNode(k.node)
 		}
+		w.reconnectNode(k.node)
+		w.restoreNode(k.node)
 		w.setCordoned(k.node, false)
 	}
 }

@@ -92,8 +92,8 @@ func (t *schedulerTerm) scheduleCycle(pause time.Duration) {
 }
 
 func (t *schedulerTerm) runCycle() {
-	w := t.process.world
-	d, _ := t.loop.RunCycle(w.now)
+	w, now := t.process.world, t.process.wallTime()
+	d, _ := t.loop.RunCycle(now)
 	w.checkDecisions(&d, t.loop.Cluster)
 	took := between(w.schedulerRandom, shortestCycle, longestCycle)
 	if d.Again {
@@ -101,7 +101,7 @@ func (t *schedulerTerm) runCycle() {
 		t.scheduleCycle(took)
 	} else {
 		t.waiting = true
-		t.scheduleCycle(took + t.loop.LongestPause(w.now))
+		t.scheduleCycle(took + t.loop.LongestPause(now))
 	}
 	t.continueWork()
 }

@@ -214,19 +214,21 @@ func (w *World) kubelet(node string) *kubelet {
 	return nil
 }
 
-// fitsOnNode reports whether a pod and the other unfinished pods of a node do not exceed the node.
-func (w *World) fitsOnNode(pod *corev1.Pod, node string) bool {
+// fitsOnNode reports whether the unfinished pods of a node do not exceed the node.
+func (w *World) fitsOnNode(node string) bool {
 	n := w.state.nodes[node]
-	if n == nil {
-		return false
-	}
+	return n != nil && w.requestedOn(node) <= n.Status.Allocatable.Cpu().MilliValue()
+}
+
+// requestedOn returns the sum of the requests of the unfinished pods of a node, in thousandths of a CPU.
+func (w *World) requestedOn(node string) int64 {
 	var sum int64
 	for _, other := range w.state.pods {
 		if other.Spec.NodeName == node && !isFinished(other) {
 			sum += milliCPU(other)
 		}
 	}
-	return sum <= n.Status.Allocatable.Cpu().MilliValue()
+	return sum
 }
 
 // milliCPU returns the CPU request of a pod in thousandths.

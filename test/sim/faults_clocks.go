@@ -1,0 +1,29 @@
+package sim
+
+import "time"
+
+func init() {
+	registerAction("clock-jump", 2, onReplica(func(s *drawing, t target) *action {
+		offset := between(s.Rand, time.Second, 90*time.Second)
+		direction := "ahead"
+		if s.IntN(2) == 0 {
+			offset, direction = -offset, "back"
+		}
+		length := between(s.Rand, 5*time.Second, 2*time.Minute)
+		return s.action(func(w *World) {
+			r := t.find(w)
+			p := r.process
+			if p == nil {
+				return
+			}
+			w.cover("clock jump", r.program+": "+r.role())
+			p.offset = offset
+			w.add(w.now.Add(length), nil, func() { p.offset = 0 })
+		}, "the clock of %s jumps %s by %s, and is corrected after %s", t, direction, offset.Abs().Round(time.Second), length.Round(time.Second))
+	}))
+	expectCoverage("clock jump", 3)
+}
+
+// wallTime returns the time that the clock of the process shows. Like Go's monotonic clock, the time that leases and
+// pauses are measured with is not affected by jumps of the clock; it is World.now.
+func (p *process) wallTime() time.Time { return p.world.now.Add(p.root().offset) }
