@@ -40,6 +40,8 @@ type checks struct {
 	validated map[string]time.Time
 	// numbers holds the job to which each number was given.
 	numbers map[int64]types.UID
+	// outdatedUntil is the time up to which binds may follow from an outdated first list of a scheduler.
+	outdatedUntil time.Time
 	// shrunk holds the nodes that have lost capacity.
 	shrunk map[string]shrunkNode
 }
@@ -49,6 +51,9 @@ type shrunkNode struct {
 	at       time.Time
 	milliCPU int64 // before
 }
+
+// longestBind is the time that a bind may take, with all its attempts.
+const longestBind = 45 * time.Second
 
 // nodeNewsDelay is the time after which the leading scheduler knows that a node has shrunk. Watches may be late, and the
 // leader may have no connection for a while.
@@ -91,11 +96,14 @@ func (c *checks) checkPod(change apiserver.Change, pod *corev1.Pod) {
 	if old != nil && old.Spec.NodeName != "" {
 		c.world.fail("pod %s moved from %s to %s", pod.Name, old.Spec.NodeName, pod.Spec.NodeName)
 	}
+	c.recordWholeGang(pod)
+	if c.world.now.Before(c.outdatedUntil) {
+		return
+	}
 	if node := c.world.state.nodes[pod.Spec.NodeName]; node != nil && !c.world.fitsOnNode(node.Name) && !c.fittedBefore(node.Name) {
 		c.world.fail("node %s is over-committed by the bind of pod %s", node.Name, pod.Name)
 	}
 	c.checkCapability(pod)
-	c.recordWholeGang(pod)
 }
 
 // recordWholeGang records that a gang has all the pods that it needs. From then on, lost pods do not make it partial.

@@ -29,6 +29,7 @@ type reflector struct {
 
 	listed    bool
 	position  int  // number of changes of the kind that have been delivered
+	current   int  // number of changes of the kind at the time of the last list
 	scheduled bool // a delivery is scheduled
 	expired   bool // the next attempt to continue the watch fails with 410 Gone
 }
@@ -55,17 +56,29 @@ func (f *reflector) list() {
 		f.process.after(between(f.random, relistPause/4, relistPause), f.list)
 		return
 	}
-	at := len(w.changes[f.kind])
+	f.current = len(w.changes[f.kind])
+	at := f.current
 	if !f.listed {
 		at = max(0, at-w.staleness(f.process, f.kind, f.random))
 	}
 	f.position, f.expired = at, false
+	f.recordOutdatedList()
 	f.receiver.replace(w.objectsAt(f.kind, at))
 	if !f.listed {
 		f.listed = true
 		f.synced()
 	}
 	f.schedule()
+}
+
+// recordOutdatedList records that the process has not received all changes from before its first list. Then a scheduler
+// may bind pods to resources that its predecessor has already given to others. The real scheduler of Kubernetes does this
+// as well, and kubelets reject such pods. Recent API servers do not return outdated lists to reflectors.
+func (f *reflector) recordOutdatedList() {
+	w := f.process.world
+	if r := w.replicaOf(f.process); r != nil && r.program == "scheduler" && f.position < f.current {
+		w.checks.outdatedUntil = w.now.Add(longestBind)
+	}
 }
 
 // notify is called after each change of the kind.
@@ -106,6 +119,7 @@ func (f *reflector) deliver() {
 		f.list()
 		return
 	}
+	f.recordOutdatedList()
 	changes := w.changes[f.kind]
 	end := len(changes)
 	if f.random.IntN(4) == 0 {
