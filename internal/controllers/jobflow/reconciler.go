@@ -165,9 +165,6 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, f *flowv1alpha1.JobFlow, 
 		update := f.DeepCopy()
 		update.Status = *p.Status
 		if err := r.api.Status().Update(ctx, update); err != nil {
-			if apierrors.IsConflict(err) {
-				return reconcile.Result{RequeueAfter: 20 * time.Millisecond}, nil
-			}
 			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
 		countPhaseEntry(f, p.Status.State.Phase)

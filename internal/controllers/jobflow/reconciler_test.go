@@ -171,3 +171,19 @@ func TestJobsThatAreGoneAreRememberedNoLongerThanNeeded(t *testing.T) {
 		t.Errorf("after the flow has gone: %v, %v", r.gone.flows, err)
 	}
 }
+
+// TestAConflictIsReturnedAsAnError: the delay before the next attempt grows only after an error.
+func TestAConflictIsReturnedAsAnError(t *testing.T) {
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"})
+	server := apiserver.New(scheme, func() time.Time { return epoch })
+	server.Save(w.in.Flow)
+	server.Save(w.in.Templates["a"])
+	api := apiserver.NewConnection(server)
+	r := New(Options{Cache: server.Cache(), API: api.Client(), Recorder: record.NewFakeRecorder(20), Now: func() time.Time { return epoch }})
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "jobflows"}, "f", errors.New("modified"))
+	api.Rejected = map[string]error{"update status of JobFlow default/f": conflict}
+	_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "f"}})
+	if !errors.Is(err, conflict) {
+		t.Errorf("error %v, want the conflict; writes: %v", err, api.Writes)
+	}
+}

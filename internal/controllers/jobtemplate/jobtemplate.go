@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -89,9 +87,5 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	update := template.DeepCopy()
 	update.Status.JobDependsOnList = names
-	err := r.api.Status().Update(ctx, update)
-	if apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: 20 * time.Millisecond}, nil
-	}
-	return reconcile.Result{}, client.IgnoreNotFound(err)
+	return reconcile.Result{}, client.IgnoreNotFound(r.api.Status().Update(ctx, update))
 }

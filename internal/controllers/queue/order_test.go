@@ -2,12 +2,16 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
@@ -48,5 +52,16 @@ func TestCommandsOfADeletedQueueAreDeletedInOrder(t *testing.T) {
 	}
 	if diff := cmp.Diff(writes[0], writes[1]); diff != "" || len(writes[0]) != 3 {
 		t.Errorf("%d writes, want 3; (-forward +backward):\n%s", len(writes[0]), diff)
+	}
+}
+
+// TestAConflictIsReturnedAsAnError: the delay before the next attempt grows only after an error.
+func TestAConflictIsReturnedAsAnError(t *testing.T) {
+	w := newWorld()
+	w.reconciler = New(Options{Cache: w.server.Cache(), API: w.api.Client(), Recorder: record.NewFakeRecorder(1000)})
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "queues"}, "a", errors.New("modified"))
+	w.api.Rejected = map[string]error{"patch status of Queue a": conflict}
+	if _, err := w.reconciler.Reconcile(t.Context(), requestForQueue("a")); !errors.Is(err, conflict) {
+		t.Errorf("error %v, want the conflict; writes: %v", err, w.api.Writes)
 	}
 }

@@ -28,7 +28,7 @@ import (
 // watchers of queues.
 const coalesce = 500 * time.Millisecond
 
-// soon is the delay before a retry after a conflict.
+// soon is the delay before the queue is read again from the cache, which still shows an earlier queue with the same name.
 const soon = 20 * time.Millisecond
 
 // Options configures the controller.
@@ -151,9 +151,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	err = r.writeQueuePlan(ctx, &q, &p, exact)
-	if apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: soon}, nil
-	}
 	if err != nil {
 		return reconcile.Result{}, err
 	}
