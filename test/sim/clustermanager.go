@@ -96,6 +96,7 @@ func (w *World) loseNode(name string) {
 		return
 	}
 	w.trace("node %s is lost", name)
+	w.cover("lost node", "node")
 	k.stop()
 	w.superviseNode(k)
 }
@@ -115,6 +116,7 @@ func (w *World) superviseNode(k *kubelet) {
 		for _, pod := range w.pods() {
 			if pod.Spec.NodeName == name && pod.DeletionTimestamp == nil && !isFinished(pod) {
 				uid := pod.UID
+				w.cover("lost node", "a pod is evicted")
 				w.manager.do(&apiserver.Request{Verb: apiserver.Delete, Kind: podKind, Namespace: pod.Namespace, Name: pod.Name, Preconditions: &metav1.Preconditions{UID: &uid}})
 			}
 		}
@@ -139,6 +141,7 @@ func (w *World) removeNode(name string) {
 		return
 	}
 	k.stop()
+	w.cover("removed node", "node")
 	w.manager.do(&apiserver.Request{Verb: apiserver.Delete, Kind: nodeKind, Name: name})
 }
 

@@ -36,6 +36,11 @@ func init() {
 			w.add(w.now.Add(length), nil, func() { w.storageFull = false })
 		}, "for %s, etcd is full and rejects writes", length.Round(time.Second))
 	})
+	for _, fault := range []string{"API server down", "no connection", "slow network", lostRequest.String(), lostResponse.String(), rejected.String()} {
+		expectCoverage(fault, 8)
+	}
+	expectCoverage(timedOutAfterwards.String(), 8)
+	expectCoverage("full etcd", 5)
 }
 
 // drawWeather draws a bad network.

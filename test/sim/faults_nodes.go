@@ -28,6 +28,8 @@ func init() {
 			w.add(w.now.Add(length), nil, func() { w.setCordoned(node, false) })
 		}, "%s is cordoned for %s", node, length.Round(time.Second))
 	}))
+	expectCoverage("lost node", 2)
+	expectCoverage("removed node", 1)
 }
 
 // onNode draws an action for one of the nodes.

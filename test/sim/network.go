@@ -62,9 +62,7 @@ func (l *link) send(_ context.Context, r *apiserver.Request) (object runtime.Obj
 	there := between(l.random, shortestTrip, longestTrip+condition.slow)
 	back := between(l.random, shortestTrip, longestTrip+condition.slow)
 	fate := l.drawFate(&condition, r)
-	if fate != delivered {
-		w.cover(fate.String(), stepOf(l, r))
-	}
+	l.coverFaults(&condition, fate, r)
 	w.wait(func(resume func()) {
 		respond := func(pause time.Duration, o runtime.Object, e error) {
 			l.process.after(pause, func() {
@@ -124,6 +122,9 @@ func (l *link) carryOut(r *apiserver.Request) (runtime.Object, error) {
 	if err := l.process.world.refuse(l, r); err != nil {
 		return nil, err
 	}
+	if l.process.world.storageFull && r.IsWrite() {
+		l.process.world.cover("full etcd", stepOf(l, r))
+	}
 	return l.process.world.do(r)
 }
 
@@ -153,6 +154,21 @@ const (
 	rejected           // the API server returns an error and does not carry out the request
 	timedOutAfterwards // the API server carries out the request and returns a timeout
 )
+
+// coverFaults records the faults that affect a request.
+func (l *link) coverFaults(c *weather, outcome fate, r *apiserver.Request) {
+	w := l.process.world
+	switch {
+	case w.serverDown:
+		w.cover("API server down", stepOf(l, r))
+	case c.cut:
+		w.cover("no connection", stepOf(l, r))
+	case c.slow > 0:
+		w.cover("slow network", stepOf(l, r))
+	case outcome != delivered:
+		w.cover(outcome.String(), stepOf(l, r))
+	}
+}
 
 func (f fate) String() string {
 	return [...]string{"delivered", "lost request", "lost response", "random error", "timeout although carried out"}[f]
