@@ -18,11 +18,11 @@ func init() {
 		}, "right %s its %s %s from now on, the leading %s %s", moment, ordinal(count), kind.text, kind.program, strike.text)
 	})
 	for _, fault := range []string{"crash before", "crash after", "lost connection before", "lost connection after"} {
-		expectCoverage(fault+" a request", 8)
+		expectCoverage(fault+" a request", 4)
 	}
-	expectCoverage("pause after a request", 8)
-	expectCoverage("second crash before a request", 3)
-	expectCoverage("second crash after a request", 3)
+	expectCoverage("pause after a request", 4)
+	expectCoverage("second crash before a request", 2)
+	expectCoverage("second crash after a request", 2)
 }
 
 // strike is a fault that happens to a program at one of its requests.

@@ -37,10 +37,10 @@ func init() {
 		}, "for %s, etcd is full and rejects writes", length.Round(time.Second))
 	})
 	for _, fault := range []string{"API server down", "no connection", "slow network", lostRequest.String(), lostResponse.String(), rejected.String()} {
-		expectCoverage(fault, 8)
+		expectCoverage(fault, 4)
 	}
-	expectCoverage(timedOutAfterwards.String(), 8)
-	expectCoverage("full etcd", 5)
+	expectCoverage(timedOutAfterwards.String(), 4)
+	expectCoverage("full etcd", 3)
 }
 
 // drawWeather draws a bad network.

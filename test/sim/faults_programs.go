@@ -22,7 +22,7 @@ func init() {
 	}))
 	expectCoverage("crash", 4)
 	expectCoverage("pause", 4)
-	expectCoverage("outdated first list", 6)
+	expectCoverage("outdated first list", 4)
 }
 
 // target is a replica of a program, selected by its role at the time of the fault.

@@ -49,7 +49,7 @@ func init() {
 		}, "for %s, the API server rejects %s %s by the %s with %s", length.Round(time.Second), which, refused.kind.text, refused.kind.program, refused.code)
 	})
 	for _, code := range []refusalCode{forbidden, invalid, conflict} {
-		expectCoverage("refusal with "+string(code), 8)
+		expectCoverage("refusal with "+string(code), 4)
 	}
 }
 

@@ -42,9 +42,9 @@ func init() {
 			w.add(w.now.Add(length), nil, func() { r.expireWatches = 0 })
 		}, "for %s, %.0f %% of the deliveries to %s stop in the middle with 410 Gone", length.Round(time.Second), share*100, t)
 	}))
-	expectCoverage("late watch", 8)
-	expectCoverage("watch ends in the middle", 8)
-	expectCoverage("new list after a lost connection", 8)
+	expectCoverage("late watch", 4)
+	expectCoverage("watch ends in the middle", 4)
+	expectCoverage("new list after a lost connection", 4)
 }
 
 // drawKinds draws one to three kinds whose watches are late, while those of other kinds are current.
