@@ -51,9 +51,9 @@ func startAdmission(p *process, user string, _ func() error) {
 	queues := admission.NewQueueIndexer()
 	webhooks, err := admission.New(admission.Options{
 		ServiceNamespace: leaseNamespace, ServiceName: webhookServiceName, RequirePriorityClassUse: true,
-		JobIDs: &jobNumbers{process: p, allocator: jobid.New(jobid.ConfigMap{API: numbers, Namespace: leaseNamespace}, w.clock)},
+		JobIDs: &jobNumbers{process: p, allocator: jobid.New(jobid.ConfigMap{API: numbers, Namespace: leaseNamespace}, p.wallTime)},
 		Ready:  func() { a.isReady = true },
-		Now:    w.clock,
+		Now:    p.wallTime,
 	}, admission.Cluster{
 		Queues: queues, Jobs: reads,
 		ReadQueue: func(ctx context.Context, name string) (*schedulingv1beta1.Queue, error) {
@@ -79,9 +79,6 @@ func startAdmission(p *process, user string, _ func() error) {
 	a.webhooks = webhooks
 	p.spawn(func() { a.run(user, queues) }, nil)
 }
-
-// clock returns the virtual time.
-func (w *World) clock() time.Time { return w.now }
 
 // run serves the webhooks and maintains them, like admission.Run. An error ends the process.
 func (a *admissionProgram) run(user string, queues cache.Indexer) {

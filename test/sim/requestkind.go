@@ -22,6 +22,8 @@ var requestKinds = []requestKind{
 	{"scheduler", apiserver.Create, "binding", "Pod", "binding of a pod"},
 	{"scheduler", apiserver.Create, "binding", "Pod", "binding of a pod"},
 	{"scheduler", apiserver.Delete, "", "Pod", "eviction of a pod"},
+	{"scheduler", apiserver.Delete, "", "Pod", "eviction of a pod"},
+	{"scheduler", apiserver.Delete, "", "Pod", "eviction of a pod"},
 	{"scheduler", apiserver.Patch, "status", "Pod", "write of a pod's status"},
 	{"scheduler", apiserver.Patch, "", "PodGroup", "write of a PodGroup's status"},
 	{"scheduler", apiserver.Patch, "", "PodGroup", "write of a PodGroup's status"},

@@ -18,6 +18,8 @@ const (
 	// quietTime is the time without a change of a job or pod after which nothing will change any more. It is longer than
 	// any grace period and any run of a pod.
 	quietTime = 16 * time.Minute
+	// longestSubmission is how long after the last action a job or flow may be created, because a webhook responds late.
+	longestSubmission = time.Minute
 	// checkInterval is the interval between checks of the invariants that depend on time.
 	checkInterval = 10 * time.Second
 )
@@ -70,10 +72,14 @@ func (w *World) stopFaults() {
 	}
 }
 
-// isSettled reports whether every job has ended and every deleted pod is gone, or nothing has changed for a long time.
+// isSettled reports whether every job and flow has ended and every deleted pod is gone, or nothing has changed for a long
+// time.
 func (w *World) isSettled() bool {
 	if w.now.Sub(w.lastChange) > quietTime {
 		return true
+	}
+	if w.now.Before(epoch.Add(storyLength + longestSubmission)) {
+		return false
 	}
 	for _, pod := range w.state.pods {
 		isRunning := isPlain(pod) && !isFinished(pod)
@@ -86,7 +92,7 @@ func (w *World) isSettled() bool {
 			return false
 		}
 	}
-	return true
+	return !w.hasUnfinishedFlow()
 }
 
 // close ends all processes, so that no fiber remains.
