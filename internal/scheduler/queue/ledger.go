@@ -40,6 +40,8 @@ type Sums struct {
 	// Ending is the part of Occupied that belongs to pods that are being deleted or whose end is unknown. Lingering
 	// is the part that belongs to pods whose end is unknown.
 	Ending, Lingering []float64
+	// Reserved is the part of Allocated that no pod holds, because it is held for the recovery of lost pods.
+	Reserved []float64
 }
 
 // Queue is the state of a queue during a cycle. All vectors are indexed by resource and have the same length.
@@ -207,6 +209,7 @@ func (q *Queue) loadSums(n int, resources *resource.Names) {
 	q.Own.Lingering = loadAmounts(q.Own.Lingering, from.Lingering, n)
 	q.Own.Ending = loadAmounts(q.Own.Ending, from.Leaving, n)
 	q.Own.Occupied = loadAmounts(q.Own.Occupied, nil, n)
+	q.Own.Reserved = loadAmounts(q.Own.Reserved, nil, n)
 	for i, v := range q.Own.Allocated {
 		q.Own.Request[i] += v
 		q.Own.Ending[i] += q.Own.Lingering[i]
@@ -232,8 +235,8 @@ func (q *Queue) loadSums(n int, resources *resource.Names) {
 
 // splitOwnSums allocates sums for an inner queue's own gangs, separate from the sums that include its descendants.
 func (q *Queue) splitOwnSums(n int) {
-	if cap(q.totals) < 7*n {
-		q.totals = make([]float64, 7*n)
+	if cap(q.totals) < 8*n {
+		q.totals = make([]float64, 8*n)
 	}
 	part := func(i int, from []float64) []float64 {
 		to := q.totals[i*n : (i+1)*n : (i+1)*n]
@@ -243,6 +246,7 @@ func (q *Queue) splitOwnSums(n int) {
 	q.Sums = Sums{
 		Allocated: part(0, q.Own.Allocated), Request: part(1, q.Own.Request), Inqueue: part(2, q.Own.Inqueue), Elastic: part(3, q.Own.Elastic),
 		Occupied: part(4, q.Own.Occupied), Ending: part(5, q.Own.Ending), Lingering: part(6, q.Own.Lingering),
+		Reserved: part(7, q.Own.Reserved),
 	}
 }
 
@@ -292,6 +296,18 @@ func (q *Queue) AddAllocated(r resource.Request, sign float64) {
 			p.Share = p.computeShare()
 		}
 	}
+}
+
+// AddReserved adds a request, multiplied by sign, to the allocation of the queue and its ancestors although no pod holds
+// it.
+func (q *Queue) AddReserved(r resource.Request, sign float64) {
+	if !q.IsLeaf() {
+		addRequest(q.Own.Reserved, r, sign)
+	}
+	for p := q; p != nil; p = p.Parent {
+		addRequest(p.Reserved, r, sign)
+	}
+	q.AddAllocated(r, sign)
 }
 
 // AddOccupied adds a request, multiplied by sign, to the resources that the queue and its ancestors occupy on nodes.
@@ -420,15 +436,17 @@ func (s *Sums) OverCapabilityNow(resources *resource.Names, asked resource.Reque
 	return findExceededBy(resources, asked, capability, func(i int) float64 { return s.Occupied[i] })
 }
 
-// FindShortfall returns a resource for which held, without the requests of some tasks, would fall below a minimum; -1
-// if none exists. It checks only resources that the tasks hold.
-func FindShortfall(held []float64, tasks []*model.Task, minimum resource.Request) (index int) {
+// FindShortfall returns a resource of which pods would hold less than a minimum without some tasks; -1 if none exists. It
+// checks only resources that the tasks hold. What is held for the recovery of lost pods does not count, because the gang
+// that has lost them may be among the tasks.
+func (s *Sums) FindShortfall(tasks []*model.Task, minimum resource.Request) (index int) {
 	for _, floor := range minimum {
 		lost := 0.0
 		for _, t := range tasks {
 			lost += float64(t.Shape.Request.Get(int(floor.Index)))
 		}
-		if lost > 0 && held[floor.Index]-lost < float64(floor.Value)-Epsilon {
+		rest := s.Allocated[floor.Index] - s.Reserved[floor.Index] - lost
+		if lost > 0 && rest < float64(floor.Value)-Epsilon {
 			return int(floor.Index)
 		}
 	}

@@ -88,7 +88,7 @@ func (s *Planner) holdLost(k *keeping) {
 			continue
 		}
 		s.View.PromiseReleasing(p.Node, p.Task)
-		k.in.AddAllocated(p.Task.Shape.Request, 1)
+		k.in.AddReserved(p.Task.Shape.Request, 1)
 		k.held = append(k.held, p)
 	}
 }
@@ -96,7 +96,7 @@ func (s *Planner) holdLost(k *keeping) {
 func (s *Planner) releaseLost(k *keeping) {
 	for _, p := range k.held {
 		s.View.WithdrawPromise(p.Node, p.Task)
-		k.in.AddAllocated(p.Task.Shape.Request, -1)
+		k.in.AddReserved(p.Task.Shape.Request, -1)
 	}
 	k.held = k.held[:0]
 }

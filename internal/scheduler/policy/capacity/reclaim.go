@@ -160,7 +160,7 @@ func (r *rules) protectGuarantees(a *framework.Attack) framework.Guard {
 			if a.Taker != nil && a.Taker.In.IsWithin(p) {
 				return false
 			}
-			if i := queue.FindShortfall(r.effectiveSums(p).Allocated, victims, p.Guarantee); i >= 0 {
+			if i := r.effectiveSums(p).FindShortfall(victims, p.Guarantee); i >= 0 {
 				why = fmt.Sprintf("queue %s, %s", p.Name, r.resources.Name(i))
 			}
 			return why == ""

@@ -41,7 +41,7 @@ func (r rules) protectGuarantees(a *framework.Attack) framework.Guard {
 		if q == nil || isOwnQueue || len(q.Guarantee) == 0 {
 			return true, ""
 		}
-		if i := queue.FindShortfall(q.Own.Allocated, victims, q.Guarantee); i >= 0 {
+		if i := q.Own.FindShortfall(victims, q.Guarantee); i >= 0 {
 			return false, fmt.Sprintf("queue %s, %s", q.Name, r.resources.Name(i))
 		}
 		return true, ""
