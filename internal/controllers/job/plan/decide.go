@@ -33,7 +33,7 @@ func (b *builder) decideAction() decision {
 		asked = b.decideEvent()
 	}
 	if ok && !do.hold {
-		asked.command = commanded.command // the job is already in the requested state, so the command is done
+		asked.idle = commanded.command // the job is already in the requested state, so the command is done
 	}
 	return asked
 }

@@ -26,6 +26,8 @@ type decision struct {
 	targets []string           // the parts of the job that a targeted restart affects
 	cause   *Cause             // the failure to which a policy responds
 	command *busv1alpha1.Command
+	// idle is a command that changes nothing in the current phase. Any action has another cause.
+	idle *busv1alpha1.Command
 }
 
 var nothing = decision{action: busv1alpha1.SyncJobAction}

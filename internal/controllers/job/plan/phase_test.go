@@ -177,6 +177,10 @@ func TestCommandsAndPhases(t *testing.T) {
 			given(batchv1alpha1.Restarting).with(func(j *batchv1alpha1.Job) { j.Status.Version, j.Status.RetryCount = 1, 1 }).
 				pod("w", 0, corev1.PodRunning, ofVersion(0)).command(busv1alpha1.RestartJobAction),
 			[]string{"done c0", "status Restarting v1 r1", "delete w-0"}},
+		"a restart by a policy counts as a retry, also if a resume that changes nothing arrives at the same time": {
+			given(batchv1alpha1.Running).group("Running").pod("w", 0, corev1.PodFailed).pod("w", 1, corev1.PodRunning).
+				policy(busv1alpha1.PodFailedEvent, busv1alpha1.RestartJobAction).command(busv1alpha1.ResumeJobAction),
+			[]string{"done c0", "status Restarting v1 r1", "delete w-0 w-1", "DeleteGroup"}},
 		"nonsense is deleted with a word": {
 			given(batchv1alpha1.Completed).with(func(j *batchv1alpha1.Job) { j.Status.MinAvailable = 2 }).command("Fly"),
 			[]string{"done c0"}},

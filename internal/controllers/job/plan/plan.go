@@ -23,8 +23,11 @@ func Compute(in Input) Plan {
 		return Plan{Job: b.job, Refresh: true}
 	}
 	do := responseInPhase(b.currentPhase(), asked.action) // 2. How does this phase respond?
+	// Delete a command that is done first. If it were kept, a later phase would carry it out again.
+	if asked.idle != nil {
+		b.appendWrites(DeleteCommand{Command: asked.idle})
+	}
 	if asked.command != nil && do.next == "" {
-		// The command is done. If it were kept, a later phase would carry it out again.
 		b.appendWrites(DeleteCommand{Command: asked.command})
 	}
 	switch {
