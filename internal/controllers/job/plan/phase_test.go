@@ -8,6 +8,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 )
 
 // everyAction lists all actions that may be requested in a phase.
@@ -196,5 +197,22 @@ func TestCommandsAndPhases(t *testing.T) {
 				t.Errorf("plan (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestARestartOfTheWholeJobReplacesThatOfATask has the gang of a job become incomplete while a task is being restarted and
+// the last of its pods is still being deleted.
+func TestARestartOfTheWholeJobReplacesThatOfATask(t *testing.T) {
+	t.Parallel()
+	s := given(batchv1alpha1.Restarting).policy(busv1alpha1.JobUnknownEvent, busv1alpha1.RestartJobAction).
+		with(func(j *batchv1alpha1.Job) {
+			j.Status.RetryCount, j.Status.State.Reason = 1, string(busv1alpha1.RestartTaskAction)
+			j.Status.ControlledResources = map[string]string{targetKey: "task/w"}
+		}).
+		group("Unknown").pod("w", 0, corev1.PodRunning, goingAway, func(p *corev1.Pod) { p.Annotations[keys.OutOfSync] = "true" })
+	p := Compute(s.Input)
+	got := status(s, &p)
+	if got.Version != 1 || got.State.Reason != string(busv1alpha1.RestartJobAction) || got.ControlledResources[targetKey] != "" {
+		t.Errorf("version %d, reason %s, target %q; want the restart of the whole job", got.Version, got.State.Reason, got.ControlledResources[targetKey])
 	}
 }

@@ -175,7 +175,7 @@ func (b *builder) continueRestarting(asked decision) {
 		status.RefusedPods = 0
 		status.State.Reason, status.State.Message, status.Failure = string(asked.action), asked.why, asked.cause.jobFailure()
 		delete(status.ControlledResources, targetKey)
-		b.job.Status.Version = status.Version
+		b.job.Status = *status.DeepCopy()
 		b.dropAllResults()
 		b.markOutdated()
 	case len(targets) > 0:
