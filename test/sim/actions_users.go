@@ -3,10 +3,6 @@ package sim
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
-	corev1 "k8s.io/api/core/v1"
-
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
@@ -38,8 +34,7 @@ func init() {
 		cpu := int64(1 + s.IntN(8))
 		return s.action(func(w *World) {
 			w.users.changeQueue(queue, func(spec *schedulingv1beta1.QueueSpec) {
-				spec.Capability = corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(cpu, resource.DecimalSI)}
-				spec.Deserved = nil
+				spec.Capability, spec.Deserved = cpuList(cpu), spec.Guarantee.Resource
 			})
 		}, "administrator sets the capability of queue %s to cpu %d", queue, cpu)
 	}))

@@ -181,5 +181,5 @@ func (w *World) checkPlainPods() {
 
 // isPlain reports whether a pod belongs to no job.
 func isPlain(pod *corev1.Pod) bool {
-	return metav1.GetControllerOf(pod) == nil && pod.Spec.SchedulerName == keys.DefaultSchedulerName
+	return metav1.GetControllerOf(pod) == nil && pod.Spec.SchedulerName == keys.DefaultSchedulerName && pod.Labels[inGroupLabel] == ""
 }

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
@@ -44,6 +45,16 @@ type checks struct {
 	outdatedUntil time.Time
 	// shrunk holds the nodes that have lost capacity.
 	shrunk map[string]shrunkNode
+	// foreignBinds maps each node to the time when another scheduler last bound a pod to it.
+	foreignBinds map[string]time.Time
+	// cronRuns maps each CronJob and scheduled time to the job that was created for it.
+	cronRuns map[string]string
+	// lives holds what has happened to each job.
+	lives map[types.UID]*life
+	// waiting maps each job, and a reason why it should start, to the time since when it waits in spite of this.
+	waiting map[waitKey]time.Time
+	// surplus maps each pod that exceeds the replicas of its task to the time when it was first seen.
+	surplus map[types.UID]time.Time
 }
 
 // shrunkNode is a node that has lost capacity.
@@ -68,18 +79,26 @@ func (c *checks) fittedBefore(node string) bool {
 
 func newChecks(w *World) checks {
 	return checks{world: w, partial: map[types.UID]time.Time{}, whole: map[types.UID]bool{}, renewed: map[string]time.Time{},
-		admitted: map[types.UID]bool{}, validated: map[string]time.Time{}, numbers: map[int64]types.UID{}, shrunk: map[string]shrunkNode{}}
+		admitted: map[types.UID]bool{}, validated: map[string]time.Time{}, numbers: map[int64]types.UID{},
+		foreignBinds: map[string]time.Time{}, cronRuns: map[string]string{}, lives: map[types.UID]*life{}, waiting: map[waitKey]time.Time{}, surplus: map[types.UID]time.Time{},
+		shrunk: map[string]shrunkNode{}}
 }
 
 // observe checks the invariants that a change may violate.
 func (c *checks) observe(change apiserver.Change) {
 	c.checkConfigurationChange(change)
 	c.checkValid(change)
+	c.checkUserObject(change)
 	switch o := cmp.Or(change.Object, change.Old).(type) {
 	case *corev1.Pod:
+		c.recordPod(change, o)
 		c.checkPod(change, o)
 	case *batchv1alpha1.Job:
 		c.checkJob(change, o)
+	case *busv1alpha1.Command:
+		c.recordCommand(change, o)
+	case *schedulingv1beta1.PodGroup:
+		c.recordGroup(o)
 	case *coordinationv1.Lease:
 		c.renewed[o.Name] = c.world.now
 	}
@@ -89,6 +108,7 @@ func (c *checks) checkPod(change apiserver.Change, pod *corev1.Pod) {
 	old, _ := change.Old.(*corev1.Pod)
 	if old == nil {
 		c.checkPlace(pod)
+		c.checkQuota(change, pod)
 	}
 	if change.Object == nil || pod.Spec.NodeName == "" || old != nil && old.Spec.NodeName == pod.Spec.NodeName {
 		return
@@ -97,12 +117,11 @@ func (c *checks) checkPod(change apiserver.Change, pod *corev1.Pod) {
 		c.world.fail("pod %s moved from %s to %s", pod.Name, old.Spec.NodeName, pod.Spec.NodeName)
 	}
 	c.recordWholeGang(pod)
+	c.recordForeignBind(pod)
 	if c.world.now.Before(c.outdatedUntil) {
 		return
 	}
-	if node := c.world.state.nodes[pod.Spec.NodeName]; node != nil && !c.world.fitsOnNode(node.Name) && !c.fittedBefore(node.Name) {
-		c.world.fail("node %s is over-committed by the bind of pod %s", node.Name, pod.Name)
-	}
+	c.checkNodeFits(pod)
 	c.checkCapability(pod)
 }
 
@@ -182,6 +201,7 @@ func (c *checks) checkJob(change apiserver.Change, job *batchv1alpha1.Job) {
 	old, _ := change.Old.(*batchv1alpha1.Job)
 	if old == nil && change.Object != nil {
 		c.recordNumber(job)
+		c.checkNewCronJobRun(job)
 	}
 	if old == nil || change.Object == nil {
 		return
@@ -197,6 +217,7 @@ func (c *checks) checkJob(change apiserver.Change, job *batchv1alpha1.Job) {
 	c.checkNumber(old, job)
 	c.checkRestarts(old, job)
 	c.checkEnd(old, job)
+	c.checkLife(old, job)
 }
 
 // checkSender checks that only the leader sends writes.
@@ -225,6 +246,7 @@ func (w *World) checkDecisions(d *decision.Decisions, c *model.Cluster) {
 	w.checkGangBinds(d, c)
 	w.checkEvictions(d, c)
 	w.checkAdmissions(d, c)
+	w.checkGuarantees(d, c)
 	bound := map[types.UID]bool{}
 	for i := range d.Binds {
 		if uid := d.Binds[i].Pod.UID; bound[uid] {
@@ -285,6 +307,7 @@ func (w *World) checkRest() {
 	w.checkLeftovers()
 	w.checkConfigurations()
 	w.checkPlainPods()
+	w.checkCronJobs()
 }
 
 func (w *World) checkSettled(job *batchv1alpha1.Job) {
@@ -341,37 +364,37 @@ func isPlaceOf(pod *corev1.Pod, job *batchv1alpha1.Job) bool {
 // couldRun reports whether a job would run if it were alone in the cluster, in whatever order its pods are placed. It is
 // cautious: false means only that the job may have a reason to wait.
 func (w *World) couldRun(job *batchv1alpha1.Job) bool {
-	queue := w.state.queues[cmp.Or(job.Spec.Queue, keys.DefaultQueue)]
-	if queue == nil || queue.Status.State != schedulingv1beta1.QueueStateOpen || isInvalid(job) {
+	queue, total := cmp.Or(job.Spec.Queue, keys.DefaultQueue), requestOf(job)
+	isEmpty := total == 0 // it waits for pods until a user scales it up
+	isBlocked := w.exceedsQueue(queue, total) || !w.isWithinQuota(job, total) || w.isBlockedByUserObject(job)
+	if isEmpty || isBlocked || isInvalid(job) {
 		return false
 	}
-	var total, largest int64
-	for i := range job.Spec.Tasks {
-		task := &job.Spec.Tasks[i]
-		cpu := task.Template.Spec.Containers[0].Resources.Requests.Cpu().MilliValue()
-		total += cpu * int64(task.Replicas)
-		largest = max(largest, cpu)
+	free := map[string]int64{}
+	for name, node := range w.state.nodes {
+		free[name] = node.Status.Allocatable.Cpu().MilliValue()
 	}
-	if total == 0 {
-		return false // scaled to zero: it waits for pods until a user scales it up
-	}
-	for name := queue.Name; name != ""; name = w.parentOf(name) {
-		limits := &w.state.queues[name].Spec
-		if capability, limited := limits.Capability[corev1.ResourceCPU]; limited && total > capability.MilliValue() {
-			return false
-		}
-	}
-	// If a pod does not fit, each node that is large enough has less than its request left. So the other pods use more
-	// than the sum of the rest of these nodes.
-	var rest int64
-	largeEnough := false
+	return fitsInAnyOrder(job, free) && total <= w.capacity()-w.guaranteedToOthers(queue)
+}
+
+// capacity returns the CPU of all nodes, in thousandths.
+func (w *World) capacity() int64 {
+	var sum int64
 	for _, node := range w.state.nodes {
-		if cpu := node.Status.Allocatable.Cpu().MilliValue(); cpu >= largest {
-			largeEnough = true
-			rest += cpu - largest
+		sum += node.Status.Allocatable.Cpu().MilliValue()
+	}
+	return sum
+}
+
+// guaranteedToOthers returns the CPU that is reserved for the other queues, in thousandths.
+func (w *World) guaranteedToOthers(queue string) int64 {
+	var sum int64
+	for name, other := range w.state.queues {
+		if name != queue {
+			sum += other.Spec.Guarantee.Resource.Cpu().MilliValue()
 		}
 	}
-	return largeEnough && total-largest <= rest
+	return sum
 }
 
 // checkOrphans checks that no object remains whose owner is gone.

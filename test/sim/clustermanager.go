@@ -31,9 +31,13 @@ const (
 	longestGarbage  = 3 * time.Second
 )
 
-// observe schedules a look after a change that may leave garbage.
+// observe schedules a look after a change that may leave garbage or change the usage of a quota.
 func (m *clusterManager) observe(c apiserver.Change) {
-	if c.Object == nil || c.Object.GetDeletionTimestamp() != nil {
+	isQuota := c.Kind == quotaKind
+	if pod, ok := c.Object.(*corev1.Pod); ok && pod.Namespace == smallNamespace && isFinished(pod) {
+		isQuota = true
+	}
+	if c.Object == nil || c.Object.GetDeletionTimestamp() != nil || isQuota {
 		m.schedule()
 	}
 }
@@ -53,9 +57,12 @@ func (m *clusterManager) schedule() {
 	})
 }
 
-// collectGarbage sends the requests of the garbage collector and of the namespace controller.
+// collectGarbage sends the requests of the garbage collector and of the quota controller.
 func (m *clusterManager) collectGarbage() {
 	for _, r := range m.world.server.GarbageRequests() {
+		m.do(r)
+	}
+	for _, r := range m.world.server.QuotaRequests() {
 		m.do(r)
 	}
 	for _, pod := range m.world.pods() {

@@ -109,6 +109,9 @@ func (k *kubelet) look(pod *corev1.Pod) {
 	if life == nil {
 		life = &podLife{random: k.world.randomFor("pod " + pod.Namespace + "/" + pod.Name + "/" + string(pod.UID))}
 		life.behavior = drawBehavior(life.random)
+		if pod.Annotations[ignoresSIGTERM] != "" {
+			life.behavior.stopTime = time.Hour
+		}
 		if life.random.IntN(20) == 0 {
 			life.late = between(life.random, time.Second, 20*time.Second)
 		}

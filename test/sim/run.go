@@ -20,6 +20,9 @@ const (
 	quietTime = 16 * time.Minute
 	// longestSubmission is how long after the last action a job or flow may be created, because a webhook responds late.
 	longestSubmission = time.Minute
+	// idleTime is the same while no pod runs or is being stopped. It is longer than any timeout of a policy, any retry
+	// of a controller, and the time for which a gang can hold up others.
+	idleTime = 5 * time.Minute
 	// checkInterval is the interval between checks of the invariants that depend on time.
 	checkInterval = 10 * time.Second
 )
@@ -34,6 +37,8 @@ func runScript(s *script, options worldOptions) *World {
 		w.runUntil(w.now.Add(checkInterval))
 		w.checkPartialGangs()
 		w.checkConfigurations()
+		w.checkWaiting()
+		w.checkSurplus()
 	}
 	if w.violation == nil {
 		w.runUntil(w.now.Add(2 * time.Minute)) // garbage is collected, and the last statuses are written
@@ -75,7 +80,8 @@ func (w *World) stopFaults() {
 // isSettled reports whether every job and flow has ended and every deleted pod is gone, or nothing has changed for a long
 // time.
 func (w *World) isSettled() bool {
-	if w.now.Sub(w.lastChange) > quietTime {
+	quiet := w.now.Sub(w.lastChange)
+	if quiet > quietTime || quiet > idleTime && !w.hasLivePods() {
 		return true
 	}
 	if w.now.Before(epoch.Add(storyLength + longestSubmission)) {
@@ -93,6 +99,17 @@ func (w *World) isSettled() bool {
 		}
 	}
 	return !w.hasUnfinishedFlow()
+}
+
+// hasLivePods reports whether a pod is on a node and has not ended, or is being deleted.
+func (w *World) hasLivePods() bool {
+	for _, pod := range w.state.pods {
+		isLive := pod.Spec.NodeName != "" && !isFinished(pod)
+		if isLive || pod.DeletionTimestamp != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // close ends all processes, so that no fiber remains.

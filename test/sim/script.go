@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
@@ -51,6 +50,7 @@ type setting struct {
 	configuration string // name of the scheduler's configuration
 	nodes         []int64
 	queues        []*schedulingv1beta1.Queue
+	quota         corev1.ResourceList // of the small namespace
 }
 
 // storyLength is the time during which actions and faults happen.
@@ -89,6 +89,8 @@ type drawing struct {
 	at      time.Duration
 	jobs    []string // jobs submitted so far
 	flows   int      // flows submitted so far
+	plain   int      // groups of pods without a job, and CronJobs, that were created so far
+	small   int      // jobs submitted to the small namespace so far
 }
 
 // queueNames returns the queues that can contain jobs.
@@ -161,6 +163,7 @@ func (s *script) describe() string {
 	for _, q := range s.setting.queues {
 		fmt.Fprintf(&b, "queue %s%s\n", q.Name, describeQueue(&q.Spec))
 	}
+	fmt.Fprintf(&b, "quota of namespace %s: %s\n", smallNamespace, describeQuota(s.setting.quota))
 	for i := range s.actions {
 		fmt.Fprintf(&b, "%3d  %s  %s\n", i, formatTime(s.actions[i].at), s.actions[i].text)
 	}
@@ -236,6 +239,8 @@ func drawSetting(random *rand.Rand) setting {
 		}
 		s.queues = append(s.queues, newQueue(fmt.Sprintf("q%d", i), parent, capability, deserved))
 	}
+	drawGuarantees(random, &s)
+	s.quota = drawQuota(random)
 	return s
 }
 
@@ -244,10 +249,10 @@ func newQueue(name, parent string, capability, deserved int64) *schedulingv1beta
 	q := &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	q.Spec.Weight, q.Spec.Parent, q.Spec.Reclaimable = 1, parent, ptr.To(name != keys.RootQueue)
 	if capability > 0 {
-		q.Spec.Capability = corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(capability, resource.DecimalSI)}
+		q.Spec.Capability = cpuList(capability)
 	}
 	if deserved > 0 {
-		q.Spec.Deserved = corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(deserved, resource.DecimalSI)}
+		q.Spec.Deserved = cpuList(deserved)
 	}
 	return q
 }
@@ -290,7 +295,7 @@ func (w *World) createSetting(s *setting) {
 			panic(fmt.Sprintf("create %s %s: %v", kind.Kind, o.GetName(), err))
 		}
 	}
-	for _, name := range []string{userNamespace, leaseNamespace, "default"} {
+	for _, name := range []string{userNamespace, smallNamespace, leaseNamespace, "default"} {
 		create(corev1.SchemeGroupVersion.WithKind("Namespace"), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
 	for _, class := range priorityClasses {
@@ -298,6 +303,10 @@ func (w *World) createSetting(s *setting) {
 	}
 	for _, q := range s.queues {
 		create(queueKind, q.DeepCopy())
+	}
+	create(quotaKind, newQuota(s.quota))
+	for _, r := range w.server.QuotaRequests() { // before that, a quota has no effect
+		w.manager.do(r)
 	}
 	for i, milliCPU := range s.nodes {
 		w.addNode(nodeName(i), milliCPU)

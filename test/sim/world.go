@@ -223,9 +223,9 @@ func (w *World) fitsOnNode(node string) bool {
 // requestedOn returns the sum of the requests of the unfinished pods of a node, in thousandths of a CPU.
 func (w *World) requestedOn(node string) int64 {
 	var sum int64
-	for _, other := range w.state.pods {
-		if other.Spec.NodeName == node && !isFinished(other) {
-			sum += milliCPU(other)
+	for _, pod := range w.state.pods {
+		if pod.Spec.NodeName == node && !isFinished(pod) {
+			sum += milliCPU(pod)
 		}
 	}
 	return sum

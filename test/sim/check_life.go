@@ -1,0 +1,331 @@
+package sim
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/test/apiserver"
+)
+
+// life is what has happened to a job, as seen in the objects.
+type life struct {
+	commands map[busv1alpha1.Action]int // commands that have not caused a transition yet
+	places   map[jobPlace]*placeLife
+	// failed and lost hold the versions of pods that have failed, and of pods that were deleted or whose containers
+	// restarted.
+	failed, lost map[int32]bool
+	groupUnknown bool // the PodGroup was in phase Unknown
+}
+
+// jobPlace identifies a pod of a job.
+type jobPlace struct {
+	task  string
+	index int32
+}
+
+// placeLife is what has happened to the pods of one place.
+type placeLife struct {
+	phases    map[corev1.PodPhase]bool // phases of all pods so far
+	started   map[int32]bool           // versions of pods that have started
+	last      corev1.PodPhase          // phase of the newest pod
+	succeeded types.UID                // the pod whose success counts; "" if the place may run
+	at        time.Time                // when it succeeded
+}
+
+func (l *life) place(p jobPlace) *placeLife {
+	if l.places[p] == nil {
+		l.places[p] = &placeLife{phases: map[corev1.PodPhase]bool{}, started: map[int32]bool{}}
+	}
+	return l.places[p]
+}
+
+// lifeOf returns the life of a job.
+func (c *checks) lifeOf(job types.UID) *life {
+	if c.lives[job] == nil {
+		c.lives[job] = &life{commands: map[busv1alpha1.Action]int{}, places: map[jobPlace]*placeLife{}, failed: map[int32]bool{}, lost: map[int32]bool{}}
+	}
+	return c.lives[job]
+}
+
+// recordCommand records that a user has sent a command.
+func (c *checks) recordCommand(change apiserver.Change, command *busv1alpha1.Command) {
+	if change.Old == nil && command.TargetObject != nil {
+		c.lifeOf(command.TargetObject.UID).commands[busv1alpha1.Action(command.Action)]++
+	}
+}
+
+// recordGroup records that the PodGroup of a job has lost pods.
+func (c *checks) recordGroup(group *schedulingv1beta1.PodGroup) {
+	if owner := metav1.GetControllerOf(group); owner != nil && group.Status.Phase == schedulingv1beta1.PodGroupUnknown {
+		c.lifeOf(owner.UID).groupUnknown = true
+	}
+}
+
+// placeOfPod returns the place and the version of a job's pod.
+func placeOfPod(pod *corev1.Pod) (p jobPlace, version int32) {
+	index, _ := strconv.Atoi(pod.Annotations[keys.TaskIndex])
+	number, _ := strconv.Atoi(pod.Annotations[keys.JobVersion])
+	return jobPlace{pod.Annotations[keys.TaskSpec], int32(index)}, int32(number)
+}
+
+// recordPod records what has happened to a pod of a job, and checks that no place runs again after it has succeeded.
+func (c *checks) recordPod(change apiserver.Change, pod *corev1.Pod) {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil || owner.Kind != jobKind.Kind {
+		return
+	}
+	l := c.lifeOf(owner.UID)
+	at, version := placeOfPod(pod)
+	place := l.place(at)
+	if change.Old == nil {
+		if place.succeeded != "" {
+			c.world.fail("pod %s is created again, although its predecessor has succeeded", pod.Name)
+		}
+	}
+	c.recordPhase(l, place, pod, version)
+	isDeletion := change.Object == nil || pod.DeletionTimestamp != nil
+	if !isDeletion {
+		return
+	}
+	l.lost[version] = true
+	isOther := !strings.HasPrefix(change.User, "controllers-")
+	isLate := c.world.now.Sub(place.at) < endGrace // the controllers may not have seen the end
+	isFirst := change.Object == nil || change.Old == nil || change.Old.GetDeletionTimestamp() == nil
+	if place.succeeded == pod.UID && isFirst && (isOther || isLate) {
+		place.succeeded = ""
+	}
+}
+
+// recordPhase records the phase of a pod.
+func (c *checks) recordPhase(l *life, place *placeLife, pod *corev1.Pod, version int32) {
+	phase := pod.Status.Phase
+	place.phases[phase], place.last = true, phase
+	if phase != corev1.PodPending && phase != "" {
+		place.started[version] = true
+	}
+	if restartCount(&pod.Status) > 0 {
+		l.failed[version] = true
+	}
+	switch phase {
+	case corev1.PodFailed:
+		l.failed[version] = true
+	case corev1.PodSucceeded:
+		if place.succeeded == "" && pod.DeletionTimestamp == nil {
+			place.succeeded, place.at = pod.UID, c.world.now
+		}
+	}
+}
+
+// checkLife checks that a change of a job is permitted by the model, and has a cause.
+func (c *checks) checkLife(old, job *batchv1alpha1.Job) {
+	l := c.lifeOf(job.UID)
+	c.forgetRemovedPlaces(l, job)
+	before, after := &old.Status, &job.Status
+	t := transition{orPending(before.State.Phase), orPending(after.State.Phase)}
+	if t.from != t.to {
+		c.checkTransition(l, t, old, job)
+	}
+	c.checkCounters(t, before, after, job.Name)
+	c.checkVersion(t, before, after, job.Name)
+	c.checkCounts(l, job)
+	isRepeated := after.State.Phase == batchv1alpha1.Restarting && after.State.Reason != string(busv1alpha1.ResumeJobAction) &&
+		after.State.Reason != string(busv1alpha1.RestartPodAction)
+	if isRepeated {
+		for _, place := range l.places {
+			place.succeeded = ""
+		}
+	}
+}
+
+func orPending(phase batchv1alpha1.JobPhase) batchv1alpha1.JobPhase {
+	if phase == "" {
+		return batchv1alpha1.Pending
+	}
+	return phase
+}
+
+// forgetRemovedPlaces drops the success of places that a job no longer has, because they run again when a user adds them
+// again.
+func (c *checks) forgetRemovedPlaces(l *life, job *batchv1alpha1.Job) {
+	for at, place := range l.places {
+		if !hasPlace(job, at) {
+			place.succeeded = ""
+		}
+	}
+}
+
+func hasPlace(job *batchv1alpha1.Job, at jobPlace) bool {
+	return slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return t.Name == at.task && at.index < t.Replicas })
+}
+
+func (c *checks) checkTransition(l *life, t transition, old, job *batchv1alpha1.Job) {
+	causes, permitted := lifeOfJobs[t]
+	if !permitted {
+		c.world.fail("job %s is %s after %s (%s), which the model does not permit", job.Name, t.to, t.from, job.Status.State.Message)
+		return
+	}
+	if !slices.ContainsFunc(causes, func(one cause) bool { return c.applies(one, l, t, old, job) }) {
+		c.world.fail("job %s is %s after %s (%s: %s), but nothing has happened that permits this", job.Name, t.to, t.from, job.Status.State.Reason, job.Status.State.Message)
+	}
+}
+
+// applies reports whether a cause of a transition exists.
+func (c *checks) applies(one cause, l *life, t transition, old, job *batchv1alpha1.Job) bool {
+	ended, succeeded := l.countEnded(job)
+	switch one {
+	case enoughStarted:
+		return l.countStarted(job) >= min(job.Spec.MinAvailable, totalReplicas(job))
+	case podsLost:
+		return len(l.lost) > 0 || job.Generation > 1 || c.world.hasStaleReader()
+	case enoughSucceeded:
+		isSuccess := job.Spec.MinSuccess != nil && succeeded >= *job.Spec.MinSuccess
+		return isSuccess || (ended == totalReplicas(job) && succeeded >= job.Spec.MinAvailable)
+	case podsEnded:
+		return len(l.failed) > 0 || ended == totalReplicas(job)
+	case allStopped:
+		return c.countLivePods(job) == 0
+	case mayRunAgain:
+		return job.Status.RetryCount < job.Spec.MaxRetry || old.Status.UserRestarts > 0
+	case retriesUsedUp:
+		return job.Status.RetryCount >= job.Spec.MaxRetry
+	case policyApplies:
+		isUserRestart := job.Status.UserRestarts > old.Status.UserRestarts
+		return !isUserRestart && l.hasPolicyFor(actionsInto(t), old)
+	case objectRejected:
+		return strings.HasPrefix(job.Status.State.Message, "retry limit reached: ")
+	case requested:
+		for _, action := range actionsInto(t) {
+			if l.commands[action] > 0 {
+				l.commands[action]--
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// countEnded returns the number of places whose newest pod has ended, and of those whose pod has succeeded.
+func (l *life) countEnded(job *batchv1alpha1.Job) (ended, succeeded int32) {
+	for at, place := range l.places {
+		switch {
+		case !hasPlace(job, at):
+		case place.last == corev1.PodSucceeded:
+			ended++
+			succeeded++
+		case place.last == corev1.PodFailed:
+			ended++
+		}
+	}
+	return ended, succeeded
+}
+
+// countStarted returns the number of places that have had a started pod of the job's version, or a pod that has ended.
+func (l *life) countStarted(job *batchv1alpha1.Job) int32 {
+	started := int32(0)
+	for at, place := range l.places {
+		hasEnded := place.last == corev1.PodSucceeded || place.last == corev1.PodFailed
+		if hasPlace(job, at) && (place.started[job.Status.Version] || hasEnded) {
+			started++
+		}
+	}
+	return started
+}
+
+// countLivePods returns the number of a job's pods that have not ended.
+func (c *checks) countLivePods(job *batchv1alpha1.Job) int {
+	live := 0
+	for _, pod := range c.world.state.pods {
+		if isOwnedBy(pod, job.UID) && !isFinished(pod) {
+			live++
+		}
+	}
+	return live
+}
+
+// hasPolicyFor reports whether a policy with one of the actions responds to an event that has occurred in the current
+// version of a job.
+func (l *life) hasPolicyFor(actions []busv1alpha1.Action, job *batchv1alpha1.Job) bool {
+	responds := func(p batchv1alpha1.LifecyclePolicy) bool {
+		return slices.Contains(actions, p.Action) && l.hasOccurred(p.Event, job)
+	}
+	return slices.ContainsFunc(job.Spec.Policies, responds) ||
+		slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return slices.ContainsFunc(t.Policies, responds) })
+}
+
+func (l *life) hasOccurred(event busv1alpha1.Event, job *batchv1alpha1.Job) bool {
+	version := job.Status.Version
+	switch event {
+	case busv1alpha1.PodFailedEvent:
+		return l.failed[version]
+	case busv1alpha1.PodEvictedEvent:
+		return l.lost[version]
+	case busv1alpha1.JobUnknownEvent:
+		return l.groupUnknown
+	case busv1alpha1.TaskCompletedEvent:
+		return slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return l.hasSucceeded(&t) })
+	}
+	return false
+}
+
+// hasSucceeded reports whether a pod of each place of a task has succeeded.
+func (l *life) hasSucceeded(task *batchv1alpha1.TaskSpec) bool {
+	for index := range task.Replicas {
+		if place := l.places[jobPlace{task.Name, index}]; place == nil || !place.phases[corev1.PodSucceeded] {
+			return false
+		}
+	}
+	return task.Replicas > 0
+}
+
+// checkCounters checks that the counters of a job change only together with its phase, by one.
+func (c *checks) checkCounters(t transition, before, after *batchv1alpha1.JobStatus, name string) {
+	retries, userRestarts := after.RetryCount-before.RetryCount, after.UserRestarts-before.UserRestarts
+	if isRestart := t.from != t.to && t.to == batchv1alpha1.Restarting; isRestart {
+		if retries+userRestarts != 1 {
+			c.world.fail("job %s restarts, and its status counts %d more retries and %d more restarts by users", name, retries, userRestarts)
+		}
+	} else if retries != 0 || userRestarts != 0 {
+		c.world.fail("job %s is %s after %s, and its status counts %d more retries and %d more restarts by users", name, t.to, t.from, retries, userRestarts)
+	}
+}
+
+// checkVersion checks that the version of a job changes only together with its phase, by one. A restart of some pods may
+// also become a restart of the whole job.
+func (c *checks) checkVersion(t transition, before, after *batchv1alpha1.JobStatus, name string) {
+	isSameRestart := t.from == t.to && (t.to != batchv1alpha1.Restarting || before.State.Reason == after.State.Reason)
+	if rise := after.Version - before.Version; rise < 0 || rise > 1 || (rise == 1 && isSameRestart) {
+		c.world.fail("job %s is %s after %s, and its version rises from %d to %d", name, t.to, t.from, before.Version, after.Version)
+	}
+}
+
+// hasStaleReader reports whether controllers may have started with lists that lag behind. They may then not know yet that
+// pods have started.
+func (w *World) hasStaleReader() bool {
+	return slices.ContainsFunc(w.replicas, func(r *replica) bool { return r.lease == controllersLease && r.stale > 0 })
+}
+
+// checkCounts checks that the status of a job does not count pods that never existed.
+func (c *checks) checkCounts(l *life, job *batchv1alpha1.Job) {
+	possible := map[corev1.PodPhase]int32{}
+	for _, place := range l.places {
+		for phase := range place.phases {
+			possible[phase]++
+		}
+	}
+	s := &job.Status
+	for phase, counted := range map[corev1.PodPhase]int32{corev1.PodRunning: s.Running, corev1.PodSucceeded: s.Succeeded, corev1.PodFailed: s.Failed} {
+		if counted > possible[phase] {
+			c.world.fail("job %s: the status counts %d pods that are %s, but only %d pods have ever been", job.Name, counted, phase, possible[phase])
+		}
+	}
+}

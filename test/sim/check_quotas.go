@@ -1,0 +1,72 @@
+package sim
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/test/apiserver"
+)
+
+// checkQuota checks that new pods do not exceed the quota of their namespace.
+func (c *checks) checkQuota(change apiserver.Change, pod *corev1.Pod) {
+	if change.Old != nil || pod.Namespace != smallNamespace {
+		return
+	}
+	quota := c.world.quota()
+	if quota == nil || quota.Generation > 1 {
+		return // limits that were lowered may be exceeded
+	}
+	var pods, cpu int64
+	for _, other := range c.world.state.pods {
+		if other.Namespace == quota.Namespace && !isFinished(other) {
+			pods++
+			cpu += milliCPU(other)
+		}
+	}
+	if !fitsQuota(quota, pods, cpu) {
+		c.world.fail("the quota is %s, but after the creation of pod %s there are %d pods with cpu %dm", describeQuota(quota.Spec.Hard), pod.Name, pods, cpu)
+	}
+}
+
+// fitsQuota reports whether a number of pods with a total request may exist at the same time.
+func fitsQuota(quota *corev1.ResourceQuota, pods, milliCPU int64) bool {
+	if limit, limited := quota.Spec.Hard[corev1.ResourcePods]; limited && pods > limit.Value() {
+		return false
+	}
+	limit, limited := quota.Spec.Hard[corev1.ResourceRequestsCPU]
+	return !limited || milliCPU <= limit.MilliValue()
+}
+
+// isWithinQuota reports whether all pods of a job may exist at the same time. A job that was admitted before the quota was
+// lowered or known, and that exceeds it, keeps others waiting until a user deletes it.
+func (w *World) isWithinQuota(job *batchv1alpha1.Job, milliCPU int64) bool {
+	quota := w.quota()
+	if quota == nil || quota.Namespace != job.Namespace {
+		return true
+	}
+	if !fitsQuota(quota, int64(totalReplicas(job)), milliCPU) {
+		return false
+	}
+	for _, pod := range w.state.pods {
+		if pod.Namespace != job.Namespace || isFinished(pod) || isOwnedBy(pod, job.UID) {
+			continue
+		}
+		owner := w.state.jobs[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Annotations[keys.JobName]}]
+		if quota.Generation > 1 || owner == nil || !fitsQuota(quota, int64(totalReplicas(owner)), requestOf(owner)) {
+			return false
+		}
+	}
+	return true
+}
+
+// requestOf returns the CPU that all pods of a job request, in thousandths.
+func requestOf(job *batchv1alpha1.Job) int64 {
+	sum := int64(0)
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
+		sum += task.Template.Spec.Containers[0].Resources.Requests.Cpu().MilliValue() * int64(task.Replicas)
+	}
+	return sum
+}
