@@ -61,6 +61,22 @@ func (w *World) isWithinQuota(job *batchv1alpha1.Job, milliCPU int64) bool {
 	return true
 }
 
+// hasFreeQuota reports whether all pods of a job may exist beside the pods that its namespace has now.
+func (w *World) hasFreeQuota(job *batchv1alpha1.Job) bool {
+	quota := w.quota()
+	if quota == nil || quota.Namespace != job.Namespace {
+		return true
+	}
+	pods, cpu := int64(totalReplicas(job)), requestOf(job)
+	for _, pod := range w.state.pods {
+		if pod.Namespace == job.Namespace && !isFinished(pod) && !isOwnedBy(pod, job.UID) {
+			pods++
+			cpu += milliCPU(pod)
+		}
+	}
+	return fitsQuota(quota, pods, cpu)
+}
+
 // requestOf returns the CPU that all pods of a job request, in thousandths.
 func requestOf(job *batchv1alpha1.Job) int64 {
 	sum := int64(0)

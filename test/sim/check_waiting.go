@@ -79,7 +79,7 @@ func (w *World) hasPlacedPod(job *batchv1alpha1.Job) bool {
 // placed, and no other gang waits that could also start some day. It is cautious: false means only that the job may have a
 // reason to wait.
 func (w *World) couldStartNow(job *batchv1alpha1.Job, waiting []*batchv1alpha1.Job) bool {
-	if !w.couldRun(job) || w.hasRivals(job, waiting) {
+	if !w.couldRun(job) || !w.hasFreeQuota(job) || w.hasRivals(job, waiting) {
 		return false
 	}
 	total := requestOf(job)
