@@ -29,6 +29,8 @@ func (w *World) checkDeletion(l *link, r *apiserver.Request) {
 		w.checkPodDeletion(l, r)
 	case commandKind:
 		w.checkCommandDeletion(l, r)
+	case jobKind:
+		w.checkJobDeletion(l, r)
 	}
 }
 

@@ -41,6 +41,12 @@ type checks struct {
 	validated map[string]time.Time
 	// numbers holds the job to which each number was given.
 	numbers map[int64]types.UID
+	// decided holds the phases of PodGroups that schedulers have decided.
+	decided map[decidedPhase]bool
+	// binds holds the nodes that schedulers have chosen for pods.
+	binds map[decidedBind]bool
+	// started holds the tasks of which a pod has started.
+	started map[taskOf]bool
 	// outdatedUntil is the time up to which binds may follow from an outdated first list of a scheduler.
 	outdatedUntil time.Time
 	// shrunk holds the nodes that have lost capacity.
@@ -81,7 +87,8 @@ func newChecks(w *World) checks {
 	return checks{world: w, partial: map[types.UID]time.Time{}, whole: map[types.UID]bool{}, renewed: map[string]time.Time{},
 		admitted: map[types.UID]bool{}, validated: map[string]time.Time{}, numbers: map[int64]types.UID{},
 		foreignBinds: map[string]time.Time{}, cronRuns: map[string]string{}, lives: map[types.UID]*life{}, waiting: map[waitKey]time.Time{}, surplus: map[types.UID]time.Time{},
-		shrunk: map[string]shrunkNode{}}
+		shrunk: map[string]shrunkNode{},
+		decided: map[decidedPhase]bool{}, binds: map[decidedBind]bool{}, started: map[taskOf]bool{}}
 }
 
 // observe checks the invariants that a change may violate.
@@ -99,6 +106,9 @@ func (c *checks) observe(change apiserver.Change) {
 		c.recordCommand(change, o)
 	case *schedulingv1beta1.PodGroup:
 		c.recordGroup(o)
+		if old, ok := change.Old.(*schedulingv1beta1.PodGroup); ok && change.Object != nil {
+			c.checkPhaseOfGroup(old, o)
+		}
 	case *coordinationv1.Lease:
 		c.renewed[o.Name] = c.world.now
 	}
@@ -109,12 +119,17 @@ func (c *checks) checkPod(change apiserver.Change, pod *corev1.Pod) {
 	if old == nil {
 		c.checkPlace(pod)
 		c.checkQuota(change, pod)
+		c.checkDependencies(pod)
 	}
+	c.recordStarted(pod)
 	if change.Object == nil || pod.Spec.NodeName == "" || old != nil && old.Spec.NodeName == pod.Spec.NodeName {
 		return
 	}
 	if old != nil && old.Spec.NodeName != "" {
 		c.world.fail("pod %s moved from %s to %s", pod.Name, old.Spec.NodeName, pod.Spec.NodeName)
+	}
+	if old != nil {
+		c.checkBindDecided(pod)
 	}
 	c.recordWholeGang(pod)
 	c.recordForeignBind(pod)
@@ -203,6 +218,9 @@ func (c *checks) checkJob(change apiserver.Change, job *batchv1alpha1.Job) {
 		c.recordNumber(job)
 		c.checkNewCronJobRun(job)
 	}
+	if old == nil {
+		c.checkStep(job)
+	}
 	if old == nil || change.Object == nil {
 		return
 	}
@@ -218,6 +236,8 @@ func (c *checks) checkJob(change apiserver.Change, job *batchv1alpha1.Job) {
 	c.checkRestarts(old, job)
 	c.checkEnd(old, job)
 	c.checkLife(old, job)
+	c.checkOutcome(old, job)
+	c.checkCommandOnce(old, job)
 }
 
 // checkSender checks that only the leader sends writes.
@@ -247,6 +267,7 @@ func (w *World) checkDecisions(d *decision.Decisions, c *model.Cluster) {
 	w.checkEvictions(d, c)
 	w.checkAdmissions(d, c)
 	w.checkGuarantees(d, c)
+	w.checks.recordDecisions(d)
 	bound := map[types.UID]bool{}
 	for i := range d.Binds {
 		if uid := d.Binds[i].Pod.UID; bound[uid] {
@@ -308,6 +329,9 @@ func (w *World) checkRest() {
 	w.checkConfigurations()
 	w.checkPlainPods()
 	w.checkCronJobs()
+	w.checkFlowStatuses()
+	w.checkLifetimes()
+	w.checkQueueStates()
 }
 
 func (w *World) checkSettled(job *batchv1alpha1.Job) {

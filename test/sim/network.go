@@ -68,6 +68,7 @@ func (l *link) send(_ context.Context, r *apiserver.Request) (object runtime.Obj
 			l.process.after(pause, func() {
 				object, err = o, e
 				w.trace("%s: %s: %s", l.user, r, describeError(e))
+				w.checkRejection(l, r, e)
 				resume()
 			})
 		}
