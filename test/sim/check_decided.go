@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
@@ -31,9 +32,9 @@ func (c *checks) recordDecisions(d *decision.Decisions) {
 }
 
 // checkBindDecided checks that a pod is bound to a node that a scheduler has chosen for it, and not for an older pod with
-// its name.
+// its name. Pods of other schedulers are not considered.
 func (c *checks) checkBindDecided(pod *corev1.Pod) {
-	if !c.binds[decidedBind{pod.UID, pod.Spec.NodeName}] {
+	if pod.Spec.SchedulerName == keys.DefaultSchedulerName && !c.binds[decidedBind{pod.UID, pod.Spec.NodeName}] {
 		c.world.fail("pod %s is bound to node %s, but no scheduler has decided this", pod.Name, pod.Spec.NodeName)
 	}
 }

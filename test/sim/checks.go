@@ -87,7 +87,7 @@ func newChecks(w *World) checks {
 	return checks{world: w, partial: map[types.UID]time.Time{}, whole: map[types.UID]bool{}, renewed: map[string]time.Time{},
 		admitted: map[types.UID]bool{}, validated: map[string]time.Time{}, numbers: map[int64]types.UID{},
 		foreignBinds: map[string]time.Time{}, cronRuns: map[string]string{}, lives: map[types.UID]*life{}, waiting: map[waitKey]time.Time{}, surplus: map[types.UID]time.Time{},
-		shrunk: map[string]shrunkNode{},
+		shrunk:  map[string]shrunkNode{},
 		decided: map[decidedPhase]bool{}, binds: map[decidedBind]bool{}, started: map[taskOf]bool{}}
 }
 
