@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -84,6 +85,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	in := Input{CronJob: cron, Jobs: jobs, Now: r.now()}
+	if err := r.readUnknownJobs(ctx, &in); err != nil {
+		return reconcile.Result{}, err
+	}
 	p := Compute(in)
 	if p.Create != nil {
 		// Read the CronJob from the API server, because an outdated cache could cause a second job for the same time.
@@ -95,9 +99,33 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			return reconcile.Result{RequeueAfter: time.Second}, nil
 		}
 		in.CronJob = live
+		if err := r.readUnknownJobs(ctx, &in); err != nil {
+			return reconcile.Result{}, err
+		}
 		p = Compute(in)
 	}
 	return r.carryOutPlan(ctx, in.CronJob, &p)
+}
+
+// readUnknownJobs adds the jobs that the status lists as active and that are not in the input. They may have been created by
+// an earlier process, and an outdated cache may not show them yet.
+func (r *Reconciler) readUnknownJobs(ctx context.Context, in *Input) error {
+	for _, reference := range in.CronJob.Status.Active {
+		isKnown := slices.ContainsFunc(in.Jobs, func(j *batchv1alpha1.Job) bool { return j.UID == reference.UID })
+		if isKnown {
+			continue
+		}
+		job := &batchv1alpha1.Job{}
+		err := r.api.Get(ctx, types.NamespacedName{Namespace: in.CronJob.Namespace, Name: reference.Name}, job)
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return fmt.Errorf("cronjob %s: job %s: %w", in.CronJob.Name, reference.Name, err)
+		case job.UID == reference.UID:
+			in.Jobs = append(in.Jobs, job)
+		}
+	}
+	return nil
 }
 
 func (r *Reconciler) carryOutPlan(ctx context.Context, cron *batchv1alpha1.CronJob, p *Plan) (reconcile.Result, error) {
