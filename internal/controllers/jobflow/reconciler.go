@@ -2,6 +2,7 @@ package jobflow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -154,18 +155,20 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, f *flowv1alpha1.JobFlow, 
 		r.recordEvent(f, e)
 	}
 	// Jobs are created before the status is written, because a status that lacks a job would be corrected later, but a
-	// status that lists a missing job would not.
+	// status that lists a missing job would not. If a job cannot be created, for example because its queue is closed, the
+	// status of the other steps is written nevertheless.
+	var failures []error
 	for _, job := range p.Create {
 		if err := r.createStepJob(ctx, f, job); err != nil {
 			r.recordEvent(f, Event{corev1.EventTypeWarning, failedCreate, fmt.Sprintf("job %s: %v", job.Name, err)})
-			return reconcile.Result{}, fmt.Errorf("jobflow %s: job %s: %w", f.Name, job.Name, err)
+			failures = append(failures, fmt.Errorf("jobflow %s: job %s: %w", f.Name, job.Name, err))
 		}
 	}
 	if p.Status != nil {
 		update := f.DeepCopy()
 		update.Status = *p.Status
 		if err := r.api.Status().Update(ctx, update); err != nil {
-			return reconcile.Result{}, client.IgnoreNotFound(err)
+			return reconcile.Result{}, errors.Join(append(failures, client.IgnoreNotFound(err))...)
 		}
 		countPhaseEntry(f, p.Status.State.Phase)
 	}
@@ -179,7 +182,7 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, f *flowv1alpha1.JobFlow, 
 		}
 		r.recordEvent(f, Event{corev1.EventTypeNormal, deleted, "Deleted job " + job.Name + ": " + why})
 	}
-	return reconcile.Result{RequeueAfter: p.RequeueAfter}, nil
+	return reconcile.Result{RequeueAfter: p.RequeueAfter}, errors.Join(failures...)
 }
 
 func (r *Reconciler) createStepJob(ctx context.Context, f *flowv1alpha1.JobFlow, job *batchv1alpha1.Job) error {

@@ -2,6 +2,7 @@ package jobflow
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -185,5 +186,33 @@ func TestAConflictIsReturnedAsAnError(t *testing.T) {
 	_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "f"}})
 	if !errors.Is(err, conflict) {
 		t.Errorf("error %v, want the conflict; writes: %v", err, api.Writes)
+	}
+}
+
+// TestTheStatusIsWrittenAlthoughAJobIsRejected verifies that the status shows the completion of a step although the API
+// server rejects the job of the next one.
+func TestTheStatusIsWrittenAlthoughAJobIsRejected(t *testing.T) {
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"}, flowv1alpha1.Flow{Name: "b", DependsOn: &flowv1alpha1.DependsOn{Targets: []string{"a"}}})
+	server := apiserver.New(scheme, func() time.Time { return epoch })
+	for _, o := range []client.Object{w.in.Flow, w.in.Templates["a"], w.in.Templates["b"]} {
+		server.Save(o)
+	}
+	api := apiserver.NewConnection(server)
+	closed := errors.New("the queue is closed")
+	api.Rejected = map[string]error{"create Job default/f-b": closed}
+	r := New(Options{Cache: server.Cache(), API: api.Client(), Recorder: record.NewFakeRecorder(20), Now: func() time.Time { return epoch }})
+	request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "f"}}
+	if _, err := r.Reconcile(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+	job := apiserver.Find[*batchv1alpha1.Job](server, "default", "f-a").DeepCopy()
+	job.Status.State.Phase = batchv1alpha1.Completed
+	server.Save(job)
+	if _, err := r.Reconcile(t.Context(), request); !errors.Is(err, closed) {
+		t.Errorf("error %v, want that of the API server, so that the creation is repeated", err)
+	}
+	status := apiserver.Find[*flowv1alpha1.JobFlow](server, "default", "f").Status
+	if !slices.Contains(status.CompletedJobs, "f-a") {
+		t.Errorf("completed steps: %v, want f-a", status.CompletedJobs)
 	}
 }
