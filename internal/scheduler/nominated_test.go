@@ -102,3 +102,45 @@ func TestANominationDoesNotExceedTheCapability(t *testing.T) {
 		t.Errorf("%+v, want no bind: 3 of 4 cores of the queue are used, and the gang needs 4", d.Binds)
 	}
 }
+
+// TestANominationSurvivesALossOfNodesBesideAGuarantee verifies that a gang keeps its nomination, for which a pod is already
+// terminating, if the deletion of a node leaves less beside the guarantee of another queue.
+func TestANominationSurvivesALossOfNodesBesideAGuarantee(t *testing.T) {
+	parsed, _, err := config.Parse([]byte(`
+actions: "enqueue, allocate, preempt"
+tiers:
+- plugins: [{name: priority}, {name: gang}, {name: predicates}, {name: capacity, enableHierarchy: true}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := New(parsed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := model.New()
+	m.Apply(model.QueueFrom(make.Queue("root").Obj()), model.QueueFrom(make.Queue("guaranteed").Parent("root").Guarantee("cpu", "4").Deserved("cpu", "4").Obj()),
+		model.QueueFrom(make.Queue("full").Parent("root").Obj()))
+	m.Apply(model.GangFrom(make.Gang("runs").Queue("full").Obj()))
+	for i, node := range []string{"a", "b", "c", "d", "e"} {
+		runs := make.Pod("runs-" + node).Gang("runs").CPU("4").Obj()
+		runs.Spec.NodeName, runs.Status.Phase = node, corev1.PodRunning
+		if i == 0 {
+			by := metav1.NewTime(make.Epoch.Add(time.Minute))
+			runs.DeletionTimestamp = &by
+		}
+		m.Apply(model.NodeFrom(make.Node(node).CPU("4").Obj()), model.TaskFrom(runs, true))
+	}
+	waits := make.Pod("waits-0").Gang("waits").CPU("4").Obj()
+	waits.Status.NominatedNodeName = "a"
+	m.Apply(model.GangFrom(make.Gang("waits").Queue("full").Obj()), model.TaskFrom(waits, true))
+	d := e.Cycle(make.Epoch, m)
+	for _, n := range d.Nominations {
+		if n.Node != "a" {
+			t.Errorf("%+v, want that the nomination for node a stays", n)
+		}
+	}
+	if len(d.Binds)+len(d.Evicts) > 0 {
+		t.Errorf("binds %v, evictions %v, want none", d.Binds, d.Evicts)
+	}
+}

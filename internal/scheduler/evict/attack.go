@@ -115,7 +115,8 @@ func failureFromCensus(c *census) Failure {
 }
 
 // newTrial returns the settings for a trial placement of the gang. If the victims are in the gang's queue, the gang may
-// use as much as the queue held before the evictions, even if that exceeds a limit.
+// use as much as the queue held before the evictions, even if that exceeds a share, but not if it exceeds the capability:
+// if the capability was lowered, enough victims must be found for the queue to stay within it.
 func newTrial(a *framework.Attack, c Case) placement.Trial {
 	trial := placement.Trial{Grow: true}
 	if a.Kind == framework.Preempt || a.Kind == framework.GangPreempt {

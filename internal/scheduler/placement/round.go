@@ -361,10 +361,10 @@ func (r *round) findPreferred(t *model.Task) (model.NodeID, bool) {
 	return r.s.Constraints.FindLentNode(r.job, t)
 }
 
-// mayHoldAgain reports whether a queue may exceed a share because it held the requested amount before. A capability may
-// not be exceeded for this reason: the victims may still use it, or it may have been lowered.
+// mayHoldAgain reports whether a queue may exceed a limit because it held the requested amount before. It may not exceed its
+// capability for this reason, because the victims may still use it, or it may have been lowered.
 func (s *Placer) mayHoldAgain(v *explain.Verdict, held []float64, asked resource.Request) bool {
-	if s.trial.Swap == nil || v.Code == reason.OverCapability || v.Limit == nil || v.Limit.Resource == "" {
+	if s.trial.Swap == nil || v.Limit == nil || v.Limit.Resource == "" || isCapability(v) {
 		return false
 	}
 	for _, t := range asked {
@@ -373,4 +373,10 @@ func (s *Placer) mayHoldAgain(v *explain.Verdict, held []float64, asked resource
 		}
 	}
 	return true
+}
+
+// isCapability reports whether a verdict names the capability in the spec of a queue, and not what the guarantees of other
+// queues leave of it.
+func isCapability(v *explain.Verdict) bool {
+	return v.Code == reason.OverCapability && v.Limit.Kept == 0
 }
