@@ -15,7 +15,9 @@ import (
 // A conflictPauses is safe for concurrent use.
 type conflictPauses struct {
 	mu   sync.Mutex
-	last map[model.Delta]conflictPause // by what is reported, without the error
+	last map[model.Delta]conflictPause // the last pause for each reported delta, whose error is cleared
+	// swept is when outdated pauses were last removed.
+	swept time.Time
 }
 
 type conflictPause struct {
@@ -27,8 +29,9 @@ const (
 	firstConflictPause = 20 * time.Millisecond
 	// conflictMemory is the time without a conflict after which the pause starts again at its minimum.
 	conflictMemory = 10 * time.Second
-	// mostConflicts is the number of remembered writes from which on outdated ones are removed.
-	mostConflicts = 1000
+	// sweepInterval is the time between two removals of outdated pauses. Each takes time in proportion to all pauses, of
+	// which there may be many after the jobs of many pods were deleted.
+	sweepInterval = 5 * time.Second
 )
 
 // next returns the pause after a conflict that is reported with a delta. It doubles with each conflict of the same object,
@@ -39,8 +42,9 @@ func (c *conflictPauses) next(key model.Delta, now time.Time) time.Duration {
 	if c.last == nil {
 		c.last = map[model.Delta]conflictPause{}
 	}
-	if len(c.last) >= mostConflicts {
+	if now.Sub(c.swept) >= sweepInterval {
 		c.removeOutdated(now)
+		c.swept = now
 	}
 	pause := firstConflictPause
 	if p, ok := c.last[key]; ok && !p.isOutdated(now) {

@@ -39,12 +39,12 @@ func TestPausesAfterConflicts(t *testing.T) {
 func TestOutdatedConflictsAreForgotten(t *testing.T) {
 	now := time.Now()
 	var c conflictPauses
-	for i := range 2 * mostConflicts {
+	for i := range 2000 {
 		c.next(model.GangStatusFailed{UID: types.UID(fmt.Sprint(i))}, now)
 		now = now.Add(conflictMemory / 100)
 	}
-	if len(c.last) > mostConflicts {
-		t.Errorf("%d conflicts are remembered", len(c.last))
+	if most := 100 + int(100*sweepInterval/conflictMemory) + 1; len(c.last) > most {
+		t.Errorf("%d conflicts are remembered, want at most %d: those of the memory and of the time until the next removal", len(c.last), most)
 	}
 }
 

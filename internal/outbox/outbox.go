@@ -151,14 +151,14 @@ func (o *Outbox) Put(d *decision.Decisions) {
 	o.engine.queueWrites(writes...)
 }
 
-// reportAfterPause reports a failed write. The pause before prevents that the scheduler repeats a failing decision in a
+// reportAfterPause reports a failed write after a delay, which keeps the scheduler from repeating a failing decision in a
 // tight loop.
 func (o *Outbox) reportAfterPause(err error, delta model.Delta) {
 	o.o.Clock.AfterFunc(o.reportDelay(err, delta), func() { o.o.Report(delta) })
 }
 
-// otherFailurePause is the pause before a failure is reported that is not a conflict, because a new decision would only
-// fail again.
+// otherFailurePause is the delay before a failure other than a conflict is reported. An earlier decision would only fail
+// again.
 const otherFailurePause = time.Second
 
 // reportDelay returns the delay before a failed write is reported.
