@@ -2,7 +2,6 @@ package cronjob
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -121,7 +120,7 @@ func (r *Reconciler) readUnknownJobs(ctx context.Context, in *Input) error {
 		case apierrors.IsNotFound(err):
 		case err != nil:
 			return fmt.Errorf("cronjob %s: job %s: %w", in.CronJob.Name, reference.Name, err)
-		case job.UID == reference.UID:
+		case job.UID == reference.UID && metav1.IsControlledBy(job, in.CronJob):
 			in.Jobs = append(in.Jobs, job)
 		}
 	}
@@ -136,7 +135,7 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, cron *batchv1alpha1.CronJ
 	cron = cron.DeepCopy()
 	if p.Noticed != nil {
 		if err := r.writeStatus(ctx, cron, p.Noticed); err != nil {
-			return retryOnConflict(err)
+			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
 	}
 	for _, job := range p.Delete {
@@ -158,7 +157,7 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, cron *batchv1alpha1.CronJ
 	}
 	if p.Status != nil {
 		if err := r.writeStatus(ctx, cron, p.Status); err != nil {
-			return retryOnConflict(err)
+			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
 	}
 	return reconcile.Result{RequeueAfter: p.RequeueAfter}, nil
@@ -210,14 +209,6 @@ func (r *Reconciler) writeStatus(ctx context.Context, cron *batchv1alpha1.CronJo
 		return fmt.Errorf("status of cronjob %s: %w", cron.Name, err)
 	}
 	return nil
-}
-
-func retryOnConflict(err error) (reconcile.Result, error) {
-	var status apierrors.APIStatus
-	if errors.As(err, &status) && status.Status().Reason == metav1.StatusReasonConflict {
-		return reconcile.Result{RequeueAfter: 20 * time.Millisecond}, nil
-	}
-	return reconcile.Result{}, client.IgnoreNotFound(err)
 }
 
 func (r *Reconciler) recordEvent(name types.NamespacedName, cron *batchv1alpha1.CronJob, e Event) {

@@ -162,6 +162,9 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, f *flowv1alpha1.JobFlow, 
 		if err := r.createStepJob(ctx, f, job); err != nil {
 			r.recordEvent(f, Event{corev1.EventTypeWarning, failedCreate, fmt.Sprintf("job %s: %v", job.Name, err)})
 			failures = append(failures, fmt.Errorf("jobflow %s: job %s: %w", f.Name, job.Name, err))
+			if !isRejection(err) {
+				break // the API server may be overloaded
+			}
 		}
 	}
 	if p.Status != nil {
@@ -182,8 +185,19 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, f *flowv1alpha1.JobFlow, 
 		}
 		r.recordEvent(f, Event{corev1.EventTypeNormal, deleted, "Deleted job " + job.Name + ": " + why})
 	}
-	return reconcile.Result{RequeueAfter: p.RequeueAfter}, errors.Join(failures...)
+	if len(failures) > 0 {
+		return reconcile.Result{}, errors.Join(failures...)
+	}
+	return reconcile.Result{RequeueAfter: p.RequeueAfter}, nil
 }
+
+// isRejection reports whether the API server has rejected this job, so that others may be accepted.
+func isRejection(err error) bool {
+	return errors.Is(err, errForeignJob) || apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
+}
+
+// errForeignJob is the error if a job that does not belong to the flow has the name of a step's job.
+var errForeignJob = errors.New("a job that does not belong to this flow has this name")
 
 func (r *Reconciler) createStepJob(ctx context.Context, f *flowv1alpha1.JobFlow, job *batchv1alpha1.Job) error {
 	err := r.api.Create(ctx, job)
@@ -205,7 +219,7 @@ func (r *Reconciler) createStepJob(ctx context.Context, f *flowv1alpha1.JobFlow,
 		return nil // the cache is outdated
 	}
 	r.recordEvent(f, Event{corev1.EventTypeWarning, foreignJob, fmt.Sprintf("job %s exists but does not belong to this flow, so the step waits; delete the job or rename the flow", job.Name)})
-	return fmt.Errorf("a job that does not belong to this flow has this name")
+	return errForeignJob
 }
 
 // deleteStepJob deletes this job, identified by its UID, and its pods.
