@@ -436,9 +436,9 @@ func (s *Sums) OverCapabilityNow(resources *resource.Names, asked resource.Reque
 	return findExceededBy(resources, asked, capability, func(i int) float64 { return s.Occupied[i] })
 }
 
-// FindShortfall returns a resource of which pods would hold less than a minimum without some tasks; -1 if none exists. It
-// checks only resources that the tasks hold. What is held for the recovery of lost pods does not count, because the gang
-// that has lost them may be among the tasks.
+// FindShortfall returns the index of a resource whose use by pods would fall below a minimum if the tasks ended; -1 if none
+// exists. It checks only resources that the tasks use. Capacity that is held for the recovery of lost pods does not count,
+// because the gang that has lost them may be among the tasks.
 func (s *Sums) FindShortfall(tasks []*model.Task, minimum resource.Request) (index int) {
 	for _, floor := range minimum {
 		lost := 0.0

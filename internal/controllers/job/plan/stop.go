@@ -29,6 +29,9 @@ func (b *builder) staysWithResult(m *member, keepFinished bool) bool {
 	return !m.isLivePod() && (keepFinished || b.keepsSucceededPod(m))
 }
 
+// mayPodsBeOutdated reports whether the pods may be those of a list that is older than this process.
+func (b *builder) mayPodsBeOutdated() bool { return b.in.Doubt && !b.in.Fresh }
+
 // stopsAnyPod reports whether this plan stops any pod.
 func (b *builder) stopsAnyPod() bool {
 	return slices.ContainsFunc(b.census.members, func(m *member) bool { return m.stop })
@@ -53,7 +56,7 @@ func (b *builder) marksAnyPod() bool {
 // stopPods deletes the pods that are to be stopped. Before that, it annotates those pods whose end would look like an
 // eviction. These are the pods of the current version if the phase keeps this version.
 func (b *builder) stopPods() {
-	if b.in.Doubt && !b.in.Fresh && b.stopsAnyLivePod() {
+	if b.mayPodsBeOutdated() && b.stopsAnyLivePod() {
 		b.plan.Refresh = true // the pods may have ended, and then their results must be kept
 		return
 	}
