@@ -105,7 +105,7 @@ func (s *Server) Do(r *Request) (runtime.Object, error) {
 	}
 	result, err := s.dispatch(r, t)
 	for review := 1; errors.Is(err, errChanged); review++ {
-		if review == mostReviews {
+		if review == maxReviews {
 			return nil, apierrors.NewConflict(t.kind.resource, r.Name, err)
 		}
 		result, err = s.dispatch(r, t)

@@ -62,8 +62,8 @@ var (
 // errChanged is the internal error of a request whose object was changed by another request while webhooks reviewed it.
 var errChanged = errors.New("the object was changed while webhooks reviewed it")
 
-// mostReviews is the number of times that a request is reviewed if other requests change its object meanwhile.
-const mostReviews = 5
+// maxReviews is the number of times that a request is reviewed if other requests change its object meanwhile.
+const maxReviews = 5
 
 // currentWebhooks returns the webhooks of the stored configurations.
 func (s *Server) currentWebhooks() *webhooks {

@@ -115,9 +115,9 @@ var (
 	mutantCall   = regexp.MustCompile(`mutant[A-Za-z]*\((\d+)`)
 )
 
-// findInvalid returns the numbers of the mutants that the compiler rejects. For each error, this is the closest mutant in
-// the same line, or else the last one in the lines before, because the errors of some mutants are at the end of a block
-// or function.
+// findInvalid returns the numbers of the mutants that the compiler rejects. For each error, it blames the closest mutant in
+// the same line, or else the last one in an earlier line, because the errors of some mutants are at the end of a block or
+// function.
 func findInvalid(output string, changed map[string][]byte) map[int]bool {
 	invalid := map[int]bool{}
 	for _, place := range compileError.FindAllStringSubmatch(output, -1) {

@@ -33,8 +33,8 @@ const numberMark = "#"
 type edit struct {
 	from, to int
 	text     string
-	// nodeFrom and nodeTo are the bounds of the expression or statement that the edit belongs to. Of two edits at the
-	// same offset, that of the outer one is further outside.
+	// nodeFrom and nodeTo are the bounds of the expression or statement that the edit belongs to. At the same offset, the
+	// edit of the enclosing node comes first when nodes are opened, and last when they are closed.
 	nodeFrom, nodeTo int
 	number           int
 }
@@ -251,8 +251,8 @@ func addMutants(source []byte, mutants []*mutant) []byte {
 	return append(changed, source[at:]...)
 }
 
-// compareEdits orders edits by their place in the changed source. At one offset, nodes that end there are closed before
-// others are opened; inner nodes are closed first and opened last.
+// compareEdits orders edits by their offset. At the same offset, nodes that end there are closed before others are opened,
+// inner nodes are closed before outer nodes, and outer nodes are opened before inner nodes.
 func compareEdits(a, b edit) int {
 	if order := cmp.Compare(a.from, b.from); order != 0 {
 		return order

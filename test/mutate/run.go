@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// outcome is what became of a mutant.
+// outcome is the result of trying a mutant.
 type outcome struct {
 	Mutant string `json:"mutant"`
 	// Killer is the package whose test failed; "" if the mutant survived.

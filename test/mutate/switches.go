@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// Variables of the environment by which the programs under test learn what to do.
+// Variables of the environment that control the programs under test.
 const (
 	enabledVariable = "VC_MUTANT"         // number of the mutant that is enabled
 	reachedVariable = "VC_MUTANT_REACHED" // directory in which a file is created for each mutant that is reached

@@ -35,7 +35,7 @@ func (c *checks) recordDecisions(d *decision.Decisions) {
 // its name. Pods of other schedulers are not considered.
 func (c *checks) checkBindDecided(pod *corev1.Pod) {
 	if pod.Spec.SchedulerName == keys.DefaultSchedulerName && !c.binds[decidedBind{pod.UID, pod.Spec.NodeName}] {
-		c.world.fail("pod %s is bound to node %s, but no scheduler has decided this", pod.Name, pod.Spec.NodeName)
+		c.world.fail("pod %s is bound to node %s, but no scheduler chose this node for it", pod.Name, pod.Spec.NodeName)
 	}
 }
 
@@ -44,6 +44,6 @@ func (c *checks) checkBindDecided(pod *corev1.Pod) {
 func (c *checks) checkPhaseOfGroup(old, group *schedulingv1beta1.PodGroup) {
 	before, after := old.Status.Phase, group.Status.Phase
 	if before != after && !c.decided[decidedPhase{group.UID, after}] {
-		c.world.fail("PodGroup %s is %s, but no scheduler has decided this", group.Name, after)
+		c.world.fail("PodGroup %s is %s, but no scheduler chose this phase for it", group.Name, after)
 	}
 }

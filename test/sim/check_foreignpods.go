@@ -6,9 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// foreignLag is how long a scheduler may not know that another scheduler has bound a pod. It is longer than any lag of a
+// maxForeignBindDelay is how long a scheduler may not know that another scheduler has bound a pod. It is longer than any lag of a
 // watch, and than the time for which a scheduler that has no connection may still send writes afterwards.
-const foreignLag = time.Minute
+const maxForeignBindDelay = time.Minute
 
 // checkNodeFits checks that the bind of a pod does not over-commit its node. Another scheduler may have bound a pod to the
 // node at about the same time; the kubelet then rejects one of them.
@@ -17,7 +17,7 @@ func (c *checks) checkNodeFits(pod *corev1.Pod) {
 	if node == nil || c.world.fitsOnNode(node.Name) || c.fittedBefore(node.Name) {
 		return
 	}
-	if at, known := c.foreignBinds[node.Name]; known && c.world.now.Sub(at) < foreignLag {
+	if at, known := c.foreignBinds[node.Name]; known && c.world.now.Sub(at) < maxForeignBindDelay {
 		return
 	}
 	c.world.fail("node %s is over-committed by the bind of pod %s", node.Name, pod.Name)

@@ -17,65 +17,65 @@ import (
 	"github.com/vc-batch/vc/test/apiserver"
 )
 
-// life is what has happened to a job, as seen in the objects.
-type life struct {
+// jobHistory records what has happened to a job, as seen in the objects.
+type jobHistory struct {
 	commands map[busv1alpha1.Action]int // commands that have not caused a transition yet
-	places   map[jobPlace]*placeLife
+	places   map[replicaID]*replicaHistory
 	// failed and lost hold the versions of pods that have failed, and of pods that were deleted or whose containers
 	// restarted.
 	failed, lost map[int32]bool
 	groupUnknown bool // the PodGroup was in phase Unknown
 }
 
-// jobPlace identifies a pod of a job.
-type jobPlace struct {
+// replicaID identifies a replica of a task. Each of its pods replaces the one before.
+type replicaID struct {
 	task  string
 	index int32
 }
 
-// placeLife is what has happened to the pods of one place.
-type placeLife struct {
+// replicaHistory records the pods that have existed for one replica.
+type replicaHistory struct {
 	phases    map[corev1.PodPhase]bool // phases of all pods so far
 	started   map[int32]bool           // versions of pods that have started
 	last      corev1.PodPhase          // phase of the newest pod
-	succeeded types.UID                // the pod whose success counts; "" if the place may run
+	succeeded types.UID                // the pod whose success counts; "" if the replica may run
 	at        time.Time                // when it succeeded
 }
 
-func (l *life) place(p jobPlace) *placeLife {
+func (l *jobHistory) place(p replicaID) *replicaHistory {
 	if l.places[p] == nil {
-		l.places[p] = &placeLife{phases: map[corev1.PodPhase]bool{}, started: map[int32]bool{}}
+		l.places[p] = &replicaHistory{phases: map[corev1.PodPhase]bool{}, started: map[int32]bool{}}
 	}
 	return l.places[p]
 }
 
-// lifeOf returns the life of a job.
-func (c *checks) lifeOf(job types.UID) *life {
-	if c.lives[job] == nil {
-		c.lives[job] = &life{commands: map[busv1alpha1.Action]int{}, places: map[jobPlace]*placeLife{}, failed: map[int32]bool{}, lost: map[int32]bool{}}
+// historyOf returns the recorded history of a job. It creates the history if none exists.
+func (c *checks) historyOf(job types.UID) *jobHistory {
+	if c.histories[job] == nil {
+		c.histories[job] = &jobHistory{commands: map[busv1alpha1.Action]int{}, places: map[replicaID]*replicaHistory{}, failed: map[int32]bool{}, lost: map[int32]bool{}}
 	}
-	return c.lives[job]
+	return c.histories[job]
 }
 
 // recordCommand records that a user has sent a command.
 func (c *checks) recordCommand(change apiserver.Change, command *busv1alpha1.Command) {
 	if change.Old == nil && command.TargetObject != nil {
-		c.lifeOf(command.TargetObject.UID).commands[busv1alpha1.Action(command.Action)]++
+		c.historyOf(command.TargetObject.UID).commands[busv1alpha1.Action(command.Action)]++
 	}
 }
 
 // recordGroup records that the PodGroup of a job has lost pods.
 func (c *checks) recordGroup(group *schedulingv1beta1.PodGroup) {
 	if owner := metav1.GetControllerOf(group); owner != nil && group.Status.Phase == schedulingv1beta1.PodGroupUnknown {
-		c.lifeOf(owner.UID).groupUnknown = true
+		c.historyOf(owner.UID).groupUnknown = true
 	}
 }
 
 // placeOfPod returns the place and the version of a job's pod.
-func placeOfPod(pod *corev1.Pod) (p jobPlace, version int32) {
+func placeOfPod(pod *corev1.Pod) (p replicaID, version int32) {
 	index, _ := strconv.Atoi(pod.Annotations[keys.TaskIndex])
 	number, _ := strconv.Atoi(pod.Annotations[keys.JobVersion])
-	return jobPlace{pod.Annotations[keys.TaskSpec], int32(index)}, int32(number)
+	return replicaID{pod.Annotations[keys.TaskSpec], int32(index)}, int32(number)
 }
 
 // recordPod records what has happened to a pod of a job, and checks that no place runs again after it has succeeded.
@@ -84,7 +84,7 @@ func (c *checks) recordPod(change apiserver.Change, pod *corev1.Pod) {
 	if owner == nil || owner.Kind != jobKind.Kind {
 		return
 	}
-	l := c.lifeOf(owner.UID)
+	l := c.historyOf(owner.UID)
 	at, version := placeOfPod(pod)
 	place := l.place(at)
 	if change.Old == nil {
@@ -107,7 +107,7 @@ func (c *checks) recordPod(change apiserver.Change, pod *corev1.Pod) {
 }
 
 // recordPhase records the phase of a pod.
-func (c *checks) recordPhase(l *life, place *placeLife, pod *corev1.Pod, version int32) {
+func (c *checks) recordPhase(l *jobHistory, place *replicaHistory, pod *corev1.Pod, version int32) {
 	phase := pod.Status.Phase
 	place.phases[phase], place.last = true, phase
 	if phase != corev1.PodPending && phase != "" {
@@ -128,7 +128,7 @@ func (c *checks) recordPhase(l *life, place *placeLife, pod *corev1.Pod, version
 
 // checkLife checks that a change of a job is permitted by the model, and has a cause.
 func (c *checks) checkLife(old, job *batchv1alpha1.Job) {
-	l := c.lifeOf(job.UID)
+	l := c.historyOf(job.UID)
 	c.forgetRemovedPlaces(l, job)
 	before, after := &old.Status, &job.Status
 	t := transition{orPending(before.State.Phase), orPending(after.State.Phase)}
@@ -156,7 +156,7 @@ func orPending(phase batchv1alpha1.JobPhase) batchv1alpha1.JobPhase {
 
 // forgetRemovedPlaces drops the success of places that a job no longer has, because they run again when a user adds them
 // again.
-func (c *checks) forgetRemovedPlaces(l *life, job *batchv1alpha1.Job) {
+func (c *checks) forgetRemovedPlaces(l *jobHistory, job *batchv1alpha1.Job) {
 	for at, place := range l.places {
 		if !hasPlace(job, at) {
 			place.succeeded = ""
@@ -164,23 +164,23 @@ func (c *checks) forgetRemovedPlaces(l *life, job *batchv1alpha1.Job) {
 	}
 }
 
-func hasPlace(job *batchv1alpha1.Job, at jobPlace) bool {
+func hasPlace(job *batchv1alpha1.Job, at replicaID) bool {
 	return slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return t.Name == at.task && at.index < t.Replicas })
 }
 
-func (c *checks) checkTransition(l *life, t transition, old, job *batchv1alpha1.Job) {
+func (c *checks) checkTransition(l *jobHistory, t transition, old, job *batchv1alpha1.Job) {
 	causes, permitted := lifeOfJobs[t]
 	if !permitted {
 		c.world.fail("job %s is %s after %s (%s), which the model does not permit", job.Name, t.to, t.from, job.Status.State.Message)
 		return
 	}
 	if !slices.ContainsFunc(causes, func(one cause) bool { return c.applies(one, l, t, old, job) }) {
-		c.world.fail("job %s is %s after %s (%s: %s), but nothing has happened that permits this", job.Name, t.to, t.from, job.Status.State.Reason, job.Status.State.Message)
+		c.world.fail("job %s changed from %s to %s (%s: %s), but none of the causes that permit this has occurred", job.Name, t.from, t.to, job.Status.State.Reason, job.Status.State.Message)
 	}
 }
 
 // applies reports whether a cause of a transition exists.
-func (c *checks) applies(one cause, l *life, t transition, old, job *batchv1alpha1.Job) bool {
+func (c *checks) applies(one cause, l *jobHistory, t transition, old, job *batchv1alpha1.Job) bool {
 	ended, succeeded := l.countEnded(job)
 	switch one {
 	case enoughStarted:
@@ -215,7 +215,7 @@ func (c *checks) applies(one cause, l *life, t transition, old, job *batchv1alph
 }
 
 // countEnded returns the number of places whose newest pod has ended, and of those whose pod has succeeded.
-func (l *life) countEnded(job *batchv1alpha1.Job) (ended, succeeded int32) {
+func (l *jobHistory) countEnded(job *batchv1alpha1.Job) (ended, succeeded int32) {
 	for at, place := range l.places {
 		switch {
 		case !hasPlace(job, at):
@@ -230,7 +230,7 @@ func (l *life) countEnded(job *batchv1alpha1.Job) (ended, succeeded int32) {
 }
 
 // countStarted returns the number of places that have had a started pod of the job's version, or a pod that has ended.
-func (l *life) countStarted(job *batchv1alpha1.Job) int32 {
+func (l *jobHistory) countStarted(job *batchv1alpha1.Job) int32 {
 	started := int32(0)
 	for at, place := range l.places {
 		hasEnded := place.last == corev1.PodSucceeded || place.last == corev1.PodFailed
@@ -254,7 +254,7 @@ func (c *checks) countLivePods(job *batchv1alpha1.Job) int {
 
 // hasPolicyFor reports whether a policy with one of the actions responds to an event that has occurred in the current
 // version of a job.
-func (l *life) hasPolicyFor(actions []busv1alpha1.Action, job *batchv1alpha1.Job) bool {
+func (l *jobHistory) hasPolicyFor(actions []busv1alpha1.Action, job *batchv1alpha1.Job) bool {
 	responds := func(p batchv1alpha1.LifecyclePolicy) bool {
 		return slices.Contains(actions, p.Action) && l.hasOccurred(p.Event, job)
 	}
@@ -262,7 +262,7 @@ func (l *life) hasPolicyFor(actions []busv1alpha1.Action, job *batchv1alpha1.Job
 		slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return slices.ContainsFunc(t.Policies, responds) })
 }
 
-func (l *life) hasOccurred(event busv1alpha1.Event, job *batchv1alpha1.Job) bool {
+func (l *jobHistory) hasOccurred(event busv1alpha1.Event, job *batchv1alpha1.Job) bool {
 	version := job.Status.Version
 	switch event {
 	case busv1alpha1.PodFailedEvent:
@@ -278,9 +278,9 @@ func (l *life) hasOccurred(event busv1alpha1.Event, job *batchv1alpha1.Job) bool
 }
 
 // hasSucceeded reports whether a pod of each place of a task has succeeded.
-func (l *life) hasSucceeded(task *batchv1alpha1.TaskSpec) bool {
+func (l *jobHistory) hasSucceeded(task *batchv1alpha1.TaskSpec) bool {
 	for index := range task.Replicas {
-		if place := l.places[jobPlace{task.Name, index}]; place == nil || !place.phases[corev1.PodSucceeded] {
+		if place := l.places[replicaID{task.Name, index}]; place == nil || !place.phases[corev1.PodSucceeded] {
 			return false
 		}
 	}
@@ -295,7 +295,7 @@ func (c *checks) checkCounters(t transition, before, after *batchv1alpha1.JobSta
 			c.world.fail("job %s restarts, and its status counts %d more retries and %d more restarts by users", name, retries, userRestarts)
 		}
 	} else if retries != 0 || userRestarts != 0 {
-		c.world.fail("job %s is %s after %s, and its status counts %d more retries and %d more restarts by users", name, t.to, t.from, retries, userRestarts)
+		c.world.fail("job %s changed from %s to %s, and its status counts %d more retries and %d more restarts by users", name, t.from, t.to, retries, userRestarts)
 	}
 }
 
@@ -304,7 +304,7 @@ func (c *checks) checkCounters(t transition, before, after *batchv1alpha1.JobSta
 func (c *checks) checkVersion(t transition, before, after *batchv1alpha1.JobStatus, name string) {
 	isSameRestart := t.from == t.to && (t.to != batchv1alpha1.Restarting || before.State.Reason == after.State.Reason)
 	if rise := after.Version - before.Version; rise < 0 || rise > 1 || (rise == 1 && isSameRestart) {
-		c.world.fail("job %s is %s after %s, and its version rises from %d to %d", name, t.to, t.from, before.Version, after.Version)
+		c.world.fail("job %s changed from %s to %s, and its version rises from %d to %d", name, t.from, t.to, before.Version, after.Version)
 	}
 }
 
@@ -315,7 +315,7 @@ func (w *World) hasStaleReader() bool {
 }
 
 // checkCounts checks that the status of a job does not count pods that never existed.
-func (c *checks) checkCounts(l *life, job *batchv1alpha1.Job) {
+func (c *checks) checkCounts(l *jobHistory, job *batchv1alpha1.Job) {
 	possible := map[corev1.PodPhase]int32{}
 	for _, place := range l.places {
 		for phase := range place.phases {

@@ -15,22 +15,28 @@ import (
 )
 
 // checkJobDeletion checks that controllers delete a job only after its time to live. A flow may delete its jobs earlier.
-// After a jump of a clock, the controllers may have another time.
+// The check is skipped after a clock jump.
 func (w *World) checkJobDeletion(l *link, r *apiserver.Request) {
 	if len(w.coverage["clock jump"]) > 0 {
 		return
 	}
 	job := w.jobNamed(r.Namespace, r.Name)
-	if job == nil || metav1.GetControllerOf(job) != nil || r.Preconditions != nil && r.Preconditions.UID != nil && *r.Preconditions.UID != job.UID {
-		return
-	}
-	hasVersion := r.Preconditions != nil && r.Preconditions.ResourceVersion != nil
-	if hasVersion && *r.Preconditions.ResourceVersion != job.ResourceVersion {
-		return // the API server rejects the request
+	if job == nil || metav1.GetControllerOf(job) != nil || !meetsPreconditions(r.Preconditions, job) {
+		return // the API server rejects the request, or a flow owns the job
 	}
 	if end, isLimited := lifetimeEnd(job); !isLimited || w.now.Before(end) {
-		w.fail("%s deletes job %s, which is %s since %s", l.user, job.Name, job.Status.State.Phase, job.Status.State.LastTransitionTime)
+		w.fail("%s deletes job %s too early; it has been %s since %s", l.user, job.Name, job.Status.State.Phase, job.Status.State.LastTransitionTime)
 	}
+}
+
+// meetsPreconditions reports whether a job has the UID and the version that a request requires.
+func meetsPreconditions(required *metav1.Preconditions, job *batchv1alpha1.Job) bool {
+	if required == nil {
+		return true
+	}
+	hasUID := required.UID == nil || *required.UID == job.UID
+	hasVersion := required.ResourceVersion == nil || *required.ResourceVersion == job.ResourceVersion
+	return hasUID && hasVersion
 }
 
 // lifetimeEnd returns when an ended job is to be deleted. It returns false if the job is to be kept.

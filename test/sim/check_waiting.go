@@ -15,9 +15,9 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// startBound is how long a job may wait after everything that blocked it has gone. Retries of controllers, and the time
+// maxStartDelay is how long a job may wait after everything that blocked it has gone. Retries of controllers, and the time
 // for which a gang that cannot start holds up others, are shorter.
-const startBound = 3 * time.Minute
+const maxStartDelay = 3 * time.Minute
 
 // checkWaiting records, after faults have stopped, which jobs wait although they could start now, or although their queue
 // has less than its guarantee, and fails if one waits for too long.
@@ -41,12 +41,12 @@ func (w *World) checkWaitingFor(job *batchv1alpha1.Job, text string, holds bool)
 		delete(w.checks.waiting, key)
 	case !known:
 		w.checks.waiting[key] = w.now
-	case w.now.Sub(since) > startBound:
-		w.fail("job %s %s, but has waited for %s since then; its PodGroup: %s", job.Name, text, startBound, w.describeGroupOf(job))
+	case w.now.Sub(since) > maxStartDelay:
+		w.fail("job %s %s, but has been pending for %s although this was true; its PodGroup: %s", job.Name, text, maxStartDelay, w.describeGroupOf(job))
 	}
 }
 
-// waitKey identifies a condition that a job waits in spite of.
+// waitKey identifies a condition that should let a job start.
 type waitKey struct {
 	job  types.UID
 	text string
@@ -65,7 +65,7 @@ func (w *World) waitingJobs() []*batchv1alpha1.Job {
 	return waiting
 }
 
-// hasPlacedPod reports whether a pod of a job is on a node or has been there.
+// hasPlacedPod reports whether a pod of a job is or was assigned to a node.
 func (w *World) hasPlacedPod(job *batchv1alpha1.Job) bool {
 	for _, pod := range w.state.pods {
 		if isOwnedBy(pod, job.UID) && pod.Spec.NodeName != "" {
@@ -212,8 +212,8 @@ func smallestPod(job *batchv1alpha1.Job) int64 {
 	return smallest
 }
 
-// exceedsQueue reports whether a queue may not hold an amount of CPU because it is closed, or because of its capability or
-// that of an ancestor.
+// exceedsQueue reports whether a queue is closed, or an amount of CPU exceeds its capability or the capability of an
+// ancestor.
 func (w *World) exceedsQueue(name string, milliCPU int64) bool {
 	if queue := w.state.queues[name]; queue == nil || queue.Status.State != schedulingv1beta1.QueueStateOpen {
 		return true

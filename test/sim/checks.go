@@ -55,10 +55,12 @@ type checks struct {
 	foreignBinds map[string]time.Time
 	// cronRuns maps each CronJob and scheduled time to the job that was created for it.
 	cronRuns map[string]string
-	// lives holds what has happened to each job.
-	lives map[types.UID]*life
-	// waiting maps each job, and a reason why it should start, to the time since when it waits in spite of this.
+	// histories holds what has happened to each job.
+	histories map[types.UID]*jobHistory
+	// waiting holds, for each job and each condition that should let it start, the time since which the condition is true.
 	waiting map[waitKey]time.Time
+	// lowered maps each queue to its capability before it was last lowered.
+	lowered map[string]loweredQueue
 	// surplus maps each pod that exceeds the replicas of its task to the time when it was first seen.
 	surplus map[types.UID]time.Time
 }
@@ -72,22 +74,22 @@ type shrunkNode struct {
 // longestBind is the time that a bind may take, with all its attempts.
 const longestBind = 45 * time.Second
 
-// nodeNewsDelay is the time after which the leading scheduler knows that a node has shrunk. Watches may be late, and the
+// maxNodeChangeDelay is the time after which the leading scheduler knows that a node has shrunk. Watches may be late, and the
 // leader may have no connection for a while.
-const nodeNewsDelay = 3 * time.Minute
+const maxNodeChangeDelay = 3 * time.Minute
 
 // fittedBefore reports whether the pods of a node fit according to what the scheduler may know, because the node has lost
 // capacity a short time ago.
 func (c *checks) fittedBefore(node string) bool {
 	shrunk, ok := c.shrunk[node]
-	return ok && c.world.now.Sub(shrunk.at) < nodeNewsDelay && c.world.requestedOn(node) <= shrunk.milliCPU
+	return ok && c.world.now.Sub(shrunk.at) < maxNodeChangeDelay && c.world.requestedOn(node) <= shrunk.milliCPU
 }
 
 func newChecks(w *World) checks {
 	return checks{world: w, partial: map[types.UID]time.Time{}, whole: map[types.UID]bool{}, renewed: map[string]time.Time{},
 		admitted: map[types.UID]bool{}, validated: map[string]time.Time{}, numbers: map[int64]types.UID{},
-		foreignBinds: map[string]time.Time{}, cronRuns: map[string]string{}, lives: map[types.UID]*life{}, waiting: map[waitKey]time.Time{}, surplus: map[types.UID]time.Time{},
-		shrunk:  map[string]shrunkNode{},
+		foreignBinds: map[string]time.Time{}, cronRuns: map[string]string{}, histories: map[types.UID]*jobHistory{}, waiting: map[waitKey]time.Time{}, surplus: map[types.UID]time.Time{},
+		shrunk: map[string]shrunkNode{}, lowered: map[string]loweredQueue{},
 		decided: map[decidedPhase]bool{}, binds: map[decidedBind]bool{}, started: map[taskOf]bool{}}
 }
 
@@ -108,6 +110,10 @@ func (c *checks) observe(change apiserver.Change) {
 		c.recordGroup(o)
 		if old, ok := change.Old.(*schedulingv1beta1.PodGroup); ok && change.Object != nil {
 			c.checkPhaseOfGroup(old, o)
+		}
+	case *schedulingv1beta1.Queue:
+		if old, ok := change.Old.(*schedulingv1beta1.Queue); ok && change.Object != nil {
+			c.recordCapability(old, o)
 		}
 	case *coordinationv1.Lease:
 		c.renewed[o.Name] = c.world.now
@@ -155,24 +161,6 @@ func (c *checks) recordWholeGang(pod *corev1.Pod) {
 	}
 	if bound >= group.Spec.MinMember {
 		c.whole[group.UID] = true
-	}
-}
-
-// checkCapability checks that the pods of a queue, and of its ancestors, do not exceed the capability after a bind. Pods
-// hold their request until they have ended, also while they are being deleted.
-func (c *checks) checkCapability(pod *corev1.Pod) {
-	for name := c.queueOf(pod); name != "" && name != keys.RootQueue; name = c.world.parentOf(name) {
-		queue := c.world.state.queues[name]
-		if queue == nil || queue.Generation > 1 {
-			return // a capability that was lowered may be exceeded
-		}
-		capability, limited := queue.Spec.Capability[corev1.ResourceCPU]
-		if !limited {
-			continue
-		}
-		if sum := c.heldBy(name); sum > capability.MilliValue() {
-			c.world.fail("queue %s has a capability of cpu %s, but its pods hold %dm after the bind of pod %s", name, capability.String(), sum, pod.Name)
-		}
 	}
 }
 
@@ -358,12 +346,17 @@ func (w *World) checkSettled(job *batchv1alpha1.Job) {
 	case slices.Contains(finalPhases, phase), phase == batchv1alpha1.Aborted:
 	case job.DeletionTimestamp != nil:
 		w.fail("job %s is still being deleted", job.Name)
+	case slices.Contains(stoppingPhases, phase):
+		w.fail("job %s is still %s, although none of its pods can run any longer", job.Name, phase)
 	case !w.couldRun(job):
 	default:
 		w.fail("job %s is still %s (%s: %s); its PodGroup: %s", job.Name, cmp.Or(phase, "new"), job.Status.State.Reason, job.Status.State.Message,
 			w.describeGroupOf(job))
 	}
 }
+
+// stoppingPhases are the phases that a job leaves when its pods have stopped, whatever the state of the cluster.
+var stoppingPhases = []batchv1alpha1.JobPhase{batchv1alpha1.Aborting, batchv1alpha1.Restarting, batchv1alpha1.Completing, batchv1alpha1.Terminating}
 
 // describeGroupOf returns the state of a job's PodGroup, for failure messages.
 func (w *World) describeGroupOf(job *batchv1alpha1.Job) string {

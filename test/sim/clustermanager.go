@@ -31,7 +31,7 @@ const (
 	longestGarbage  = 3 * time.Second
 )
 
-// observe schedules a look after a change that may leave garbage or change the usage of a quota.
+// observe schedules garbage collection and the update of quotas after a change that may need them.
 func (m *clusterManager) observe(c apiserver.Change) {
 	isQuota := c.Kind == quotaKind
 	if pod, ok := c.Object.(*corev1.Pod); ok && pod.Namespace == smallNamespace && isFinished(pod) {

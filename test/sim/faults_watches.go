@@ -22,12 +22,16 @@ func init() {
 		}
 		return s.action(func(w *World) {
 			r := t.find(w)
-			r.weather = bad
+			if bad != (weather{}) {
+				r.weather = bad
+			}
 			for _, kind := range kinds {
 				r.lags[kind] = lag
 			}
 			w.add(w.now.Add(length), nil, func() {
-				r.weather = weather{}
+				if bad != (weather{}) {
+					r.weather = weather{}
+				}
 				for _, kind := range kinds {
 					delete(r.lags, kind)
 				}

@@ -81,7 +81,8 @@ func (w *World) stopFaults() {
 // time.
 func (w *World) isSettled() bool {
 	quiet := w.now.Sub(w.lastChange)
-	if quiet > quietTime || quiet > idleTime && !w.hasLivePods() {
+	isIdle := quiet > idleTime && !w.hasLivePods()
+	if isIdle || quiet > quietTime {
 		return true
 	}
 	if w.now.Before(epoch.Add(storyLength + longestSubmission)) {

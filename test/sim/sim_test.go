@@ -79,7 +79,7 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// runOneScript runs a script. With -v, it prints the script and its trace. If it fails, it prints what is left of it.
+// runOneScript runs a script. With -v, it prints the script and its trace. If it fails, it prints the shortened script.
 func runOneScript(t *testing.T, s *script) {
 	w := runScript(s, worldOptions{})
 	if w.violation != nil {

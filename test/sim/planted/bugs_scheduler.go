@@ -29,21 +29,18 @@ var schedulerBugs = []bug{
 	},
 	{
 		name: "failed-bind-is-not-reported", kind: "lost reply", file: "internal/outbox/pods.go",
-		old:  "o.reportAfterPause(err, model.BindFailed{UID: pod.UID, Err: err.Error()})",
-		new:  "_ = model.BindFailed{UID: pod.UID, Err: err.Error()}",
-		note: "The faults never reject a bind for good: the lease is lost before 14 attempts have failed.",
+		old: "o.reportAfterPause(err, model.BindFailed{UID: pod.UID, Err: err.Error()})",
+		new: "_ = model.BindFailed{UID: pod.UID, Err: err.Error()}",
 	},
 	{
 		name: "failed-eviction-is-not-reported", kind: "lost reply", file: "internal/outbox/pods.go",
-		old:  "o.reportAfterPause(err, model.EvictFailed{UID: pod.UID, Err: err.Error()})",
-		new:  "_ = model.EvictFailed{UID: pod.UID, Err: err.Error()}",
-		note: "The faults never reject a deletion for good: the lease is lost before 14 attempts have failed.",
+		old: "o.reportAfterPause(err, model.EvictFailed{UID: pod.UID, Err: err.Error()})",
+		new: "_ = model.EvictFailed{UID: pod.UID, Err: err.Error()}",
 	},
 	{
 		name: "failed-status-is-not-written-again", kind: "lost reply", file: "internal/outbox/status.go",
-		old:  "o.reportAfterPause(err, model.GangStatusFailed{UID: gang.UID})",
-		new:  "_ = model.GangStatusFailed{UID: gang.UID}",
-		note: "The faults never reject a status for good: the lease is lost before 14 attempts have failed.",
+		old: "o.reportAfterPause(err, model.GangStatusFailed{UID: gang.UID})",
+		new: "_ = model.GangStatusFailed{UID: gang.UID}",
 	},
 	{
 		name: "refused-bind-is-success", kind: "lost reply", file: "internal/outbox/pods.go",
@@ -52,9 +49,8 @@ var schedulerBugs = []bug{
 	},
 	{
 		name: "raised-minimum-is-not-checked", kind: "stale read", file: "internal/outbox/verify.go",
-		old:  "if int(pg.Spec.MinMember) > check.MinMember {",
-		new:  "if int(pg.Spec.MinMember) > check.MinMember+100 {",
-		note: "The workload lacks users who raise minAvailable while pods are pending.",
+		old: "if int(pg.Spec.MinMember) > check.MinMember {",
+		new: "if int(pg.Spec.MinMember) > check.MinMember+100 {",
 	},
 	{
 		name: "missed-deletion-after-relist", kind: "stale read", file: "internal/feed/sink.go",
@@ -128,9 +124,8 @@ var schedulerBugs = []bug{
 	},
 	{
 		name: "failed-bind-keeps-its-node", kind: "undo", file: "internal/model/assumptions.go",
-		old:  "c.moveTaskTo(t, t.seen.node, t.seen.status)",
-		new:  "",
-		note: "The faults never reject a bind for good: the lease is lost before 14 attempts have failed.",
+		old: "c.moveTaskTo(t, t.seen.node, t.seen.status)",
+		new: "",
 	},
 	{
 		name: "decisions-are-not-assumed", kind: "undo", file: "internal/daemon/cycleloop/cycleloop.go",

@@ -9,9 +9,8 @@ var defects = []bug{
 	},
 	{
 		name: "gang-without-pods-reserves-queue", kind: "defect", file: "internal/scheduler/cycle/couldstart.go",
-		old:  "return s.mayStillArrive(j) && s.templatesFit(j) && !s.exceedsEmptyNodes(j), true",
-		new:  "return true, true",
-		note: "The workload lacks admitted PodGroups whose pods are never created.",
+		old: "return s.mayStillArrive(j) && s.templatesFit(j) && !s.exceedsEmptyNodes(j), true",
+		new: "return true, true",
 	},
 	{
 		name: "ending-pods-free-the-queue", kind: "defect", file: "internal/scheduler/queue/ledger.go",

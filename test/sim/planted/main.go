@@ -43,7 +43,7 @@ func main() {
 	flag.IntVar(&o.seeds, "seeds", 2000, "maximum number of seeds per bug")
 	flag.IntVar(&o.parallel, "parallel", 2, "number of bugs at the same time, with one processor each")
 	flag.StringVar(&only, "only", "", "names of bugs, separated by commas; empty: all")
-	flag.BoolVar(&list, "list", false, "print the bugs, with the results of the file, and stop")
+	flag.BoolVar(&list, "list", false, "print the bugs with their recorded results and exit")
 	flag.Parse()
 	if only != "" {
 		o.only = strings.Split(only, ",")
