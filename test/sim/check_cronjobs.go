@@ -26,8 +26,9 @@ func (c *checks) checkNewCronJobRun(job *batchv1alpha1.Job) {
 	}
 	c.cronRuns[due] = job.Name
 	for _, other := range c.world.state.jobs {
-		isActive := metav1.IsControlledBy(other, cron) && other.UID != job.UID && other.DeletionTimestamp == nil && !slices.Contains(finalPhases, other.Status.State.Phase)
-		if isActive && cron.Spec.ConcurrencyPolicy != batchv1alpha1.AllowConcurrent {
+		isEarlierRun := metav1.IsControlledBy(other, cron) && other.UID != job.UID
+		isActive := other.DeletionTimestamp == nil && !slices.Contains(finalPhases, other.Status.State.Phase)
+		if isEarlierRun && isActive && cron.Spec.ConcurrencyPolicy != batchv1alpha1.AllowConcurrent {
 			c.world.fail("CronJob %s with policy %s creates job %s while job %s is %s", cron.Name, cron.Spec.ConcurrencyPolicy, job.Name, other.Name, other.Status.State.Phase)
 		}
 	}

@@ -98,12 +98,33 @@ func (c *checks) recordPod(change apiserver.Change, pod *corev1.Pod) {
 		return
 	}
 	l.lost[version] = true
-	isOther := !strings.HasPrefix(change.User, "controllers-")
-	isLate := c.world.now.Sub(place.at) < endGrace // the controllers may not have seen the end
 	isFirst := change.Object == nil || change.Old == nil || change.Old.GetDeletionTimestamp() == nil
-	if place.succeeded == pod.UID && isFirst && (isOther || isLate) {
+	if place.succeeded == pod.UID && isFirst && c.mayRunAgain(change.User, place, owner.UID) {
 		place.succeeded = ""
 	}
+}
+
+// mayRunAgain reports whether a replica may run again after a user has deleted its succeeded pod.
+func (c *checks) mayRunAgain(user string, place *replicaHistory, owner types.UID) bool {
+	isByController := strings.HasPrefix(user, "controllers-")
+	mayNotKnowTheEnd := c.world.now.Sub(place.at) < endGrace
+	return !isByController || mayNotKnowTheEnd || c.world.isRestartedOnCompletion(owner)
+}
+
+// isRestartedOnCompletion reports whether a policy of a job restarts pods when a task has completed. The deletions may come
+// late, for example because the API server rejects them for a while.
+func (w *World) isRestartedOnCompletion(uid types.UID) bool {
+	restarts := func(p batchv1alpha1.LifecyclePolicy) bool {
+		isRestart := slices.Contains([]busv1alpha1.Action{busv1alpha1.RestartJobAction, busv1alpha1.RestartTaskAction, busv1alpha1.RestartPodAction}, p.Action)
+		return isRestart && p.Event == busv1alpha1.TaskCompletedEvent
+	}
+	for _, job := range w.state.jobs {
+		if job.UID == uid {
+			return slices.ContainsFunc(job.Spec.Policies, restarts) ||
+				slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return slices.ContainsFunc(t.Policies, restarts) })
+		}
+	}
+	return false
 }
 
 // recordPhase records the phase of a pod.
@@ -303,7 +324,11 @@ func (c *checks) checkCounters(t transition, before, after *batchv1alpha1.JobSta
 // also become a restart of the whole job.
 func (c *checks) checkVersion(t transition, before, after *batchv1alpha1.JobStatus, name string) {
 	isSameRestart := t.from == t.to && (t.to != batchv1alpha1.Restarting || before.State.Reason == after.State.Reason)
-	if rise := after.Version - before.Version; rise < 0 || rise > 1 || (rise == 1 && isSameRestart) {
+	mayRise := int32(1)
+	if isSameRestart {
+		mayRise = 0
+	}
+	if rise := after.Version - before.Version; rise < 0 || rise > mayRise {
 		c.world.fail("job %s changed from %s to %s, and its version rises from %d to %d", name, t.from, t.to, before.Version, after.Version)
 	}
 }

@@ -23,7 +23,7 @@ func (c *checks) checkOutcome(old, job *batchv1alpha1.Job) {
 	isCompleted := before.Phase == batchv1alpha1.Running && after.State.Phase == batchv1alpha1.Completed
 	isResumed := before.Phase == batchv1alpha1.Restarting && before.Reason == string(busv1alpha1.ResumeJobAction)
 	started := after.Running + after.Succeeded + after.Failed
-	if want := min(job.Spec.MinAvailable, countReplicas(job)); isStarted && started < want {
+	if want := min(job.Spec.MinAvailable, totalReplicas(job)); isStarted && started < want {
 		c.world.fail("job %s is running, but only %d of its pods have started instead of %d", job.Name, started, want)
 	}
 	if isResumed && after.State.Phase == batchv1alpha1.Failed {

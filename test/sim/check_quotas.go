@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -20,7 +22,7 @@ func (c *checks) checkQuota(change apiserver.Change, pod *corev1.Pod) {
 	}
 	var pods, cpu int64
 	for _, other := range c.world.state.pods {
-		if other.Namespace == quota.Namespace && !isFinished(other) {
+		if other.Namespace == quota.Namespace && !isFinished(other) && !c.world.isPastGrace(other) {
 			pods++
 			cpu += milliCPU(other)
 		}
@@ -28,6 +30,16 @@ func (c *checks) checkQuota(change apiserver.Change, pod *corev1.Pod) {
 	if !fitsQuota(quota, pods, cpu) {
 		c.world.fail("the quota is %s, but after the creation of pod %s there are %d pods with cpu %dm", describeQuota(quota.Spec.Hard), pod.Name, pods, cpu)
 	}
+}
+
+// isPastGrace reports whether the grace period of a deleted pod has passed twice. From then on, the quota does not count the
+// pod, which is probably on a lost node.
+func (w *World) isPastGrace(pod *corev1.Pod) bool {
+	if pod.DeletionTimestamp == nil || pod.DeletionGracePeriodSeconds == nil {
+		return false
+	}
+	grace := time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second
+	return w.now.After(pod.DeletionTimestamp.Add(grace))
 }
 
 // fitsQuota reports whether a number of pods with a total request may exist at the same time.

@@ -79,7 +79,7 @@ func (w *World) hasPlacedPod(job *batchv1alpha1.Job) bool {
 // placed, and no other gang waits that could also start some day. It is cautious: false means only that the job may have a
 // reason to wait.
 func (w *World) couldStartNow(job *batchv1alpha1.Job, waiting []*batchv1alpha1.Job) bool {
-	if !w.couldRun(job) || !w.hasFreeQuota(job) || w.hasRivals(job, waiting) {
+	if !w.couldRun(job) || w.isNameInUse(job) || !w.hasFreeQuota(job) || w.hasRivals(job, waiting) {
 		return false
 	}
 	total := requestOf(job)
@@ -97,6 +97,17 @@ func (w *World) couldStartNow(job *batchv1alpha1.Job, waiting []*batchv1alpha1.J
 		sum += free[name]
 	}
 	return fitsInAnyOrder(job, free) && total <= sum-w.unusedGuarantees(queue)
+}
+
+// isNameInUse reports whether a pod of an earlier job still has the name of one of the job's pods.
+func (w *World) isNameInUse(job *batchv1alpha1.Job) bool {
+	for _, pod := range w.state.pods {
+		isOfEarlierJob := pod.Namespace == job.Namespace && pod.Annotations[keys.JobName] == job.Name && !isOwnedBy(pod, job.UID)
+		if isOfEarlierJob {
+			return true
+		}
+	}
+	return false
 }
 
 // fitsInAnyOrder reports whether all pods of a job fit into the free CPU of nodes, whatever the order in which they are
@@ -146,7 +157,8 @@ func (w *World) hasRivals(job *batchv1alpha1.Job, waiting []*batchv1alpha1.Job) 
 	}
 	for _, pod := range w.state.pods {
 		isWaiting := pod.Spec.NodeName == "" && !isFinished(pod)
-		if isWaiting && !isOwnedBy(pod, job.UID) && !w.belongsTo(pod, impossible) && !w.isOfIncompleteGroup(pod) {
+		isHopeless := w.belongsTo(pod, impossible) || w.isOfIncompleteGroup(pod)
+		if isWaiting && !isHopeless && !isOwnedBy(pod, job.UID) {
 			return true
 		}
 	}
