@@ -47,6 +47,7 @@ type recollection struct {
 	unnumbered time.Time            // time until which the job continues without a number
 	rejected   int                  // number of consecutive writes that were rejected as invalid
 	conflicts  int                  // number of consecutive write conflicts
+	soonDelay  time.Duration        // delay before the last retry after an obstacle that should disappear soon; 0: none
 
 	mu      sync.Mutex
 	created map[types.UID]created

@@ -39,8 +39,12 @@ const (
 // After other errors, writes are retried forever.
 const DefaultMaxRequeue = 15
 
-// soonAfter is the delay before a retry if the obstacle is expected to disappear soon.
-const soonAfter = 200 * time.Millisecond
+// Delays before a retry if the obstacle is expected to disappear soon. The delay doubles with each consecutive retry, because
+// a pod of an older job with the same name may take as long as its grace period to end.
+const (
+	firstSoonDelay   = 200 * time.Millisecond
+	longestSoonDelay = 5 * time.Second
+)
 
 // Options configures the controller.
 type Options struct {
@@ -152,7 +156,7 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, in *plan.Input, p *plan.P
 			return a.handleFailure(ctx, err)
 		}
 	}
-	known.trouble, known.rejected, known.conflicts = nil, 0, 0
+	known.trouble, known.rejected, known.conflicts, known.soonDelay = nil, 0, 0, 0
 	known.dropAnsweredLost(p.Answered)
 	known.dropReports(p.Reported)
 	if p.Entered != "" && !a.putOff {
@@ -182,7 +186,8 @@ func (a *application) handleFailure(ctx context.Context, err error) (reconcile.R
 	}
 	if passing := (soon{}); errors.As(err, &passing) {
 		log.FromContext(ctx).V(1).Info("Trying again in a moment", "why", err.Error())
-		return reconcile.Result{RequeueAfter: soonAfter}, nil
+		a.known.soonDelay = min(max(2*a.known.soonDelay, firstSoonDelay), longestSoonDelay)
+		return reconcile.Result{RequeueAfter: a.known.soonDelay}, nil
 	}
 	if ctx.Err() != nil {
 		return reconcile.Result{}, err

@@ -23,7 +23,7 @@ func Compute(in Input) Plan {
 		return Plan{Job: b.job, Refresh: true}
 	}
 	do := responseInPhase(b.currentPhase(), asked.action) // 2. How does this phase respond?
-	// Delete a command that is done first. If it were kept, a later phase would carry it out again.
+	// A command that has been carried out is deleted before anything else, so that no later phase carries it out again.
 	if asked.idle != nil {
 		b.appendWrites(DeleteCommand{Command: asked.idle})
 	}
