@@ -32,7 +32,7 @@ func sleepContext(ctx context.Context, d time.Duration) {
 
 // watchConfigurations calls changed whenever one of the project's webhook configurations is created, updated or
 // deleted, until ctx is done. It also calls changed after the first list, because a watch does not report configurations
-// that were deleted before that.
+// that were deleted before it started.
 func watchConfigurations(ctx context.Context, client kubernetes.Interface, changed func()) error {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	ours := func(object any) {

@@ -207,7 +207,7 @@ func drawGuarantees(random *rand.Rand, s *setting) {
 	}
 }
 
-// cpuList returns a list that contains only an amount of CPU.
+// cpuList returns a resource list with the given number of CPU cores.
 func cpuList(cpu int64) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(cpu, resource.DecimalSI)}
 }

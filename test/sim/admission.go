@@ -22,7 +22,7 @@ import (
 // webhookServiceName is the name of the Service in front of the admission processes. Its namespace is leaseNamespace.
 const webhookServiceName = "vc-webhooks"
 
-// Timeouts of the requests that admission sends.
+// Timeouts of requests from the admission processes to the API server.
 const (
 	reviewTimeout  = 5 * time.Second // for reads during a review
 	numbersTimeout = 2 * time.Second // for the numbers of jobs
@@ -39,8 +39,8 @@ type admissionProgram struct {
 	wake      func()
 }
 
-// startAdmission starts the webhooks and their maintenance without any state. All admission processes work at the same
-// time, so they need no lease.
+// startAdmission starts the webhooks and the loop that repairs their configurations. All admission processes are active, so
+// they need no lease.
 func startAdmission(p *process, user string, _ func() error) {
 	w := p.world
 	a := &admissionProgram{process: p}

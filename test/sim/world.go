@@ -214,7 +214,7 @@ func (w *World) kubelet(node string) *kubelet {
 	return nil
 }
 
-// fitsOnNode reports whether the unfinished pods of a node do not exceed the node.
+// fitsOnNode reports whether the requests of a node's unfinished pods do not exceed its allocatable CPU.
 func (w *World) fitsOnNode(node string) bool {
 	n := w.state.nodes[node]
 	return n != nil && w.requestedOn(node) <= n.Status.Allocatable.Cpu().MilliValue()

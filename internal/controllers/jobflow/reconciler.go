@@ -156,7 +156,7 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, f *flowv1alpha1.JobFlow, 
 	}
 	// Jobs are created before the status is written, because a status that lacks a job would be corrected later, but a
 	// status that lists a missing job would not. If a job cannot be created, for example because its queue is closed, the
-	// status of the other steps is written nevertheless.
+	// status is still written, because it also describes the other steps.
 	var failures []error
 	for _, job := range p.Create {
 		if err := r.createStepJob(ctx, f, job); err != nil {
