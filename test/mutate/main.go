@@ -56,6 +56,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, "mutate: name the packages to change, for example ./internal/outbox")
 		os.Exit(2)
 	}
+	if o.count < 1 || o.seeds < 0 {
+		fmt.Fprintln(os.Stderr, "mutate: -count must be at least 1, and -seeds at least 0")
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := tryMutants(ctx, &o)
 	stop()

@@ -45,6 +45,10 @@ func main() {
 	flag.StringVar(&only, "only", "", "names of bugs, separated by commas; empty: all")
 	flag.BoolVar(&list, "list", false, "print the bugs with their recorded results and exit")
 	flag.Parse()
+	if o.first < 1 || o.seeds < 1 || o.parallel < 1 {
+		fmt.Fprintln(os.Stderr, "planted: -first, -seeds and -parallel must be at least 1")
+		os.Exit(2)
+	}
 	if only != "" {
 		o.only = strings.Split(only, ",")
 	}
