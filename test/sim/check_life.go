@@ -99,32 +99,37 @@ func (c *checks) recordPod(change apiserver.Change, pod *corev1.Pod) {
 	}
 	l.lost[version] = true
 	isFirst := change.Object == nil || change.Old == nil || change.Old.GetDeletionTimestamp() == nil
-	if place.succeeded == pod.UID && isFirst && c.mayRunAgain(change.User, place, owner.UID) {
+	if place.succeeded == pod.UID && isFirst && c.mayRunAgain(change.User, place, owner.UID, version) {
 		place.succeeded = ""
 	}
 }
 
-// mayRunAgain reports whether a replica may run again after a user has deleted its succeeded pod.
-func (c *checks) mayRunAgain(user string, place *replicaHistory, owner types.UID) bool {
+// mayRunAgain reports whether a replica may run again after its succeeded pod was deleted. The deletions of a restart may
+// come late, for example because the API server rejects them for a while.
+func (c *checks) mayRunAgain(user string, place *replicaHistory, owner types.UID, version int32) bool {
 	isByController := strings.HasPrefix(user, "controllers-")
 	mayNotKnowTheEnd := c.world.now.Sub(place.at) < endGrace
-	return !isByController || mayNotKnowTheEnd || c.world.isRestartedOnCompletion(owner)
+	if !isByController || mayNotKnowTheEnd {
+		return true
+	}
+	for _, job := range c.world.state.jobs {
+		if job.UID == owner {
+			isResumed := job.Status.State.Reason == string(busv1alpha1.ResumeJobAction)
+			isWholeRestart := version < job.Status.Version && !isResumed
+			return isWholeRestart || isRestartedOnCompletion(job)
+		}
+	}
+	return false
 }
 
-// isRestartedOnCompletion reports whether a policy of a job restarts pods when a task has completed. The deletions may come
-// late, for example because the API server rejects them for a while.
-func (w *World) isRestartedOnCompletion(uid types.UID) bool {
+// isRestartedOnCompletion reports whether a policy of a job restarts pods when a task has completed.
+func isRestartedOnCompletion(job *batchv1alpha1.Job) bool {
 	restarts := func(p batchv1alpha1.LifecyclePolicy) bool {
 		isRestart := slices.Contains([]busv1alpha1.Action{busv1alpha1.RestartJobAction, busv1alpha1.RestartTaskAction, busv1alpha1.RestartPodAction}, p.Action)
 		return isRestart && p.Event == busv1alpha1.TaskCompletedEvent
 	}
-	for _, job := range w.state.jobs {
-		if job.UID == uid {
-			return slices.ContainsFunc(job.Spec.Policies, restarts) ||
-				slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return slices.ContainsFunc(t.Policies, restarts) })
-		}
-	}
-	return false
+	return slices.ContainsFunc(job.Spec.Policies, restarts) ||
+		slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return slices.ContainsFunc(t.Policies, restarts) })
 }
 
 // recordPhase records the phase of a pod.
