@@ -67,6 +67,24 @@ func (r *Reconciler) readCommands(ctx context.Context, job *batchv1alpha1.Job) (
 	return live, nil
 }
 
+// readUncachedCommands returns the commands for the job, oldest first, including those that the cache does not show yet.
+func (r *Reconciler) readUncachedCommands(ctx context.Context, job *batchv1alpha1.Job) ([]*busv1alpha1.Command, error) {
+	var all busv1alpha1.CommandList
+	if err := r.api.List(ctx, &all, client.InNamespace(job.Namespace)); err != nil {
+		return nil, fmt.Errorf("commands for job %s: %w", job.Name, err)
+	}
+	var commands []*busv1alpha1.Command
+	for i := range all.Items {
+		c := &all.Items[i]
+		isForJob := index.IsJobCommand(c) && c.TargetObject.Name == job.Name && isMeantFor(c, job)
+		if isForJob && c.DeletionTimestamp == nil {
+			commands = append(commands, c)
+		}
+	}
+	slices.SortFunc(commands, func(x, y *busv1alpha1.Command) int { return index.CompareAge(x, y) })
+	return commands, nil
+}
+
 // isMeantFor reports whether a command is for this job and not for an older job with the same name.
 func isMeantFor(c *busv1alpha1.Command, job *batchv1alpha1.Job) bool {
 	return c.TargetObject.UID == "" || c.TargetObject.UID == job.UID

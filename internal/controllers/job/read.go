@@ -71,13 +71,17 @@ func podPointers(pods []corev1.Pod) []*corev1.Pod {
 	return list
 }
 
-// refreshPods reads the pods from the API server instead of the cache.
-func (r *Reconciler) refreshPods(ctx context.Context, in *plan.Input) error {
+// refreshInput reads the pods and commands from the API server instead of the cache.
+func (r *Reconciler) refreshInput(ctx context.Context, in *plan.Input) error {
 	var pods corev1.PodList
 	if err := r.api.List(ctx, &pods, client.InNamespace(in.Job.Namespace), client.MatchingLabels{keys.JobName: in.Job.Name}); err != nil {
 		return fmt.Errorf("pods of job %s: %w", in.Job.Name, err)
 	}
 	in.Pods = slices.DeleteFunc(podPointers(pods.Items), func(p *corev1.Pod) bool { return !metav1.IsControlledBy(p, in.Job) })
+	var err error
+	if in.Commands, err = r.readUncachedCommands(ctx, in.Job); err != nil {
+		return err
+	}
 	in.Fresh = true
 	return nil
 }

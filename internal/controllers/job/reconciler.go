@@ -138,7 +138,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	p := plan.Compute(in) // 2. Decide.
 	if p.Refresh {
-		if err := r.refreshPods(ctx, &in); err != nil {
+		if err := r.refreshInput(ctx, &in); err != nil {
 			return reconcile.Result{}, err
 		}
 		p = plan.Compute(in)

@@ -50,10 +50,11 @@ type Input struct {
 	KeepEnded bool
 	// Awaited reports whether another job is waiting for this job.
 	Awaited bool
-	// Fresh reports whether Pods were read from the API server instead of the cache. A plan that depends on missing
-	// pods requests this (Plan.Refresh).
+	// Fresh reports whether Pods and Commands were read from the API server instead of the cache. A plan that depends on
+	// missing pods or commands requests this (Plan.Refresh).
 	Fresh bool
-	// Doubt reports whether Pods may be older than this process. If so, every response to an event requires Fresh.
+	// Doubt reports whether Pods and Commands may be older than this process. If so, every response to an event requires
+	// Fresh.
 	Doubt bool
 	// Now is the time of the plan.
 	Now time.Time

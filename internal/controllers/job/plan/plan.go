@@ -163,6 +163,10 @@ func (b *builder) isOnlySuspended() bool {
 
 // continueRestarting continues a restart. It stops the affected pods and then lets the job start again.
 func (b *builder) continueRestarting(asked decision) {
+	if b.isInputOutdated() {
+		b.plan.Refresh = true // an outdated list may lack the command that caused the restart; it would be carried out again
+		return
+	}
 	status := b.job.Status.DeepCopy()
 	switch targets := storedTargets(status); {
 	case isTargeted(asked.action):

@@ -29,8 +29,8 @@ func (b *builder) staysWithResult(m *member, keepFinished bool) bool {
 	return !m.isLivePod() && (keepFinished || b.keepsSucceededPod(m))
 }
 
-// mayPodsBeOutdated reports whether the pods may be those of a list that is older than this process.
-func (b *builder) mayPodsBeOutdated() bool { return b.in.Doubt && !b.in.Fresh }
+// isInputOutdated reports whether the pods and commands may come from lists that are older than this process.
+func (b *builder) isInputOutdated() bool { return b.in.Doubt && !b.in.Fresh }
 
 // stopsAnyPod reports whether this plan stops any pod.
 func (b *builder) stopsAnyPod() bool {
@@ -56,7 +56,7 @@ func (b *builder) marksAnyPod() bool {
 // stopPods deletes the pods that are to be stopped. Before that, it annotates those pods whose end would look like an
 // eviction. These are the pods of the current version if the phase keeps this version.
 func (b *builder) stopPods() {
-	if b.mayPodsBeOutdated() && b.stopsAnyLivePod() {
+	if b.isInputOutdated() && b.stopsAnyLivePod() {
 		b.plan.Refresh = true // the pods may have ended, and then their results must be kept
 		return
 	}

@@ -43,3 +43,17 @@ func TestPodsOfACancelledElementAreReadAgainBeforeTheyAreStopped(t *testing.T) {
 		t.Errorf("from a current list: refresh %v, %v", p.Refresh, digest(&p))
 	}
 }
+
+// TestARestartIsNotCompletedFromAnOutdatedList verifies that a new process reads commands again before a job leaves phase
+// Restarting. Otherwise, the command that caused the restart could appear later and restart the job again.
+func TestARestartIsNotCompletedFromAnOutdatedList(t *testing.T) {
+	in := given(batchv1alpha1.Restarting).task("w", 1)
+	in.Doubt = true
+	if p := Compute(in.Input); !p.Refresh || len(p.Writes) > 0 {
+		t.Errorf("from a list that may be outdated: refresh %v, %v", p.Refresh, digest(&p))
+	}
+	in.Fresh = true
+	if p := Compute(in.Input); p.Refresh || len(p.Writes) == 0 {
+		t.Errorf("from a current list: refresh %v, %v", p.Refresh, digest(&p))
+	}
+}

@@ -192,7 +192,7 @@ func (b *builder) syncGroupAndPods() {
 	}
 	places := b.wantedPlaces()
 	isLimitedArray := b.array != nil && b.array.limit > 0
-	if isLimitedArray && b.mayPodsBeOutdated() && len(places) > 0 {
+	if isLimitedArray && b.isInputOutdated() && len(places) > 0 {
 		b.plan.Refresh = true // pods that an earlier process created count toward the limit, too
 	}
 	if len(places) > 0 {
