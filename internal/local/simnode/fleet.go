@@ -26,7 +26,7 @@ type Fleet struct {
 	config Config
 	client kubernetes.Interface
 	log    logr.Logger
-	table  *table
+	table  *PodTable
 	roster *roster
 	writer *writer
 	events chan eventJob
@@ -37,7 +37,7 @@ type Fleet struct {
 type eventJob struct {
 	pod      types.NamespacedName
 	uid      types.UID
-	problems []problem
+	problems []string
 }
 
 // New validates the configuration and creates a fleet. It does no I/O.
@@ -56,11 +56,11 @@ func New(config Config) (*Fleet, error) {
 		config: config, client: client, log: config.Logger,
 		events: make(chan eventJob, 1000), ready: make(chan struct{}),
 	}
-	f.table = newTable(config.StartDelay, time.Now, f.queueReport)
+	f.table = NewPodTable(config.StartDelay, time.Now, f.queueReport)
 	f.writer = &writer{client: client, table: f.table, log: f.log}
 	f.roster = &roster{
 		client: client, log: f.log, fallback: config.completeSpec(Spec{}),
-		served: f.table.serveNodePods, gone: f.table.stopServing,
+		served: f.table.ServeNode, gone: f.table.StopServing,
 		nodes: map[string]*member{},
 	}
 	return f, nil
@@ -121,7 +121,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 		return nil
 	}
 	start(func(ctx context.Context) { f.newReflector(f.table, &corev1.Pod{}, f.podSource()).RunWithContext(ctx) })
-	start(f.dispatchEntries)
+	start(f.dispatchDuePods)
 	start(f.roster.sendHeartbeats)
 	start(f.sendReports)
 
@@ -178,17 +178,17 @@ func (f *Fleet) podSource() *cache.ListWatch {
 	}
 }
 
-// dispatchEntries passes each entry that is due to a writer, up to Writers at the same time.
-func (f *Fleet) dispatchEntries(ctx context.Context) {
+// dispatchDuePods passes each pod that is due to a writer, up to Writers at the same time.
+func (f *Fleet) dispatchDuePods(ctx context.Context) {
 	var writers errgroup.Group
 	writers.SetLimit(f.config.Writers)
 	defer func() { _ = writers.Wait() }()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		e, wait := f.table.takeDueEntry()
-		if e != nil {
-			writers.Go(func() error { f.writer.performStep(ctx, e); return nil })
+		pod, wait := f.table.TakeDuePod()
+		if pod != nil {
+			writers.Go(func() error { f.writer.performStep(ctx, pod); return nil })
 			continue
 		}
 		if wait < 0 {
@@ -197,14 +197,14 @@ func (f *Fleet) dispatchEntries(ctx context.Context) {
 		timer.Reset(wait)
 		select {
 		case <-ctx.Done():
-		case <-f.table.wake:
+		case <-f.table.Wake():
 		case <-timer.C:
 		}
 	}
 }
 
 // queueReport queues a report for sendReports. If the queue is full, it only logs the report.
-func (f *Fleet) queueReport(pod types.NamespacedName, uid types.UID, problems []problem) {
+func (f *Fleet) queueReport(pod types.NamespacedName, uid types.UID, problems []string) {
 	select {
 	case f.events <- eventJob{pod: pod, uid: uid, problems: problems}:
 	default:

@@ -140,8 +140,8 @@ func TestAFleetGoesOnWhereAnotherStopped(t *testing.T) {
 
 func TestANamesakeSeenAfterAGapInTheWatchReplacesTheOldRecord(t *testing.T) {
 	t.Parallel()
-	table := newTable(0, func() time.Time { return birth }, nil)
-	table.serveNodePods("sim-1", "198.18.0.1")
+	table := NewPodTable(0, func() time.Time { return birth }, nil)
+	table.ServeNode("sim-1", "198.18.0.1")
 	old, fresh := testPod(corev1.RestartPolicyNever, nil), testPod(corev1.RestartPolicyNever, nil)
 	fresh.UID = "u-2"
 	for _, list := range [][]any{{old}, {fresh}} {

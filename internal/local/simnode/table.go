@@ -11,15 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// table holds the record of every bound pod that can still change, and finds the next step that is due. It is the
-// store of the pod watch, so that no other data of a pod is kept.
+// PodTable holds the record of every bound pod that can still change, and finds the next step that is due. It is the
+// store of the pod watch, so that no other data of a pod is kept. It does no I/O, and is safe for concurrent use.
 //
 // Invariant: a record is in the due heap if and only if its node is served, no writer is working on it, and it has a
 // next step.
-type table struct {
+type PodTable struct {
 	startDelay time.Duration
 	now        func() time.Time
-	report     func(types.NamespacedName, types.UID, []problem) // reports invalid annotations, once per pod
+	report     func(types.NamespacedName, types.UID, []string) // reports invalid annotations, once per pod
 
 	mu     sync.Mutex
 	pods   map[types.NamespacedName]*entry
@@ -36,11 +36,13 @@ type entry struct {
 	index    int       // index in the heap; -1 if the entry is not in the heap
 	busy     bool      // a writer is working on the entry
 	tries    int       // number of failed writes for the current step
-	problems []problem // problems that have not been reported yet
+	problems []string  // descriptions of invalid annotations that have not been reported yet
 }
 
-func newTable(startDelay time.Duration, now func() time.Time, report func(types.NamespacedName, types.UID, []problem)) *table {
-	return &table{
+// NewPodTable returns a table without pods and nodes. startDelay is the time from the binding of a pod to its start, or
+// Never. now returns the current time. report is called with the invalid annotations of a pod; it may be nil.
+func NewPodTable(startDelay time.Duration, now func() time.Time, report func(pod types.NamespacedName, uid types.UID, problems []string)) *PodTable {
+	return &PodTable{
 		startDelay: startDelay, now: now, report: report,
 		pods: map[types.NamespacedName]*entry{}, served: map[string]string{}, wake: make(chan struct{}, 1),
 	}
@@ -49,10 +51,10 @@ func newTable(startDelay time.Duration, now func() time.Time, report func(types.
 // Add, Update, Delete, Replace and Resync make the table a cache.ReflectorStore.
 
 // Add adds a new pod.
-func (t *table) Add(obj any) error { return t.Update(obj) }
+func (t *PodTable) Add(obj any) error { return t.Update(obj) }
 
 // Update stores the current state of a pod.
-func (t *table) Update(obj any) error {
+func (t *PodTable) Update(obj any) error {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {
 		return fmt.Errorf("pod table: %T is not a pod", obj)
@@ -64,7 +66,7 @@ func (t *table) Update(obj any) error {
 }
 
 // Delete removes a pod.
-func (t *table) Delete(obj any) error {
+func (t *PodTable) Delete(obj any) error {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {
 		return fmt.Errorf("pod table: %T is not a pod", obj)
@@ -76,7 +78,7 @@ func (t *table) Delete(obj any) error {
 }
 
 // Replace makes the table contain exactly the pods in list.
-func (t *table) Replace(list []any, _ string) error {
+func (t *PodTable) Replace(list []any, _ string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	listed := make(map[types.NamespacedName]bool, len(list))
@@ -95,11 +97,11 @@ func (t *table) Replace(list []any, _ string) error {
 }
 
 // Resync does nothing, because the table retries failed writes itself.
-func (t *table) Resync() error { return nil }
+func (t *PodTable) Resync() error { return nil }
 
 // storePod stores a pod. For a known pod, it only records whether the pod is being deleted or was ended by another
 // component, because the rest of the status was written by the fleet itself.
-func (t *table) storePod(pod *corev1.Pod) {
+func (t *PodTable) storePod(pod *corev1.Pod) {
 	if pod.Spec.NodeName == "" {
 		return
 	}
@@ -118,7 +120,9 @@ func (t *table) storePod(pod *corev1.Pod) {
 		t.pods[name] = e
 		t.lastIP = max(t.lastIP, addressNumber(fresh.podIP))
 		if fresh.stage == waiting { // problems of pods in later stages were already reported
-			e.problems = problems
+			for _, p := range problems {
+				e.problems = append(e.problems, p.String())
+			}
 		}
 	} else {
 		e.observeDeletion(pod, t.now())
@@ -129,7 +133,7 @@ func (t *table) storePod(pod *corev1.Pod) {
 	t.scheduleEntry(e)
 }
 
-func (t *table) dropStoredPod(name types.NamespacedName) {
+func (t *PodTable) dropStoredPod(name types.NamespacedName) {
 	if e := t.pods[name]; e != nil {
 		t.unscheduleEntry(e)
 		delete(t.pods, name)
@@ -137,11 +141,13 @@ func (t *table) dropStoredPod(name types.NamespacedName) {
 }
 
 // scheduleEntry adds the entry to the heap or removes it, as the invariant requires.
-func (t *table) scheduleEntry(e *entry) {
+func (t *PodTable) scheduleEntry(e *entry) {
 	what, at := e.nextStepAndTime()
 	_, served := t.served[e.node]
 	if served && len(e.problems) > 0 {
-		t.report(e.name, e.uid, e.problems)
+		if t.report != nil {
+			t.report(e.name, e.uid, e.problems)
+		}
 		e.problems = nil
 	}
 	if what == stepNone && e.stage == ended {
@@ -169,7 +175,7 @@ func (t *table) scheduleEntry(e *entry) {
 	}
 }
 
-func (t *table) unscheduleEntry(e *entry) {
+func (t *PodTable) unscheduleEntry(e *entry) {
 	if e.index >= 0 {
 		heap.Remove(&t.due, e.index)
 	}
@@ -180,72 +186,11 @@ func retryAfter(tries int) time.Duration {
 	return min(time.Duration(1<<min(tries, 6))*50*time.Millisecond, 3*time.Second)
 }
 
-// takeDueEntry returns the next entry that is due and marks it as busy. If no entry is due, it returns the time until
-// the next one; the time is negative if the heap is empty.
-func (t *table) takeDueEntry() (*entry, time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.due) == 0 {
-		return nil, -1
-	}
-	head := t.due[0]
-	if wait := head.at.Sub(t.now()); wait > 0 {
-		return nil, wait
-	}
-	heap.Pop(&t.due)
-	head.busy = true
-	return head, 0
-}
-
-// beginDueStep determines the step for a busy entry. It returns the record after the step and the address of the
-// entry's node.
-func (t *table) beginDueStep(e *entry) (what step, after record, hostIP string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	now := t.now()
-	what, at := e.nextStepAndTime()
-	if what == stepNone || at.After(now) { // the entry was changed while it waited for a writer
-		return stepNone, record{}, ""
-	}
-	after = e.record.recordAfterStep(what, now)
-	if after.podIP == "" && after.stage == running {
-		after.podIP = t.nextAddress()
-		// If the write is repeated, it must contain the same address, because the first write may have succeeded, and a
-		// pod has only one address.
-		e.record.podIP = after.podIP
-	}
-	return what, after, t.served[e.node]
-}
-
-// finishStep returns a busy entry to the table. A deletion that was observed in the meantime is kept.
-func (t *table) finishStep(e *entry, after record, result outcome) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	e.busy = false
-	if t.pods[e.name] != e {
-		return // the pod was deleted, or re-created with the same name
-	}
-	switch result {
-	case gone:
-		t.dropStoredPod(e.name)
-		return
-	case failed:
-		e.tries++
-	case written:
-		after.deletedAt, after.killAt = e.deletedAt, e.killAt
-		if e.stage != ended || after.stage == ended {
-			e.record = after
-		}
-		e.tries = 0
-	}
-	t.scheduleEntry(e)
-}
-
 // podRange is the address range for simulated pods.
 var podRange = netip.MustParsePrefix("100.64.0.0/10")
 
 // nextAddress returns an unused pod address from the range 100.64.0.0/10, which is reserved for carrier-grade NAT.
-func (t *table) nextAddress() string {
+func (t *PodTable) nextAddress() string {
 	t.lastIP++
 	n := t.lastIP & (1<<22 - 1)
 	return fmt.Sprintf("100.%d.%d.%d", 64+n>>16, n>>8&255, n&255)
@@ -261,8 +206,8 @@ func addressNumber(text string) uint32 {
 	return uint32(b[1]-64)<<16 | uint32(b[2])<<8 | uint32(b[3])
 }
 
-// serveNodePods starts serving the pods of a node, or updates the node's address.
-func (t *table) serveNodePods(node, address string) {
+// ServeNode starts serving the pods of a node, or updates the node's address.
+func (t *PodTable) ServeNode(node, address string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old, known := t.served[node]
@@ -277,8 +222,8 @@ func (t *table) serveNodePods(node, address string) {
 	}
 }
 
-// stopServing stops serving the pods of a node.
-func (t *table) stopServing(node string) {
+// StopServing stops serving the pods of a node.
+func (t *PodTable) StopServing(node string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.served, node)
