@@ -1,6 +1,7 @@
 package processnode
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vc-batch/vc/internal/local/processnode/logfile"
 )
@@ -39,7 +41,7 @@ func (n *Node) writeLogs(w http.ResponseWriter, r *http.Request, namespace, name
 	if err != nil {
 		return httpError{http.StatusBadRequest, err.Error()}
 	}
-	source, err := n.findLog(namespace, name, container, request.previous)
+	source, err := n.findLog(r.Context(), namespace, name, container, request.previous)
 	if err != nil {
 		return err
 	}
@@ -129,13 +131,13 @@ type logSource struct {
 	live *logfile.File // nil if the attempt has ended
 }
 
-func (n *Node) findLog(namespace, name, container string, previous bool) (logSource, error) {
+func (n *Node) findLog(ctx context.Context, namespace, name, container string, previous bool) (logSource, error) {
 	object, exists, err := n.pods.GetStore().GetByKey(namespace + "/" + name)
 	pod, ok := object.(*corev1.Pod)
 	if err != nil || !exists || !ok {
 		return logSource{}, httpError{http.StatusNotFound, fmt.Sprintf("pod %q is not on node %s", namespace+"/"+name, n.config.Name)}
 	}
-	status := containerStatus(pod, container)
+	status := n.currentContainerStatus(ctx, pod, container)
 	current := -1
 	if status != nil && status.ContainerID != "" {
 		current = int(status.RestartCount)
@@ -167,6 +169,22 @@ func (n *Node) findLog(namespace, name, container string, previous bool) (logSou
 		source.live = running.log
 	}
 	return source, nil
+}
+
+// currentContainerStatus returns the status of a container, or nil. It reads the pod from the API server if the cached
+// pod says that the container has not started, because the cache may lag behind what the client has already seen.
+func (n *Node) currentContainerStatus(ctx context.Context, cached *corev1.Pod, container string) *corev1.ContainerStatus {
+	status := containerStatus(cached, container)
+	if status != nil && status.ContainerID != "" {
+		return status
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	current, err := n.client.CoreV1().Pods(cached.Namespace).Get(ctx, cached.Name, metav1.GetOptions{})
+	if err != nil || current.UID != cached.UID {
+		return status
+	}
+	return containerStatus(current, container)
 }
 
 func containerStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {

@@ -210,3 +210,24 @@ func TestLogsFollowPreviousAndTail(t *testing.T) {
 		t.Errorf("previous: %q", got)
 	}
 }
+
+// TestLogsOfAnEndedPodWithAnOutdatedCache gives the node's cache an older version of the pod, as if the node had not
+// yet received the status that it wrote itself.
+func TestLogsOfAnEndedPodWithAnOutdatedCache(t *testing.T) {
+	node, _ := startNode(t, "logscache")
+	ns := namespace(t)
+	create(t, ns, shell("p", "logscache", "echo done"))
+	pod := untilPhase(t, ns, "p", corev1.PodSucceeded)
+	eventually(t, waitLimit, "ended pod in the cache", func() bool {
+		object, _, _ := node.pods.GetStore().GetByKey(ns + "/p")
+		cached, ok := object.(*corev1.Pod)
+		return ok && cached.ResourceVersion == pod.ResourceVersion
+	})
+	pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	if err := node.pods.GetStore().Update(pod); err != nil {
+		t.Fatal(err)
+	}
+	if got := logs(t, ns, "p", corev1.PodLogOptions{Follow: true}); got != "done\n" {
+		t.Errorf("logs: %q", got)
+	}
+}
