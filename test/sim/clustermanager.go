@@ -154,23 +154,27 @@ func (w *World) removeNode(name string) {
 
 // addNode creates a node and starts its kubelet.
 func (w *World) addNode(name string, milliCPU int64) {
-	if w.state.nodes[name] != nil {
+	if w.state.nodes[name] != nil || !w.createNode(newNode(name, milliCPU)) {
 		return
 	}
-	node := newNode(name, milliCPU)
-	w.manager.do(&apiserver.Request{Verb: apiserver.Create, Kind: nodeKind, Name: name, Object: node})
-	if w.state.nodes[name] == nil {
-		return
-	}
-	status := w.state.nodes[name].DeepCopy()
-	status.Status = node.Status
-	w.manager.do(&apiserver.Request{Verb: apiserver.Update, Kind: nodeKind, Subresource: "status", Name: name, Object: status})
 	k := w.kubelet(name)
 	if k == nil {
 		k = &kubelet{world: w, node: name}
 		w.kubelets = append(w.kubelets, k)
 	}
 	k.start()
+}
+
+// createNode creates a node with its status. It reports whether the node exists.
+func (w *World) createNode(node *corev1.Node) bool {
+	w.manager.do(&apiserver.Request{Verb: apiserver.Create, Kind: nodeKind, Name: node.Name, Object: node})
+	if w.state.nodes[node.Name] == nil {
+		return false
+	}
+	status := w.state.nodes[node.Name].DeepCopy()
+	status.Status = node.Status
+	w.manager.do(&apiserver.Request{Verb: apiserver.Update, Kind: nodeKind, Subresource: "status", Name: node.Name, Object: status})
+	return true
 }
 
 // setNodeReady sets the condition Ready of a node, and its taint for lost nodes.

@@ -282,10 +282,16 @@ func newScriptedWorld(s *script, options worldOptions) *World {
 }
 
 func (w *World) addReplica(program string, index int, lease string, lead func(p *process, user string, fence func() error)) {
+	r := w.newReplica(program, index, lease, lead)
+	w.add(epoch.Add(between(w.randomFor("start of "+r.name), 0, 2*time.Second)), nil, r.start)
+}
+
+// newReplica adds a replica that has not been started.
+func (w *World) newReplica(program string, index int, lease string, lead func(p *process, user string, fence func() error)) *replica {
 	name := fmt.Sprintf("%s-%d", program, index)
 	r := &replica{world: w, name: name, program: program, lease: lease, lead: lead, lags: map[string]time.Duration{}}
 	w.replicas = append(w.replicas, r)
-	w.add(epoch.Add(between(w.randomFor("start of "+name), 0, 2*time.Second)), nil, r.start)
+	return r
 }
 
 // createSetting creates the objects of a setting.

@@ -14,8 +14,6 @@ type bug struct {
 	file string // relative to the root of the module
 	old  string // occurs exactly once in the file
 	new  string
-	// test is the test that must find the bug, next to the file, if the simulator does not contain the file.
-	test string
 	// note says why the simulator cannot find the bug. It is empty for a bug that must be found.
 	note string
 }

@@ -43,10 +43,9 @@ var defects = []bug{
 		new: "\tif len(s.could) >= 0 {\n\t\treturn true, true\n\t}\n\tswitch",
 	},
 	{
-		name: "repeated-status-has-a-new-address", kind: "defect", file: "internal/local/simnode/table.go",
-		old:  "e.record.podIP = after.podIP",
-		new:  "e.record.uid = after.uid",
-		test: "TestAWriteThatWasCarriedOutAndTimedOutIsRepeatedWithTheSameAddress",
+		name: "repeated-status-has-a-new-address", kind: "defect", file: "internal/local/simnode/due.go",
+		old: "e.record.podIP = after.podIP",
+		new: "e.record.uid = after.uid",
 	},
 	{
 		name: "pods-wait-for-admission", kind: "defect", file: "internal/admission/install.go",

@@ -143,7 +143,7 @@ func searchBugs(ctx context.Context, o *options, selected []*bug, results map[st
 	for range o.parallel {
 		workers.Go(func() {
 			for b := range next {
-				s := &search{bug: b, options: o, binary: binary, builder: builder, progress: p}
+				s := &search{bug: b, options: o, binary: binary, progress: p}
 				r, err := s.run(ctx)
 				mu.Lock()
 				if err == nil {

@@ -31,8 +31,6 @@ func (r *result) count() string {
 	switch {
 	case r == nil:
 		return ""
-	case r.Found && r.Seeds == 0:
-		return "test"
 	case !r.Found:
 		return "> " + strconv.Itoa(r.Seeds)
 	}
@@ -47,7 +45,7 @@ func (r *result) answers(b *bug, o *options) bool {
 	if r.Found {
 		return r.Seeds <= o.seeds
 	}
-	return r.Seeds >= o.seeds && b.test == ""
+	return r.Seeds >= o.seeds
 }
 
 // readResults returns the usable results of the file of results, by the name of the bug. A missing file has no results.

@@ -19,7 +19,6 @@ type search struct {
 	bug      *bug
 	options  *options
 	binary   string // the simulator with all bugs
-	builder  *builder
 	progress *progress
 }
 
@@ -29,16 +28,11 @@ const (
 	hangTime = 5 * time.Minute
 )
 
-// run runs seeds until the first violation, or the test that must find the bug.
+// run runs seeds until the first violation.
 func (s *search) run(ctx context.Context) (*result, error) {
 	began := time.Now()
 	r := &result{Bug: s.bug.name, Change: s.bug.hash(), First: s.options.first}
-	if s.bug.test != "" {
-		if err := s.runTest(ctx, r); err != nil {
-			return nil, err
-		}
-	}
-	for s.bug.test == "" && r.Seeds < s.options.seeds && !r.Found {
+	for r.Seeds < s.options.seeds && !r.Found {
 		s.progress.report(s.bug.name, fmt.Sprintf("%d seeds", r.Seeds))
 		f := s.runSeeds(ctx, s.options.first+r.Seeds, min(chunk, s.options.seeds-r.Seeds))
 		r.Seeds += f.seeds
@@ -49,27 +43,6 @@ func (s *search) run(ctx context.Context) (*result, error) {
 	}
 	r.Seconds = time.Since(began).Seconds()
 	return r, nil
-}
-
-// runTest runs the test that must find the bug. The test must pass without the bug.
-func (s *search) runTest(ctx context.Context, r *result) error {
-	pkg := filepath.Dir(s.bug.file)
-	binary, err := s.builder.compileTest(pkg)
-	if err != nil {
-		return err
-	}
-	for _, planted := range []string{"", s.bug.name} {
-		command := exec.CommandContext(ctx, binary, "-test.run", "^"+s.bug.test+"$")
-		command.Dir = filepath.Join(s.options.root, pkg)
-		command.Env = append(os.Environ(), switchVariable+"="+planted)
-		out, err := command.CombinedOutput()
-		if planted == "" && (err != nil || strings.Contains(string(out), "no tests to run")) {
-			return fmt.Errorf("%s: %s fails without the bug: %s", s.bug.name, s.bug.test, out)
-		}
-		r.Found = planted != "" && err != nil
-	}
-	r.Text = s.bug.test
-	return nil
 }
 
 // finding is the result of consecutive seeds.
