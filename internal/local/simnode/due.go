@@ -69,13 +69,13 @@ func (t *PodTable) FinishStep(pod *DuePod, err error) (repeats bool) {
 	return result == failed
 }
 
-// outcomeOfWrite interprets the API server's response. A conflict always concerns the UID, because patches and
-// deletions contain no resource version.
+// outcomeOfWrite interprets the API server's response. A conflict is repeated: either the pod has another UID, and the
+// watch is going to remove its record, or the API server gave up because the pod changed too often during the patch.
 func outcomeOfWrite(what step, err error) outcome {
 	switch {
 	case what == stepNone:
 		return unchanged
-	case err == nil && what == stepRemove, apierrors.IsNotFound(err), apierrors.IsConflict(err):
+	case err == nil && what == stepRemove, apierrors.IsNotFound(err):
 		return gone
 	case err == nil:
 		return written

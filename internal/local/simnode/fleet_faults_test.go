@@ -71,17 +71,18 @@ func TestAPodMadeAnewUnderItsNameLivesItsOwnLife(t *testing.T) {
 	})
 }
 
-func TestAPodWhoseUIDIsNotTheOneExpectedIsLetGo(t *testing.T) {
+func TestAWriteWithAConflictIsRepeated(t *testing.T) {
 	withFleet(t, Config{Count: 1}, func(t *testing.T, client *fake.Clientset, fleet *Fleet) {
 		patches := 0
 		client.PrependReactor("patch", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 			patches++
-			return true, nil, apierrors.NewConflict(corev1.Resource("pods"), "p", nil)
+			return patches <= 3, nil, apierrors.NewConflict(corev1.Resource("pods"), "p", nil)
 		})
-		create(t, client, testPod(corev1.RestartPolicyNever, nil))
-		pass(time.Hour)
-		if patches != 1 || len(fleet.table.pods) != 0 {
-			t.Errorf("%d patches, %d records", patches, len(fleet.table.pods))
+		create(t, client, testPod(corev1.RestartPolicyNever, map[string]string{AnnotationRunTime: "10s"}))
+		pass(time.Minute)
+		want(t, client, "p", "Succeeded")
+		if len(fleet.table.pods) != 0 {
+			t.Errorf("%d records kept", len(fleet.table.pods))
 		}
 	})
 }
