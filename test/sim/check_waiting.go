@@ -52,13 +52,13 @@ type waitKey struct {
 	text string
 }
 
-// waitingJobs returns the jobs that wait for their first pod to be placed.
+// waitingJobs returns the jobs that may start and wait for their first pod to be placed.
 func (w *World) waitingJobs() []*batchv1alpha1.Job {
 	var waiting []*batchv1alpha1.Job
 	for _, name := range slices.SortedFunc(maps.Keys(w.state.jobs), compareNames) {
 		job := w.state.jobs[name]
 		isWaiting := orPending(job.Status.State.Phase) == batchv1alpha1.Pending && job.DeletionTimestamp == nil
-		if isWaiting && !w.hasPlacedPod(job) {
+		if isWaiting && !w.isGated(job) && !w.hasPlacedPod(job) {
 			waiting = append(waiting, job)
 		}
 	}

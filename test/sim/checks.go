@@ -63,6 +63,8 @@ type checks struct {
 	lowered map[string]loweredQueue
 	// surplus maps each pod that exceeds the replicas of its task to the time when it was first seen.
 	surplus map[types.UID]time.Time
+	// gates holds what decides whether jobs may start.
+	gates gateRecords
 }
 
 // shrunkNode is a node that has lost capacity.
@@ -90,7 +92,7 @@ func newChecks(w *World) checks {
 		admitted: map[types.UID]bool{}, validated: map[string]time.Time{}, numbers: map[int64]types.UID{},
 		foreignBinds: map[string]time.Time{}, cronRuns: map[string]string{}, histories: map[types.UID]*jobHistory{}, waiting: map[waitKey]time.Time{}, surplus: map[types.UID]time.Time{},
 		shrunk: map[string]shrunkNode{}, lowered: map[string]loweredQueue{},
-		decided: map[decidedPhase]bool{}, binds: map[decidedBind]bool{}, started: map[taskOf]bool{}}
+		decided: map[decidedPhase]bool{}, binds: map[decidedBind]bool{}, started: map[taskOf]bool{}, gates: newGateRecords()}
 }
 
 // observe checks the invariants that a change may violate.
@@ -103,11 +105,15 @@ func (c *checks) observe(change apiserver.Change) {
 		c.recordPod(change, o)
 		c.checkPod(change, o)
 	case *batchv1alpha1.Job:
+		c.recordForGates(o)
 		c.checkJob(change, o)
 	case *busv1alpha1.Command:
 		c.recordCommand(change, o)
 	case *schedulingv1beta1.PodGroup:
 		c.recordGroup(o)
+		if change.Old == nil {
+			c.checkGate(o)
+		}
 		if old, ok := change.Old.(*schedulingv1beta1.PodGroup); ok && change.Object != nil {
 			c.checkPhaseOfGroup(old, o)
 		}
@@ -126,6 +132,7 @@ func (c *checks) checkPod(change apiserver.Change, pod *corev1.Pod) {
 		c.checkPlace(pod)
 		c.checkQuota(change, pod)
 		c.checkDependencies(pod)
+		c.checkGate(pod)
 	}
 	c.recordStarted(pod)
 	if change.Object == nil || pod.Spec.NodeName == "" || old != nil && old.Spec.NodeName == pod.Spec.NodeName {
@@ -384,7 +391,7 @@ func (w *World) couldRun(job *batchv1alpha1.Job) bool {
 	queue, total := cmp.Or(job.Spec.Queue, keys.DefaultQueue), requestOf(job)
 	isEmpty := total == 0 // it waits for pods until a user scales it up
 	isBlocked := w.exceedsQueue(queue, total) || !w.isWithinQuota(job, total) || w.isBlockedByUserObject(job)
-	if isEmpty || isBlocked || isInvalid(job) {
+	if isEmpty || isBlocked || isInvalid(job) || w.isGated(job) {
 		return false
 	}
 	free := map[string]int64{}

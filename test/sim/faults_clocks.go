@@ -18,6 +18,7 @@ func init() {
 			}
 			w.cover("clock jump", r.program+": "+r.role())
 			p.offset = offset
+			w.checks.gates.fastestClock = max(w.checks.gates.fastestClock, offset)
 			w.add(w.now.Add(length), nil, func() { p.offset = 0 })
 		}, "the clock of %s jumps %s by %s, and is corrected after %s", t, direction, offset.Abs().Round(time.Second), length.Round(time.Second))
 	}))

@@ -329,6 +329,12 @@ func (b *builder) evaluateJobGate() gate {
 	return evaluateGate(b.in.Job, b.in.Related, b.in.Now)
 }
 
+// isWaitingAtGate reports whether the job is pending and may not start yet.
+func (b *builder) isWaitingAtGate() bool {
+	g := b.evaluateJobGate()
+	return !g.isGateOpen()
+}
+
 // terminateInvalid decides to terminate the job if its dependency can never be met and its annotations request
 // termination in this case.
 func (b *builder) terminateInvalid() (decision, bool) {

@@ -264,6 +264,19 @@ func TestWhatWasMetStaysMetUntilTheJobHasRun(t *testing.T) {
 	}
 }
 
+func TestAGatedJobScaledToZeroStaysPending(t *testing.T) {
+	t.Parallel()
+	gates := map[string]string{keys.Hold: "user", keys.Begin: noon.Add(time.Hour).Format(time.RFC3339), keys.Dependency: "afterok:7"}
+	for gate, value := range gates {
+		in := given(batchv1alpha1.Pending).asks(gate, value).other(7, "a", batchv1alpha1.Running)
+		in.Job.Spec.Tasks[0].Replicas, in.Job.Spec.MinAvailable = 0, 0
+		p := Compute(in.Input)
+		if phase := status(in, &p).State.Phase; phase != batchv1alpha1.Pending {
+			t.Errorf("%s: the job is %s, so it starts with its next pod although its gate is closed", gate, phase)
+		}
+	}
+}
+
 func TestAJobHeldInItsQueueLeavesIt(t *testing.T) {
 	t.Parallel()
 	in := given(batchv1alpha1.Pending).asks(keys.Hold, "user").group(schedulingv1beta1.PodGroupInqueue).counted()

@@ -133,6 +133,9 @@ func (b *builder) findStuckCause(n *counters) *Cause {
 // about a failure names the first pod that failed, and then the rule that was violated.
 func (b *builder) judgePhase(n *counters) (phase batchv1alpha1.JobPhase, failed *Cause, why string) {
 	phase, why = phaseWithoutAction(b.job, n)
+	if phase == batchv1alpha1.Running && b.isWaitingAtGate() {
+		phase, why = batchv1alpha1.Pending, "" // it was scaled to zero, so no pod has to start
+	}
 	if phase == batchv1alpha1.Pending || phase == batchv1alpha1.Running {
 		if c := b.findHopelessCause(n); c != nil {
 			return batchv1alpha1.Failed, c, c.text
