@@ -282,4 +282,29 @@ var controllerBugs = []bug{
 		old: "\tif len(status.ControlledResources) != before {",
 		new: "\tif len(status.ControlledResources) > before {",
 	},
+	{
+		name: "gated-job-without-pods-runs", kind: "rule", file: "internal/controllers/job/plan/hopeless.go",
+		old: "if phase == batchv1alpha1.Running && b.isWaitingAtGate() {",
+		new: "if phase == batchv1alpha1.Running && b.isWaitingAtGate() && n.pending > 0 {",
+	},
+	{
+		name: "begin-time-is-ignored", kind: "rule", file: "internal/controllers/job/plan/gate.go",
+		old: "case begin.After(now):",
+		new: "case begin.After(now) && d.code != \"\":",
+	},
+	{
+		name: "dependency-is-met-by-a-failure", kind: "rule", file: "internal/controllers/job/plan/gate.go",
+		old: "case term.Kind == batchv1alpha1.AfterOK && !o.ok:",
+		new: "case term.Kind == batchv1alpha1.AfterOK && o.partly:",
+	},
+	{
+		name: "released-job-is-not-planned", kind: "wake-up", file: "internal/controllers/job/plan/gate.go",
+		old: "if !g.until.IsZero() {\n\t\tb.requestPlanAfter",
+		new: "if !g.until.IsZero() && g.code != reason.BeginTime {\n\t\tb.requestPlanAfter",
+	},
+	{
+		name: "conflict-means-gone", kind: "lost reply", file: "internal/local/simnode/due.go",
+		old: "err == nil && what == stepRemove, apierrors.IsNotFound(err):",
+		new: "err == nil && what == stepRemove, apierrors.IsNotFound(err), apierrors.IsConflict(err):",
+	},
 }
