@@ -96,6 +96,13 @@ func (v *Verdict) ReasonCode() reason.Code {
 	return v.Code
 }
 
+// IsError reports whether the gang could not be evaluated because of an error of an extender, for the whole gang or for
+// a node. With the answer of the extender, the gang might have fit.
+func (v *Verdict) IsError() bool {
+	failed := func(c Count) bool { return c.Reason == reason.ExtenderFailed }
+	return v.Code == reason.ExtenderFailed || slices.ContainsFunc(v.Tally.Counts, failed)
+}
+
 // IsNeverPossible reports whether waiting does not help because the whole request exceeds the limit.
 func (v *Verdict) IsNeverPossible() bool {
 	if v.Extra {

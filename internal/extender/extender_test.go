@@ -186,6 +186,9 @@ func TestTheServerHasItsSay(t *testing.T) {
 			if got := why(&d); got != c.why {
 				t.Errorf("waits for %q, want %q", got, c.why)
 			}
+			if isError := strings.Contains(c.why, "ExtenderFailed"); isError != (d.Stats.GangsFailed > 0) {
+				t.Errorf("%d attempts ended with an error", d.Stats.GangsFailed)
+			}
 			for _, verb := range c.verbs {
 				if !slices.Contains(o.asked, verb) && verb != "deallocateFuncVerb" && len(c.answers[verb]) == 0 && c.answers[verb] != "slow" {
 					t.Errorf("%s was not asked; asked were %v", verb, o.asked)

@@ -53,7 +53,7 @@ func (e *Engine) buildDecisions(s *cycle.Cycle) decision.Decisions {
 	e.reportLoosePods(s)
 	e.reportQueues(s)
 	e.reportHyperNodes(s)
-	out.Stats.GangsTried, out.Stats.GangsPlaced = s.Tried, s.Won
+	out.Stats.GangsTried, out.Stats.GangsPlaced, out.Stats.GangsFailed = s.Tried, s.Won, s.Broken
 	out.Stats.GangsParked, out.Stats.TasksPlaced = len(e.gangs.waiting), len(out.Binds)
 	// Another cycle is needed after evictions, which may free resources once they are assumed, and for pods that should
 	// have ended, because their resources no longer count as about to be freed in the next cycle. All other results
@@ -83,6 +83,7 @@ func addBinds(s *cycle.Cycle, j *framework.Job) {
 			bind.Attach = s.Attacher.Decided(p.Task, p.Node)
 		}
 		s.Out.Binds = append(s.Out.Binds, bind)
+		s.Out.Stats.TaskWaits = append(s.Out.Stats.TaskWaits, s.Now.Sub(p.Task.Created))
 	}
 	if disregarded := uncheckedParts(s, j); len(disregarded) > 0 && j.AllocatedTasks() == 0 {
 		s.Out.Events = append(s.Out.Events, decision.Event{

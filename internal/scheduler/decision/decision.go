@@ -60,6 +60,9 @@ type Evict struct {
 	// Message is the message to report on the evicted gang: which gang and queue needed the resources, and why.
 	Message   string
 	Preemptor Object // the gang that gets the resources
+	// Queue is the queue of the evicted gang. PreemptorQueue is the queue of the gang that gets the resources, or "" if
+	// there is no such gang.
+	Queue, PreemptorQueue string
 	// ShareLoss is set if the eviction was granted because of the gangs' shares: see model.ShareLoss.
 	ShareLoss model.ShareLoss
 	// PreemptorMessage is the message to report on the gang that gets the resources: what is evicted and why. It is
@@ -121,17 +124,22 @@ type Event struct {
 
 // Stats holds statistics of the cycle for metrics. They do not influence decisions.
 type Stats struct {
-	GangsTried  int
-	GangsPlaced int
-	GangsParked int
-	TasksPlaced int
-	Victims     int
-	Queues      []QueueFigures // queues whose figures changed
-	QueuesGone  []string       // deleted queues that had figures
-	Gangs       []GangFigures  // gangs whose figures changed
-	GangsGone   []Object       // deleted gangs that had figures
-	Devices     []NodeDevices  // nodes whose figures changed
-	Starts      []Start        // gangs that reached their minimum
+	GangsTried, GangsPlaced, GangsParked int
+	// GangsFailed is the number of tried gangs about which the scheduler could not decide because of an error, such as
+	// that of an extender. They are not among GangsPlaced.
+	GangsFailed int
+	// PreemptionAttempts is the number of pods for which an action searched for pods to evict.
+	PreemptionAttempts int
+	TasksPlaced        int
+	// TaskWaits holds the time since the creation of each pod that got a node, in the order of Binds.
+	TaskWaits  []time.Duration
+	Victims    int
+	Queues     []QueueFigures // queues whose figures changed
+	QueuesGone []string       // deleted queues that had figures
+	Gangs      []GangFigures  // gangs whose figures changed
+	GangsGone  []Object       // deleted gangs that had figures
+	Devices    []NodeDevices  // nodes whose figures changed
+	Starts     []Start        // gangs that reached their minimum
 }
 
 // Start describes a gang that reached its minimum, and compares its start with the forecast.

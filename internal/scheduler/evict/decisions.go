@@ -52,6 +52,7 @@ func (p *plan) newEviction(u *unit, t *model.Task, why string) decision.Evict {
 		Node:      p.s.View.Nodes.Name[t.Node],
 		Reason:    string(p.attack.Kind),
 		Preemptor: decision.Object{Namespace: j.Namespace, Name: j.Gang.Name, UID: j.UID},
+		Queue:     u.from.Name, PreemptorQueue: j.In.Name,
 	}
 	if slices.ContainsFunc(p.grants, func(g framework.Guard) bool { return g.Moves }) {
 		e.ShareLoss = model.ShareLoss{Tier: p.tier + 1, Between: p.isBetweenQueues()}

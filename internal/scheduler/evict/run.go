@@ -45,6 +45,7 @@ func Run(s *cycle.Cycle, cases ...Case) {
 			recordFailure(s, j, before.failure, between)
 			continue
 		}
+		s.Out.Stats.PreemptionAttempts += len(tasksToPlace(s, j))
 		done, why := tryCases(s, j, cases)
 		if done {
 			continue

@@ -127,6 +127,7 @@ func (m *moving) evictTogether(j *framework.Job, tasks []*model.Task) bool {
 		m.s.Out.Evicts = append(m.s.Out.Evicts, decision.Evict{
 			Pod:    decision.Object{Namespace: t.Namespace, Name: t.Name, UID: t.UID},
 			Gang:   decision.Object{Namespace: j.Namespace, Name: j.Gang.Name, UID: j.UID},
+			Queue:  j.In.Name,
 			Node:   m.s.View.Nodes.Name[t.Node],
 			Reason: string(framework.Shuffle), Message: m.why,
 		})

@@ -22,6 +22,14 @@ const (
 // places all of these tasks or none. After Failed, the session is unchanged and the job's verdict holds the reason.
 func (s *Placer) PlaceGang(j *framework.Job, filter session.Filter, limits Limits) Outcome {
 	s.Tried++
+	outcome := s.tryToPlaceGang(j, filter, limits)
+	if outcome == Failed && j.Verdict.IsError() {
+		s.Broken++
+	}
+	return outcome
+}
+
+func (s *Placer) tryToPlaceGang(j *framework.Job, filter session.Filter, limits Limits) Outcome {
 	if filter == nil {
 		j.Attempts++
 	}

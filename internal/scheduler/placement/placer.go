@@ -31,8 +31,9 @@ type Placer struct {
 	Bound []*framework.Job
 	// Eased holds the queues that lost resources in this cycle after their gangs were tried.
 	Eased map[*queue.Queue]bool
-	// Tried and Won are the numbers of tried and of committed rounds.
-	Tried, Won int
+	// Tried and Won are the numbers of tried and of committed rounds. Broken is the number of rounds that an error
+	// ended.
+	Tried, Won, Broken int
 
 	failures map[*model.Shape]cachedFailure
 	roundsOf []framework.Placed // scratch
