@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -38,9 +39,12 @@ type Feed struct {
 	log     logr.Logger
 	watches []watch
 
-	mu     sync.Mutex
-	inbox  []model.Delta
-	signal chan struct{}
+	mu    sync.Mutex
+	inbox []model.Delta
+	// inboxSince is when the first delta was put into the inbox, and drainedSince is the same for the last inbox that
+	// was drained. A zero time means that the inbox was empty.
+	inboxSince, drainedSince time.Time
+	signal                   chan struct{}
 
 	unsynced atomic.Int32
 	synced   chan struct{}
@@ -145,6 +149,9 @@ func (f *Feed) Put(deltas ...model.Delta) {
 		return
 	}
 	f.mu.Lock()
+	if len(f.inbox) == 0 {
+		f.inboxSince = time.Now()
+	}
 	f.inbox = append(f.inbox, deltas...)
 	f.mu.Unlock()
 	select {
@@ -160,7 +167,16 @@ func (f *Feed) Drain(spare []model.Delta) []model.Delta {
 	defer f.mu.Unlock()
 	deltas := f.inbox
 	f.inbox = spare[:0]
+	f.drainedSince, f.inboxSince = f.inboxSince, time.Time{}
 	return deltas
+}
+
+// DrainedSince returns when the oldest of the deltas that Drain last returned had arrived. It returns the zero time if
+// Drain returned none.
+func (f *Feed) DrainedSince() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.drainedSince
 }
 
 func (f *Feed) markKindSynced() {

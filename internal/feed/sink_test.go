@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
@@ -230,4 +232,25 @@ func TestDrainHandsOverEachDeltaOnce(t *testing.T) {
 	if third := f.Drain(second[:0]); len(third) != 1 || third[0] != (model.NodeGone{Name: "c"}) {
 		t.Errorf("drained %v", third)
 	}
+}
+
+// TestDrainedSinceIsTheArrivalOfTheFirstDelta verifies that later deltas of a batch do not change the time.
+func TestDrainedSinceIsTheArrivalOfTheFirstDelta(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, _ := podFeed()
+		if f.Drain(nil); !f.DrainedSince().IsZero() {
+			t.Errorf("an empty inbox has had deltas since %s", f.DrainedSince())
+		}
+		first := time.Now()
+		for range 3 {
+			f.Put(model.NodeGone{Name: "a"})
+			time.Sleep(time.Second)
+		}
+		if f.Drain(nil); !f.DrainedSince().Equal(first) {
+			t.Errorf("the first delta arrived at %s, want %s", f.DrainedSince(), first)
+		}
+		if f.Drain(nil); !f.DrainedSince().IsZero() {
+			t.Errorf("the inbox is empty, but has had deltas since %s", f.DrainedSince())
+		}
+	})
 }

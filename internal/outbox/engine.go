@@ -178,7 +178,7 @@ func (e *engine) performWrite(ctx context.Context, w *write) {
 		superseded = e.queues.finishWrite(w)
 	}
 	if retry && !superseded {
-		e.queues.busy[w.key] = true // the key stays busy, so that no other write for this object is sent meanwhile
+		e.queues.busy[w.key] = w // the key stays busy, so that no other write for this object is sent meanwhile
 		e.resting++
 	}
 	e.wakeWorkers(2)

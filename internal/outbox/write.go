@@ -53,18 +53,18 @@ type queues struct {
 	told     fifo
 	idle     fifo
 
-	busy  map[string]bool   // keys in flight
+	busy  map[string]*write // writes in flight or waiting for their next attempt, by key
 	after map[string]*write // for each key in flight, the newest queued write
 	turn  int
 }
 
 func newQueues() *queues {
-	return &queues{binds: newGangQueue(), busy: map[string]bool{}, after: map[string]*write{}}
+	return &queues{binds: newGangQueue(), busy: map[string]*write{}, after: map[string]*write{}}
 }
 
 // queueWrite queues w. It returns the write that became obsolete, if any.
 func (q *queues) queueWrite(w *write) (superseded *write) {
-	if q.busy[w.key] {
+	if q.busy[w.key] != nil {
 		superseded = q.after[w.key]
 		if superseded != nil && superseded.mustReport() && superseded.lane < w.lane {
 			return w // an informational write does not replace a bind or an eviction
@@ -113,7 +113,7 @@ func inheritLane(w, old *write) {
 func (q *queues) takeNextWrite(mayTell func() bool, idleAllowed bool) *write {
 	w := q.chooseWrite(mayTell, idleAllowed)
 	if w != nil {
-		q.busy[w.key] = true
+		q.busy[w.key] = w
 	}
 	return w
 }
