@@ -52,6 +52,8 @@ type Options struct {
 	// MaxRequeue is how many times a write that the API server considers invalid is retried before the job is
 	// terminated. 0 means job.DefaultMaxRequeue; a negative value means no limit.
 	MaxRequeue int
+	// PerJobMetrics adds series for individual jobs to the metrics.
+	PerJobMetrics bool
 	// Selection selects the controllers to run; the zero value selects all.
 	Selection Selection
 	// Now returns the current time; nil means time.Now.
@@ -72,14 +74,14 @@ func All(cache client.Reader, api client.Client, recorder record.EventRecorder, 
 	var all []registration.Controller
 	if isEnabled(jobController) {
 		all = append(all, job.Controller(job.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: jobReconcilers, Writers: max(cmp.Or(o.Writers, 64), 0),
-			Pressure: o.Pressure, IDs: o.JobIDs, KeepEnded: !isEnabled(gcController), MaxRequeue: o.MaxRequeue, Now: o.Now}))
+			Pressure: o.Pressure, IDs: o.JobIDs, KeepEnded: !isEnabled(gcController), MaxRequeue: o.MaxRequeue, PerJobMetrics: o.PerJobMetrics, Now: o.Now}))
 	}
 	if isEnabled(podGroupController) {
 		all = append(all, podgroup.Controllers(podgroup.Options{Cache: cache, API: api, Recorder: recorder, Schedulers: o.SchedulerNames, Reconcilers: jobReconcilers,
 			OwnersKeepAnnotations: o.OwnersKeepAnnotations})...)
 	}
 	if isEnabled(queueController) {
-		all = append(all, queue.Controller(queue.Options{Cache: cache, API: api, Recorder: recorder, Now: o.Now}))
+		all = append(all, queue.Controller(queue.Options{Cache: cache, API: api, Recorder: recorder, Now: o.Now, Deleted: job.DeleteQueueMetrics}))
 	}
 	if isEnabled(cronJobController) {
 		all = append(all, cronjob.Controller(cronjob.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: cmp.Or(o.CronJobReconcilers, 3), Now: o.Now}))

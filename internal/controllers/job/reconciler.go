@@ -61,7 +61,9 @@ type Options struct {
 	// MaxRequeue is the maximum number of attempts for a write that the API server considers invalid; 0 means
 	// DefaultMaxRequeue, and a negative value means no limit.
 	MaxRequeue int
-	Now        func() time.Time
+	// PerJobMetrics adds series for individual jobs to the metrics.
+	PerJobMetrics bool
+	Now           func() time.Time
 }
 
 // Reconciler computes and carries out the plans of jobs.
@@ -79,13 +81,18 @@ type Reconciler struct {
 	began    beginning
 	// maxRequeue is Options.MaxRequeue or, if that is 0, the default.
 	maxRequeue int
+	series     *jobSeries // nil without metrics per job
 }
 
 // New returns a Reconciler that is not registered with a manager.
 func New(o Options) *Reconciler {
-	registerMetrics()
-	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers), memory: newMemory(), pressure: o.Pressure, ids: o.IDs, now: o.Now,
+	jobMetrics.Register()
+	r := &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers), memory: newMemory(), pressure: o.Pressure, ids: o.IDs, now: o.Now,
 		keep: o.KeepEnded, started: o.Now(), maxRequeue: cmp.Or(o.MaxRequeue, DefaultMaxRequeue)}
+	if o.PerJobMetrics {
+		r.series = newJobSeries()
+	}
+	return r
 }
 
 // Controller returns the job controller.
@@ -114,7 +121,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	// A deep copy is not necessary, because plans do not change the job.
 	if err := r.cache.Get(ctx, request.NamespacedName, job, client.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
-			deleteJobMetrics(request.Namespace, request.Name)
+			r.series.deleteSeries(request.NamespacedName)
 			if err := r.forgetCommands(ctx, request.NamespacedName); err != nil {
 				return reconcile.Result{}, err
 			}
@@ -160,7 +167,7 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, in *plan.Input, p *plan.P
 	known.dropAnsweredLost(p.Answered)
 	known.dropReports(p.Reported)
 	if p.Entered != "" && !a.putOff {
-		countPhaseEntry(p.Job, p.Entered)
+		r.countPhaseEntry(p.Job, p.Entered)
 		log.FromContext(ctx).V(1).Info("Job entered a phase", "phase", p.Entered, "retries", a.job.Status.RetryCount)
 	}
 	for _, e := range p.Events {

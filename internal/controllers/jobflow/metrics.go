@@ -1,23 +1,18 @@
 package jobflow
 
 import (
-	"sync"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
-
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/internal/metrics"
 )
+
+var flowMetrics metrics.Set
 
 // The metrics have the same names as in Volcano.
 var (
-	succeededFlows = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "volcano_jobflow_succeed_phase_count", Help: "Number of times a JobFlow in the namespace entered the phase Succeed.",
-	}, []string{"jobflow_namespace"})
-	failedFlows = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "volcano_jobflow_failed_phase_count", Help: "Number of times a JobFlow in the namespace entered the phase Failed.",
-	}, []string{"jobflow_namespace"})
-	registerMetrics = sync.OnceFunc(func() { metrics.Registry.MustRegister(succeededFlows, failedFlows) })
+	succeededFlows = flowMetrics.NewCounterVec("volcano_jobflow_succeed_phase_count",
+		"Number of times a JobFlow in the namespace entered the phase Succeed.", "jobflow_namespace")
+	failedFlows = flowMetrics.NewCounterVec("volcano_jobflow_failed_phase_count",
+		"Number of times a JobFlow in the namespace entered the phase Failed.", "jobflow_namespace")
 )
 
 // countPhaseEntry increments the counter of a phase if the flow has just entered the phase.

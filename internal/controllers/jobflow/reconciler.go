@@ -49,7 +49,7 @@ type Reconciler struct {
 
 // New returns a Reconciler that is not registered with a manager.
 func New(o Options) *Reconciler {
-	registerMetrics()
+	flowMetrics.Register()
 	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: o.Now, prober: newProber(o.Cache)}
 }
 

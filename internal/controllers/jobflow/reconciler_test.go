@@ -112,7 +112,7 @@ func TestAJobOfOthersWithTheLabelsOfAFlowIsNotTheFlows(t *testing.T) {
 }
 
 func TestEndsOfFlowsAreCountedUnderVolcanosNames(t *testing.T) {
-	registerMetrics()
+	flowMetrics.Register()
 	f := &flowv1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "counted"}}
 	for range 2 {
 		countPhaseEntry(f, flowv1alpha1.Succeed)

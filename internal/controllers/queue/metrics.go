@@ -1,26 +1,25 @@
 package queue
 
 import (
-	"sync"
-
 	"github.com/prometheus/client_golang/prometheus"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/vc-batch/vc/internal/metrics"
 )
 
-var (
-	// byPhase holds the gauges of PodGroups. There is one gauge per phase, because Volcano's dashboards use one name
-	// per phase.
-	byPhase = map[string]*prometheus.GaugeVec{}
+var queueMetrics metrics.Set
 
-	registerMetrics = sync.OnceFunc(func() {
-		for _, phase := range []string{"inqueue", "pending", "running", "unknown", "completed"} {
-			byPhase[phase] = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-				Name: "volcano_queue_pod_group_" + phase + "_count", Help: "Number of PodGroups of a queue in the phase " + phase + ".",
-			}, []string{"queue_name"})
-			metrics.Registry.MustRegister(byPhase[phase])
-		}
-	})
-)
+// byPhase holds the gauges of PodGroups. There is one gauge per phase, because Volcano's dashboards use one name per
+// phase.
+var byPhase = newPhaseGauges("inqueue", "pending", "running", "unknown", "completed")
+
+func newPhaseGauges(phases ...string) map[string]*prometheus.GaugeVec {
+	gauges := map[string]*prometheus.GaugeVec{}
+	for _, phase := range phases {
+		gauges[phase] = queueMetrics.NewGaugeVec("volcano_queue_pod_group_"+phase+"_count",
+			"Number of PodGroups of a queue in the phase "+phase+".", "queue_name")
+	}
+	return gauges
+}
 
 func exportMetrics(queue string, c counts) {
 	for phase, n := range map[string]int32{

@@ -29,7 +29,7 @@ func gauges(t *testing.T, queue string) map[string]float64 {
 
 // TestGroupsAreCountedUnderVolcanosNames also verifies that a deleted queue has no series (#5048).
 func TestGroupsAreCountedUnderVolcanosNames(t *testing.T) {
-	registerMetrics()
+	queueMetrics.Register()
 	exportMetrics("counted", counts{inqueue: 1, pending: 2, running: 3, unknown: 4, completed: 5})
 	want := map[string]float64{
 		"volcano_queue_pod_group_inqueue_count": 1, "volcano_queue_pod_group_pending_count": 2, "volcano_queue_pod_group_running_count": 3,

@@ -37,6 +37,8 @@ type Options struct {
 	API      client.Client // does not use the cache; does all writes
 	Recorder record.EventRecorder
 	Now      func() time.Time // returns the current time; nil means time.Now
+	// Deleted is called with the name of a queue that does not exist anymore; nil means that nothing is called.
+	Deleted func(queue string)
 }
 
 // Reconciler maintains the state and the counters of queues.
@@ -45,16 +47,20 @@ type Reconciler struct {
 	api      client.Client
 	recorder record.EventRecorder
 	now      func() time.Time
+	deleted  func(queue string)
 	counted  map[string]time.Time // when the counters of each queue were last written; accessed by one goroutine only
 }
 
 // New returns a Reconciler that is not registered with a manager.
 func New(o Options) *Reconciler {
-	registerMetrics()
+	queueMetrics.Register()
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: o.Now, counted: map[string]time.Time{}}
+	if o.Deleted == nil {
+		o.Deleted = func(string) {}
+	}
+	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: o.Now, deleted: o.Deleted, counted: map[string]time.Time{}}
 }
 
 // Controller returns the queue controller.
@@ -174,6 +180,7 @@ func (r *Reconciler) forgetQueue(ctx context.Context, name string, err error) er
 		return err
 	}
 	deleteQueueMetrics(name)
+	r.deleted(name)
 	delete(r.counted, name)
 	return r.forgetCommands(ctx, name)
 }
