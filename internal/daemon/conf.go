@@ -70,7 +70,7 @@ func (f *confFile) takeContent(data []byte) (*scheduler.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scheduler configuration %s: %w", f.path, err)
 	}
-	engine.Watch = measureStages
+	engine.Watch = measureStage
 	for _, w := range append(warnings, engine.Warnings...) {
 		f.log.Info("Scheduler configuration has a questionable setting", "file", f.path, "warning", w)
 	}
@@ -88,7 +88,7 @@ func (f *confFile) newEngine() (*scheduler.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scheduler configuration: %w", err)
 	}
-	e.Watch = measureStages
+	e.Watch = measureStage
 	return e, nil
 }
 

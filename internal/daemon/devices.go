@@ -6,7 +6,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// Volcano's gauges for shared cards.
+// Volcano's gauges for shared cards. The last two have series for individual pods, and only if the administrator asks
+// for metrics per job.
 var (
 	cardShared    = newCardGauge("shared_number", "Number of containers that share a card")
 	cardMemory    = newCardGauge("allocated_memory", "Allocated memory of a card, in MiB")
@@ -17,13 +18,11 @@ var (
 )
 
 func newCardGauge(name, help string, labels ...string) *prometheus.GaugeVec {
-	return registry.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "volcano_vgpu_device_" + name, Help: help + ".",
-	}, append([]string{"devID", "NodeName"}, labels...))
+	return schedulerMetrics.NewGaugeVec("volcano_vgpu_device_"+name, help+".", append([]string{"devID", "NodeName"}, labels...)...)
 }
 
-// observeDevices replaces the series of the nodes whose cards have changed.
-func observeDevices(nodes []decision.NodeDevices) {
+// observeDevices replaces the series of the nodes whose cards have changed. perPod adds the series of individual pods.
+func observeDevices(nodes []decision.NodeDevices, perPod bool) {
 	for i := range nodes {
 		n := &nodes[i]
 		for _, g := range []*prometheus.GaugeVec{cardShared, cardMemory, cardCores, cardLimit, cardPodMemory, cardPodCores} {
@@ -34,6 +33,9 @@ func observeDevices(nodes []decision.NodeDevices) {
 			cardMemory.WithLabelValues(c.Card, n.Node).Set(float64(c.MemoryMiB))
 			cardCores.WithLabelValues(c.Card, n.Node).Set(float64(c.Cores))
 			cardLimit.WithLabelValues(c.Card, n.Node).Set(float64(c.MemoryLimitMiB))
+			if !perPod {
+				continue
+			}
 			for _, p := range c.Pods {
 				cardPodMemory.WithLabelValues(c.Card, n.Node, p.Pod.Key()).Add(float64(p.MemoryMiB))
 				cardPodCores.WithLabelValues(c.Card, n.Node, p.Pod.Key()).Add(float64(p.Cores))

@@ -17,6 +17,10 @@ type loop struct {
 	beat    func(time.Time)          // called at every cycle, for health checks
 	log     logr.Logger
 	copies  copies // copies of the model, for Plans
+	// observer records metrics. changedSince returns when the oldest change that the last cycle handled had arrived, or
+	// the zero time if it handled none; a nil changedSince means that this is unknown.
+	observer     cycleObserver
+	changedSince func() time.Time
 
 	took time.Duration // duration of the last cycle
 }
@@ -35,15 +39,33 @@ func (l *loop) runCyclesUntilDone(ctx context.Context) {
 
 // runOneCycle runs a cycle and records its metrics.
 func (l *loop) runOneCycle(now time.Time) (again bool) {
+	finished := false
+	defer func() {
+		if !finished {
+			observeFailedCycle()
+		}
+	}()
 	d, changes := l.RunCycle(now)
+	finished = true
 	l.took = time.Since(now)
 	l.beat(now)
-	observeCycle(changes, &d, l.took)
+	l.observer.observeCycle(changes, &d, l.took)
+	l.observer.gangs.prune(now, l.Cluster)
+	l.observeDecisionAge()
 	if len(d.Binds)+len(d.Evicts) > 0 {
 		l.log.V(1).Info("Cycle decided", "binds", len(d.Binds), "evictions", len(d.Evicts),
 			"changes", changes, "took", l.took)
 	}
 	return d.Again
+}
+
+func (l *loop) observeDecisionAge() {
+	if l.changedSince == nil {
+		return
+	}
+	if since := l.changedSince(); !since.IsZero() {
+		decisionAge.Observe(time.Since(since).Seconds())
+	}
 }
 
 // waitForReason waits for the next reason to run a cycle, and then a little longer for changes that follow soon.

@@ -60,6 +60,8 @@ type Options struct {
 
 	// MetricsAddress is the address of /metrics (and of /debug/pprof with Pprof). Empty turns it off.
 	MetricsAddress string
+	// PerJobMetrics adds series for individual jobs and pods to the metrics of the scheduler and the controllers.
+	PerJobMetrics bool
 	// HealthAddress is the address of /healthz and /readyz. Empty turns it off.
 	HealthAddress string
 	// Pprof serves Go's profiles on MetricsAddress.
@@ -107,6 +109,7 @@ func (o Options) withDefaults() (Options, error) {
 	if len(o.Admission.SchedulerNames) == 0 {
 		o.Admission.SchedulerNames = o.SchedulerNames
 	}
+	o.Controllers.PerJobMetrics = o.PerJobMetrics
 	if len(o.Controllers.SchedulerNames) == 0 {
 		o.Controllers.SchedulerNames = o.SchedulerNames
 	}

@@ -17,15 +17,11 @@ var (
 		newQueueGauges("capacity", "Capability in the queue's spec; missing if the queue has no capability", true, func(q *decision.QueueFigures) corev1.ResourceList { return q.Capacity }),
 		newQueueGauges("real_capacity", "Maximum that the queue can use, given the guarantees of other queues; missing if the queue has no limit", true, func(q *decision.QueueFigures) corev1.ResourceList { return q.RealCapacity }),
 	}
-	queueShare = registry.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "volcano_queue_share", Help: "Used fraction of the queue's deserved share, for the resource with the largest fraction.",
-	}, []string{"queue_name"})
-	queueWeight = registry.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "volcano_queue_weight", Help: "Weight of the queue.",
-	}, []string{"queue_name"})
-	queueOverused = registry.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "volcano_queue_overused", Help: "1 if the queue currently gets no more resources, or uses more than its deserved share; otherwise 0.",
-	}, []string{"queue_name"})
+	queueShare = schedulerMetrics.NewGaugeVec("volcano_queue_share",
+		"Used fraction of the queue's deserved share, for the resource with the largest fraction.", "queue_name")
+	queueWeight   = schedulerMetrics.NewGaugeVec("volcano_queue_weight", "Weight of the queue.", "queue_name")
+	queueOverused = schedulerMetrics.NewGaugeVec("volcano_queue_overused",
+		"1 if the queue currently gets no more resources, or uses more than its deserved share; otherwise 0.", "queue_name")
 )
 
 // resourceGauges holds Volcano's three gauges for one kind of amount, such as the allocated resources of a queue.
@@ -39,13 +35,11 @@ type resourceGauges struct {
 }
 
 func newQueueGauges(what, help string, limit bool, of func(*decision.QueueFigures) corev1.ResourceList) *resourceGauges {
-	gauge := func(unit string, labels ...string) *prometheus.GaugeVec {
-		return registry.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "volcano_queue_" + what + "_" + unit, Help: help + ".",
-		}, append([]string{"queue_name"}, labels...))
+	gauge := func(resource, unit string, labels ...string) *prometheus.GaugeVec {
+		return schedulerMetrics.NewGaugeVec("volcano_queue_"+what+"_"+resource, help+". Unit: "+unit+".", append([]string{"queue_name"}, labels...)...)
 	}
 	return &resourceGauges{
-		cpu: gauge("milli_cpu"), memory: gauge("memory_bytes"), scalar: gauge("scalar_resources", "resource"),
+		cpu: gauge("milli_cpu", "thousandths of a CPU"), memory: gauge("memory_bytes", "bytes"), scalar: gauge("scalar_resources", "the unit of the resource", "resource"),
 		of: of, limit: limit, scalars: map[string]map[corev1.ResourceName]bool{},
 	}
 }
@@ -113,8 +107,11 @@ func deleteQueueSeries(name string) {
 	for _, g := range []*prometheus.GaugeVec{queueShare, queueWeight, queueOverused} {
 		g.DeleteLabelValues(name)
 	}
+	queueWait.DeleteLabelValues(name)
 	startErrors.DeleteLabelValues(name)
 	startsUnknown.DeleteLabelValues(name)
+	evictions.DeletePartialMatch(prometheus.Labels{"queue_name": name})
+	evictions.DeletePartialMatch(prometheus.Labels{"preemptor_queue": name})
 }
 
 // deleteAllQueueSeries removes the series of all queues. It runs when leadership ends, because this process no longer

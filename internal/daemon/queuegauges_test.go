@@ -44,7 +44,9 @@ func TestQueuesAreShownUnderVolcanosNames(t *testing.T) {
 		Queue: "q-shown", Weight: 3, Share: 1.5, Overused: true, Allocated: amounts("2", "4"), Request: amounts("3", "8"),
 		Inqueue: amounts("1", ""), Deserved: amounts("2", "2"), RealCapacity: amounts("10", ""),
 	}
-	observeCycle(1, &decision.Decisions{Stats: decision.Stats{Queues: []decision.QueueFigures{q}, Starts: []decision.Start{{Queue: "q-shown", Waited: true}}}}, 0)
+	registerSchedulerMetrics()
+	var o cycleObserver
+	o.observeCycle(1, &decision.Decisions{Stats: decision.Stats{Queues: []decision.QueueFigures{q}, Starts: []decision.Start{{Queue: "q-shown", Waited: true}}}}, 0)
 	want := []string{
 		"vc_estimated_start_unknown_total{q-shown} 1",
 		"volcano_queue_allocated_memory_bytes{q-shown} 0", "volcano_queue_allocated_milli_cpu{q-shown} 2000",
@@ -57,7 +59,7 @@ func TestQueuesAreShownUnderVolcanosNames(t *testing.T) {
 		"volcano_queue_request_scalar_resources{q-shown,nvidia.com/gpu} 8", "volcano_queue_share{q-shown} 1.5", "volcano_queue_weight{q-shown} 3",
 	}
 	got := series(t, "q-shown")
-	got = slices.DeleteFunc(got, func(s string) bool { return strings.Contains(s, "volcano_e2e_job") })
+	got = slices.DeleteFunc(got, func(s string) bool { return strings.HasPrefix(s, "vc_queue_wait_seconds") })
 	if !slices.Equal(got, want) {
 		t.Errorf("series\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -68,7 +70,6 @@ func TestQueuesAreShownUnderVolcanosNames(t *testing.T) {
 		!slices.Contains(got, "volcano_queue_overused{q-shown} 0") {
 		t.Errorf("after the devices were given back: %v", got)
 	}
-	deleteAllGangSeries()
 	observeQueues(&decision.Stats{QueuesGone: []string{"q-shown"}})
 	if got := series(t, "q-shown"); len(got) > 0 {
 		t.Errorf("a queue that was deleted still has %v", got)
@@ -77,7 +78,9 @@ func TestQueuesAreShownUnderVolcanosNames(t *testing.T) {
 
 func TestSeriesOfAGangGoWithIt(t *testing.T) {
 	gang := decision.Object{Namespace: "ns", Name: "g-shown"}
-	observe := func(s decision.Stats) { observeGangs(&s, time.Unix(1010, 0)) }
+	registerSchedulerMetrics()
+	gangs := newGangSeries()
+	observe := func(s decision.Stats) { gangs.observeGangs(&s, time.Unix(1010, 0)) }
 	observe(decision.Stats{Gangs: []decision.GangFigures{{Gang: gang, Unready: 4, Tries: 2}}})
 	observe(decision.Stats{Gangs: []decision.GangFigures{{Gang: gang, Unready: 4, Tries: 3}}})
 	if got, want := series(t, "ns/g-shown"), []string{"volcano_job_retry_counts{ns/g-shown} 5", "volcano_unschedule_task_count{ns/g-shown} 4"}; !slices.Equal(got, want) {
@@ -106,8 +109,9 @@ func TestTensOfThousandsOfGangsDoNotFillMemory(t *testing.T) {
 	for i := range mostGangs + 100 {
 		s.Gangs = append(s.Gangs, decision.GangFigures{Gang: decision.Object{Namespace: "ns", Name: fmt.Sprint("g", i)}, Unready: 1})
 	}
-	observeGangs(&s, time.Now())
-	if len(gangs) != mostGangs {
-		t.Errorf("%d gangs have series, want %d at most", len(gangs), mostGangs)
+	gangs := newGangSeries()
+	gangs.observeGangs(&s, time.Now())
+	if n := len(gangs.queueOf); n != mostGangs {
+		t.Errorf("%d gangs have series, want %d at most", n, mostGangs)
 	}
 }

@@ -26,6 +26,7 @@ func runScheduler(ctx context.Context, o *Options, h *health, log logr.Logger) e
 	if err := extender.RegisterPolicy(); err != nil {
 		return err
 	}
+	registerSchedulerMetrics()
 	conf := &confFile{path: o.SchedulerConf, log: log}
 	if err := conf.loadAtStartup(); err != nil {
 		return err // at startup an invalid file is fatal; later it is only rejected
@@ -79,6 +80,8 @@ func runSchedulerTerm(ctx context.Context, o *Options, conf *confFile, fence fun
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	defer stop()
+	currentOutbox.Store(out)
+	defer currentOutbox.CompareAndSwap(out, nil)
 	engines := make(chan *scheduler.Engine)
 	parts.Go(func() { in.Run(ctx) })
 	parts.Go(func() { out.Run(ctx) })
@@ -101,7 +104,10 @@ func runSchedulerTerm(ctx context.Context, o *Options, conf *confFile, fence fun
 	l := &loop{
 		Loop:    cycleloop.Loop{Source: in, Effects: used, Engine: engine, Cluster: cluster, Period: o.SchedulePeriod},
 		engines: engines, beat: h.recordBeat, log: log,
-		copies: copies{requests: plans.copies},
+		copies: copies{requests: plans.copies}, changedSince: in.DrainedSince,
+	}
+	if o.PerJobMetrics {
+		l.observer.gangs = newGangSeries()
 	}
 	parts.Go(func() { plans.runPlanner(ctx) })
 	h.expectCycles(10*o.SchedulePeriod + 30*time.Second)

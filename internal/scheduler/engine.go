@@ -38,9 +38,9 @@ type Engine struct {
 	// Warnings describes the parts of the configuration that are invalid or have no effect.
 	Warnings []string
 
-	// Watch, if set, is called when a stage of a cycle begins, with "policy" or "action" and its name. The returned
+	// Watch, if set, is called when a stage of a cycle begins, with the name of its policy or action. The returned
 	// function is called when the stage ends. Use it to measure durations. It does not affect decisions.
-	Watch func(stage, name string) (end func())
+	Watch func(stage Stage, name string) (end func())
 
 	actions  []cycle.Action
 	policies []tiered
@@ -68,6 +68,16 @@ type Engine struct {
 	gangs     gangCache
 }
 
+// Stage is a part of a cycle whose duration Engine.Watch can measure.
+type Stage string
+
+// The stages of a cycle.
+const (
+	OpenPolicy  Stage = "open"  // a policy prepares for the cycle
+	RunAction   Stage = "run"   // an action runs
+	ClosePolicy Stage = "close" // a policy ends the cycle
+)
+
 // Option configures an engine in addition to its Config.
 type Option func(*Engine)
 
@@ -92,26 +102,28 @@ func (e *Engine) Cycle(now time.Time, c *model.Cluster) decision.Decisions {
 	s := e.openCycle(now, c) // 1. Read the current state and its changes.
 	for _, policy := range e.policies {
 		s.Rules.Tier = policy.tier
-		end := e.watchStage("policy", policy.Name())
+		end := e.watchStage(OpenPolicy, policy.Name())
 		policy.Open(s.Session) // 2. What does each queue deserve? Which rules apply?
 		end()
 	}
 	e.gangs.updateGangs(s) // 3. Which gangs could the changes help?
 	for _, action := range e.actions {
-		end := e.watchStage("action", action.Name())
+		end := e.watchStage(RunAction, action.Name())
 		action.Run(s) // 4. Admit, place, backfill, reclaim: in the configured order.
 		end()
 	}
 	for _, policy := range e.policies {
 		if closing, ok := policy.Policy.(session.Closing); ok {
+			end := e.watchStage(ClosePolicy, policy.Name())
 			closing.Close(s.Session)
+			end()
 		}
 	}
 	e.gangs.parkUnplacedGangs(s) // 5. Which gangs are still waiting, and for what?
 	return e.buildDecisions(s)   // 6. Bindings, evictions, statuses: data for the outbox.
 }
 
-func (e *Engine) watchStage(stage, name string) (end func()) {
+func (e *Engine) watchStage(stage Stage, name string) (end func()) {
 	if e.Watch == nil {
 		return func() {}
 	}

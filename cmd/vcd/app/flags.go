@@ -39,6 +39,7 @@ type flags struct {
 
 	metricsAddress string
 	enableMetrics  bool
+	perJobMetrics  bool
 	healthAddress  string
 	enableHealth   bool
 	pprof          bool
@@ -91,6 +92,9 @@ func (f *flags) bindFlags(fs *pflag.FlagSet, p parts) {
 	}
 	fs.StringVar(&f.metricsAddress, "listen-address", ":8080", "address of /metrics")
 	fs.BoolVar(&f.enableMetrics, "enable-metrics", true, "serve /metrics")
+	if p&(scheduling|controlling) != 0 {
+		fs.BoolVar(&f.perJobMetrics, "per-job-metrics", false, "add metrics with a series for each job, as Volcano has them; a large cluster has hundreds of thousands of series")
+	}
 	fs.StringVar(&f.healthAddress, "healthz-address", ":11251", "address of /healthz and /readyz")
 	fs.BoolVar(&f.enableHealth, "enable-healthz", true, "serve /healthz and /readyz")
 	fs.BoolVar(&f.pprof, "enable-pprof", false, "serve Go profiles under /debug/pprof at the address of /metrics")
@@ -130,7 +134,7 @@ func (f *flags) toOptions(components []string) (daemon.Options, error) {
 		LeaderElect: f.leaderElect, LeaseNamespace: f.leaseNamespace,
 		LeaseDuration: f.leaseDuration, RenewDeadline: f.renewDeadline, RetryPeriod: f.retryPeriod,
 		SchedulerConf: f.schedulerConf, SchedulerNames: f.schedulerNames, DefaultQueue: f.defaultQueue,
-		SchedulePeriod: f.period, NoCSI: !f.csiStorage, Pprof: f.pprof,
+		SchedulePeriod: f.period, NoCSI: !f.csiStorage, Pprof: f.pprof, PerJobMetrics: f.perJobMetrics,
 	}
 	o.Controllers.MaxRequeue = f.maxRequeue
 	if f.maxRequeue == 0 {
