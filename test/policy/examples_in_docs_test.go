@@ -45,31 +45,6 @@ func TestDocumentsNameCommandsAndFlagsThatExist(t *testing.T) {
 	}
 }
 
-// metricInDocs matches the name of a metric in a document.
-var metricInDocs = regexp.MustCompile("`((?:vc|volcano)_[a-z_]+)`")
-
-// TestDocumentsNameMetricsThatExist checks that each metric in docs/guides/monitor.md is declared. The names of counts of
-// PodGroups are composed.
-func TestDocumentsNameMetricsThatExist(t *testing.T) {
-	t.Parallel()
-	source := textsOf(t, "internal")
-	text, err := os.ReadFile(filepath.Join(root, "docs/guides/monitor.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := metricInDocs.FindAllStringSubmatch(string(text), -1)
-	for _, match := range names {
-		name := match[1]
-		isPodGroupCount := strings.HasPrefix(name, "volcano_queue_pod_group_") && strings.HasSuffix(name, "_count")
-		if !isPodGroupCount && !strings.Contains(source, `"`+name+`"`) {
-			t.Errorf("docs/guides/monitor.md names %s, which is not declared", name)
-		}
-	}
-	if len(names) < 8 {
-		t.Errorf("only %d metrics were checked", len(names))
-	}
-}
-
 // codeLines returns the lines of the code blocks of a Markdown text, without leading spaces.
 func codeLines(text string) []string {
 	var lines []string
