@@ -71,13 +71,13 @@ func (a *application) performWrite(ctx context.Context, w plan.Write) error {
 	case plan.ForwardJob:
 		return wrapFailure(string(batchv1alpha1.JobStatusError), a.setForwarding(ctx))
 	case plan.CreateClaim:
-		return wrapFailure(string(batchv1alpha1.PVCError), ignoreExists(a.api.Create(ctx, w.Claim)))
+		return wrapFailure(string(batchv1alpha1.PVCError), ignoreExists(a.createObject(ctx, w.Claim)))
 	case plan.EnsureObjects:
 		return wrapFailure(string(batchv1alpha1.PluginError), a.ensureObjects(ctx, w))
 	case plan.RemoveObjects:
 		return wrapFailure(string(batchv1alpha1.PluginError), a.removeObjects(ctx))
 	case plan.CreateGroup:
-		return wrapFailure(string(batchv1alpha1.PodGroupError), ignoreExists(a.api.Create(ctx, w.Group)))
+		return wrapFailure(string(batchv1alpha1.PodGroupError), ignoreExists(a.createObject(ctx, w.Group)))
 	case plan.PatchGroup:
 		return wrapFailure(string(batchv1alpha1.PodGroupError), a.patchGroup(ctx, w))
 	case plan.DeleteGroup:
@@ -94,6 +94,20 @@ func (a *application) performWrite(ctx context.Context, w plan.Write) error {
 		return a.deleteJob(ctx)
 	}
 	return fmt.Errorf("unknown type of write: %T", w)
+}
+
+// createObject creates an object of the job. After the API server has reported that the job's namespace is being deleted,
+// it sends no more requests and returns the same error, because a namespace never leaves this state and each pod that is
+// deleted with the namespace would cause new attempts to create all missing pods.
+func (a *application) createObject(ctx context.Context, o client.Object) error {
+	if err := a.known.namespaceTerminating(); err != nil {
+		return err
+	}
+	err := a.api.Create(ctx, o)
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		a.known.recordTerminatingNamespace(err)
+	}
+	return err
 }
 
 func ignoreExists(err error) error {
@@ -265,7 +279,7 @@ func (a *application) createPod(ctx context.Context, place plan.Place) error {
 		pod.Annotations[keys.GroupName] = group.Name // the PodGroup may have the name that older versions gave it
 	}
 	a.plan.Array.LabelElementPod(pod, a.plan.Job, place)
-	err := a.api.Create(ctx, pod)
+	err := a.createObject(ctx, pod)
 	if apierrors.IsAlreadyExists(err) {
 		return a.adoptExistingPod(ctx, pod)
 	}

@@ -54,6 +54,9 @@ type recollection struct {
 	killed  map[types.UID]time.Time
 	lost    map[types.UID]plan.Lost
 	reports map[types.UID]plan.Report
+	// terminating is the error with which the API server refused to create an object because the job's namespace is being
+	// deleted, or nil.
+	terminating error
 }
 
 // created is a pod that the controller created and that is not yet contained in a list from the cache. A watch event
@@ -119,6 +122,20 @@ func (r *recollection) recordCreatedPod(pod *corev1.Pod, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.created[pod.UID] = created{pod: pod, at: now}
+}
+
+// recordTerminatingNamespace records that the job's namespace is being deleted, and the error of the API server.
+func (r *recollection) recordTerminatingNamespace(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.terminating = err
+}
+
+// namespaceTerminating returns the recorded error if the job's namespace is being deleted, or nil.
+func (r *recollection) namespaceTerminating() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.terminating
 }
 
 func (r *recollection) recordKilledPod(uid types.UID, now time.Time) {

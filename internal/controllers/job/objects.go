@@ -50,7 +50,7 @@ func (a *application) ensureObject(ctx context.Context, o pluginapi.Object) erro
 		return err
 	}
 	if there == nil {
-		err = ignoreExists(a.api.Create(ctx, write))
+		err = ignoreExists(a.createObject(ctx, write))
 	} else {
 		err = a.api.Update(ctx, write)
 	}

@@ -52,7 +52,7 @@ func TestAJobThatIsRefusedAsksForOnePodATry(t *testing.T) {
 			api := &quotaUsedUp{}
 			job := simpleJob(pods)
 			r := New(Options{API: api, Writers: writers, Now: time.Now})
-			a := &application{Reconciler: r, job: job, in: &plan.Input{Job: job, Trouble: test.trouble}, plan: &plan.Plan{Job: job}}
+			a := &application{Reconciler: r, job: job, in: &plan.Input{Job: job, Trouble: test.trouble}, plan: &plan.Plan{Job: job}, known: r.memory.ensureRecollection(client.ObjectKeyFromObject(job), job.UID)}
 			if err := a.createPods(t.Context(), places); !apierrors.IsForbidden(err) {
 				t.Errorf("%v", err)
 			}

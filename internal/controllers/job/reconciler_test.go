@@ -272,6 +272,31 @@ func TestNoPodsAreMadeInANamespaceThatGoes(t *testing.T) {
 	}
 }
 
+// TestNoObjectIsCreatedAgainInATerminatingNamespace verifies that a job sends no more creates after the first one was
+// refused because the namespace is being deleted, although each deleted pod causes another reconcile.
+func TestNoObjectIsCreatedAgainInATerminatingNamespace(t *testing.T) {
+	t.Parallel()
+	w := begun(t, simpleJob(3))
+	remove := &apiserver.Request{Verb: apiserver.Delete, Kind: corev1.SchemeGroupVersion.WithKind("Namespace"), Name: "ns"}
+	if _, err := w.server.Do(remove); err != nil {
+		t.Fatal(err)
+	}
+	var creates []string
+	for _, name := range []string{"job-w-2", "job-w-1", "job-w-0"} {
+		w.server.Remove(w.pod(name))
+		for range 2 {
+			for _, write := range w.turn(t, watched...) {
+				if strings.HasPrefix(write, "create ") {
+					creates = append(creates, write)
+				}
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"create Pod ns/job-w-2"}, creates); diff != "" {
+		t.Errorf("the job sent other creates (-want +got):\n%s", diff)
+	}
+}
+
 func TestAJobWhosePodsAreNeverAcceptedIsTerminated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
