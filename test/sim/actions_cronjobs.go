@@ -39,7 +39,7 @@ func (u *users) suspendCronJob(name string) {
 		}
 		update := o.DeepCopyObject().(*batchv1alpha1.CronJob)
 		update.Spec.Suspend = ptr.To(true)
-		_, err := u.do(&apiserver.Request{Verb: apiserver.Update, Kind: cronJobKind, Namespace: userNamespace, Name: name, Object: update})
+		_, err := u.do(&apiserver.Request{Verb: apiserver.Update, Kind: cronJobKind, Namespace: o.GetNamespace(), Name: name, Object: update})
 		if err != nil {
 			u.world.add(u.world.now.Add(time.Second), nil, func() { u.suspendCronJob(name) })
 		}

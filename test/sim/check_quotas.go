@@ -17,8 +17,8 @@ func (c *checks) checkQuota(change apiserver.Change, pod *corev1.Pod) {
 		return
 	}
 	quota := c.world.quota()
-	if quota == nil || quota.Generation > 1 {
-		return // limits that were lowered may be exceeded
+	if quota == nil || len(quota.Status.Hard) == 0 || quota.Generation > 1 {
+		return // a new quota has no effect until its usage is known, and limits that were lowered may be exceeded
 	}
 	var pods, cpu int64
 	for _, other := range c.world.state.pods {

@@ -9,6 +9,7 @@ import (
 // checkRejection checks that webhooks that do not respond never prevent the controllers from creating the PodGroup of a
 // plain pod, because pods of Deployments could not be scheduled meanwhile.
 func (w *World) checkRejection(l *link, r *apiserver.Request, err error) {
+	w.checkRefusedCreate(l, r, err)
 	replica := w.replicaOf(l.process)
 	isOfControllers := replica != nil && replica.lease == controllersLease
 	if err == nil || !isOfControllers || r.Verb != apiserver.Create || r.Kind.Kind != "PodGroup" {

@@ -65,6 +65,9 @@ type checks struct {
 	surplus map[types.UID]time.Time
 	// gates holds what decides whether jobs may start.
 	gates gateRecords
+	// refusedCreates holds, for each create that a program has sent to a namespace without success because the namespace is
+	// being deleted or does not exist, when it was sent.
+	refusedCreates map[string][]time.Time
 }
 
 // shrunkNode is a node that has lost capacity.
@@ -92,7 +95,8 @@ func newChecks(w *World) checks {
 		admitted: map[types.UID]bool{}, validated: map[string]time.Time{}, numbers: map[int64]types.UID{},
 		foreignBinds: map[string]time.Time{}, cronRuns: map[string]string{}, histories: map[types.UID]*jobHistory{}, waiting: map[waitKey]time.Time{}, surplus: map[types.UID]time.Time{},
 		shrunk: map[string]shrunkNode{}, lowered: map[string]loweredQueue{},
-		decided: map[decidedPhase]bool{}, binds: map[decidedBind]bool{}, started: map[taskOf]bool{}, gates: newGateRecords()}
+		decided: map[decidedPhase]bool{}, binds: map[decidedBind]bool{}, started: map[taskOf]bool{}, gates: newGateRecords(),
+		refusedCreates: map[string][]time.Time{}}
 }
 
 // observe checks the invariants that a change may violate.
@@ -327,6 +331,7 @@ func (w *World) checkRest() {
 	w.checkFlowStatuses()
 	w.checkLifetimes()
 	w.checkQueueStates()
+	w.checkNamespaces()
 }
 
 func (w *World) checkSettled(job *batchv1alpha1.Job) {

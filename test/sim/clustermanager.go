@@ -16,13 +16,14 @@ import (
 // clusterManager plays the part of kube-controller-manager: the garbage collector, the deletion of namespaces, the
 // eviction from lost nodes, and the removal of pods whose node is gone.
 type clusterManager struct {
-	world     *World
-	random    *rand.Rand
-	scheduled bool
+	world      *World
+	random     *rand.Rand
+	scheduled  bool
+	namespaces *namespaceController
 }
 
 func newClusterManager(w *World) *clusterManager {
-	return &clusterManager{world: w, random: w.randomFor("cluster manager")}
+	return &clusterManager{world: w, random: w.randomFor("cluster manager"), namespaces: newNamespaceController(w)}
 }
 
 // Delays of the garbage collector.
@@ -33,6 +34,7 @@ const (
 
 // observe schedules garbage collection and the update of quotas after a change that may need them.
 func (m *clusterManager) observe(c apiserver.Change) {
+	m.namespaces.observe(c)
 	isQuota := c.Kind == quotaKind
 	if pod, ok := c.Object.(*corev1.Pod); ok && pod.Namespace == smallNamespace && isFinished(pod) {
 		isQuota = true
