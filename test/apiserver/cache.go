@@ -91,13 +91,18 @@ func (c *Cache) Apply(change Change) {
 	c.kindOf(reflect.TypeOf(change.Object)).set(change.Object)
 }
 
-// Replace replaces all objects of one kind, as a cache does after a list. It returns the changes, in the order of the
-// objects' names; their versions are not set.
-func (c *Cache) Replace(gvk schema.GroupVersionKind, objects []client.Object) (changes []Change) {
+// Replace replaces all objects of one kind, as an informer of client-go does after a list. It returns the deletions and then
+// the other changes, in the order of the objects' names; their versions are not set. As with an informer, each listed
+// object that was known before is an update, even if it has not changed.
+func (c *Cache) Replace(gvk schema.GroupVersionKind, objects []client.Object) []Change {
 	listed := map[types.NamespacedName]bool{}
+	var updates []Change
 	for _, o := range objects {
 		listed[client.ObjectKeyFromObject(o)] = true
+		old := c.kindOf(reflect.TypeOf(o)).find(client.ObjectKeyFromObject(o))
+		updates = append(updates, Change{Kind: gvk, Old: old, Object: o})
 	}
+	var changes []Change
 	for _, k := range c.kinds {
 		if k.gvk != gvk {
 			continue
@@ -108,25 +113,12 @@ func (c *Cache) Replace(gvk schema.GroupVersionKind, objects []client.Object) (c
 			}
 		}
 	}
-	for _, o := range objects {
-		old := c.kindOf(reflect.TypeOf(o)).find(client.ObjectKeyFromObject(o))
-		if old == nil || old.GetResourceVersion() != o.GetResourceVersion() {
-			changes = append(changes, Change{Kind: gvk, Old: old, Object: o})
-		}
-	}
-	slices.SortStableFunc(changes, func(a, b Change) int { return compareNames(a.current(), b.current()) })
+	slices.SortStableFunc(updates, func(a, b Change) int { return compareNames(a.Object, b.Object) })
+	changes = append(changes, updates...)
 	for i := range changes {
 		c.Apply(changes[i])
 	}
 	return changes
-}
-
-// current returns the object after a change or, for a deletion, before it.
-func (c *Change) current() client.Object {
-	if c.Object != nil {
-		return c.Object
-	}
-	return c.Old
 }
 
 func compareNames(a, b client.Object) int {

@@ -12,14 +12,19 @@ import (
 
 // receiver receives the objects of one kind from a reflector.
 type receiver interface {
-	// replace receives a complete list.
+	// replace receives a complete list. A list after the first one may be outdated, but it is never older than what was
+	// received before.
 	replace(objects []client.Object)
-	// apply receives one change.
+	// apply receives one change. No change is received twice, and no older change is received after a newer one.
 	apply(c apiserver.Change)
 }
 
 // reflector delivers the objects of one kind to a receiver: a list, and then the changes after it, with a lag. It plays
 // the part of client-go's reflector and of the API server's watch cache.
+//
+// When a watch has ended, client-go resumes it at the version of the last change or bookmark. The API server sends only
+// newer changes, even if another API server sent the earlier ones (k8s.io/apiserver, cacheWatcher.process). So a receiver
+// gets an object that it knows again only with a new list, which is why informers report all listed objects as updated.
 type reflector struct {
 	process  *process
 	kind     schema.GroupVersionKind
@@ -28,10 +33,11 @@ type reflector struct {
 	synced   func() // called after the first list
 
 	listed    bool
-	position  int  // number of changes of the kind that have been delivered
-	current   int  // number of changes of the kind at the time of the last list
-	scheduled bool // a delivery is scheduled
-	expired   bool // the next attempt to continue the watch fails with 410 Gone
+	position  int    // number of changes of the kind that have been delivered
+	version   uint64 // version of the last list, change or bookmark, at which the watch is resumed
+	current   int    // number of changes of the kind at the time of the first list
+	scheduled bool   // a delivery is scheduled, or a list has begun
+	expired   bool   // the next attempt to continue the watch fails with 410 Gone
 }
 
 // Lags of watches.
@@ -49,21 +55,45 @@ func (w *World) watchKind(p *process, user string, kind schema.GroupVersionKind,
 	return f
 }
 
-// list delivers all objects. The first list may come from a watch cache that lags behind.
+// list reads all objects and delivers them. The first list may come from a watch cache that lags behind. Later lists may lag
+// behind, too, but are at least as new as the last change or bookmark.
 func (f *reflector) list() {
 	w := f.process.world
 	if w.isUnreachable(f.process) {
-		f.process.after(between(f.random, relistPause/4, relistPause), f.list)
+		f.listAgain()
 		return
 	}
-	f.current = len(w.changes[f.kind])
-	at := f.current
+	f.scheduled = true
+	all := len(w.changes[f.kind])
+	at := all
 	if !f.listed {
 		at = max(0, at-w.staleness(f.process, f.kind, f.random))
+		f.current = all
+	} else {
+		at = max(f.position, at-w.relistStaleness(f.process, f.kind, f.random))
+		f.current = at
 	}
-	f.position, f.expired = at, false
+	version := w.server.Version()
+	if at < all {
+		version = w.changes[f.kind][at].Version - 1
+	}
+	if faults := w.listFaultsOf(f.process); faults.parts > 0 {
+		newPartialList(f, faults, at, version).receiveNext()
+		return
+	}
+	f.completeList(at, version)
+}
+
+// listAgain tries again after a pause to read all objects.
+func (f *reflector) listAgain() {
+	f.process.after(between(f.random, relistPause/4, relistPause), f.list)
+}
+
+// completeList delivers the objects as of a number of changes, and continues with the changes after them.
+func (f *reflector) completeList(at int, version uint64) {
+	f.position, f.version, f.expired, f.scheduled = at, version, false, false
 	f.recordOutdatedList()
-	f.receiver.replace(w.objectsAt(f.kind, at))
+	f.receiver.replace(f.process.world.objectsAt(f.kind, at))
 	if !f.listed {
 		f.listed = true
 		f.synced()
@@ -118,6 +148,8 @@ func (f *reflector) deliver() {
 	case f.expired:
 		f.list()
 		return
+	case f.position == len(w.changes[f.kind]):
+		return // the watch was resumed, and nothing has changed
 	}
 	f.recordOutdatedList()
 	changes := w.changes[f.kind]
@@ -131,6 +163,7 @@ func (f *reflector) deliver() {
 	}
 	for f.position < end {
 		f.position++
+		f.version = changes[f.position-1].Version
 		f.receiver.apply(changes[f.position-1])
 	}
 	f.schedule()

@@ -26,6 +26,8 @@ type replica struct {
 	lags map[string]time.Duration
 	// expireWatches is the probability that a delivery of changes ends in the middle with 410 Gone.
 	expireWatches float64
+	// lists holds the faults of later lists.
+	lists listFaults
 	// stale is the maximum number of changes that the first lists of a new process may lag behind.
 	stale int
 }
@@ -127,6 +129,24 @@ func (w *World) staleness(p *process, kind schema.GroupVersionKind, random *rand
 		return random.IntN(r.stale + 1)
 	}
 	return 0
+}
+
+// relistStaleness returns by how many changes a later list of a process lags behind.
+func (w *World) relistStaleness(p *process, kind schema.GroupVersionKind, random *rand.Rand) int {
+	lag := w.listFaultsOf(p).lag
+	if lag == 0 {
+		return 0
+	}
+	w.coverWatch("outdated new list", p, kind)
+	return random.IntN(lag + 1)
+}
+
+// listFaultsOf returns the faults of the lists of a process.
+func (w *World) listFaultsOf(p *process) listFaults {
+	if r := w.replicaOf(p); r != nil {
+		return r.lists
+	}
+	return listFaults{}
 }
 
 // watchLag returns the maximum additional lag of a watch.

@@ -57,7 +57,7 @@ func (w *World) stopFaults() {
 	w.webhookService.isDown, w.webhookService.slow = false, 0
 	w.failpoints, w.refusals = nil, nil
 	for _, r := range w.replicas {
-		r.weather, r.stale, r.expireWatches = weather{}, 0, 0
+		r.weather, r.stale, r.expireWatches, r.lists = weather{}, 0, 0, listFaults{}
 		clear(r.lags)
 		if r.process == nil {
 			continue

@@ -132,12 +132,26 @@ type feedReceiver struct {
 }
 
 func (r *feedReceiver) replace(objects []client.Object) {
+	r.check(r.store.Replace(r.transform(objects), ""))
+}
+
+// transform converts listed objects, as client-go's reflector does while a list streams in.
+func (r *feedReceiver) transform(objects []client.Object) []any {
+	transform := func(o any) (any, error) { return o, nil }
+	if store, ok := r.store.ReflectorStore.(cache.TransformingStore); ok {
+		transform = store.Transformer()
+	}
 	list := make([]any, len(objects))
 	for i, o := range objects {
-		list[i] = o.DeepCopyObject() // the stores may modify their objects
+		transformed, err := transform(o.DeepCopyObject()) // the stores may modify their objects
+		r.check(err)
+		list[i] = transformed
 	}
-	r.check(r.store.Replace(list, ""))
+	return list
 }
+
+// receivePart converts the objects of a part of a list.
+func (r *feedReceiver) receivePart(objects []client.Object) { r.transform(objects) }
 
 func (r *feedReceiver) apply(c apiserver.Change) {
 	switch {
