@@ -57,4 +57,9 @@ var defects = []bug{
 		old: "\tif err == nil {\n\t\tcorrected, err = w.install(ctx)",
 		new: "\tif err == nil && !w.isInstalled {\n\t\tcorrected, err = w.install(ctx)",
 	},
+	{
+		name: "creates-in-terminating-namespace", kind: "defect", file: "internal/controllers/job/apply.go",
+		old: "\t\ta.known.recordTerminatingNamespace(err)\n",
+		new: "\t\t_ = a.known\n",
+	},
 }
