@@ -1,8 +1,6 @@
 package apiserver
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -14,63 +12,127 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/storage"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-// page is the content of a continue token.
-type page struct {
-	Version uint64 `json:"rv"`
-	Skip    int    `json:"skip"`
-}
 
 func (s *Server) list(r *Request, t *table) (runtime.Object, error) {
 	matches, err := newMatcher(r, t.kind)
 	if err != nil {
 		return nil, err
 	}
-	at := page{Version: s.version}
-	if r.Continue != "" {
-		if at, err = decodePage(r.Continue); err != nil {
-			return nil, err
-		}
+	from, err := s.startOfPage(r)
+	if err != nil {
+		return nil, err
 	}
-	found, hasMore, rest := selectPage(s.candidates(r, t, at.Version), matches, at.Skip, int(r.Limit))
+	objects := s.candidates(r, t, from)
+	found, last, rest := selectPage(objects, matches, int(r.Limit))
 	list, meta, err := s.newList(t.kind)
 	if err != nil {
 		return nil, err
 	}
-	meta.SetResourceVersion(strconv.FormatUint(at.Version, 10))
-	if hasMore {
-		if r.Labels == nil && r.Fields == nil {
+	meta.SetResourceVersion(strconv.FormatUint(from.version, 10))
+	if rest > 0 {
+		if isEmptySelector(r) {
 			remaining := int64(rest)
 			meta.SetRemainingItemCount(&remaining)
 		}
-		at.Skip += len(found)
-		meta.SetContinue(encodePage(at))
+		token, err := storage.EncodeContinue(keyOf(objects[last])+"\x00", from.prefix, int64(from.version))
+		if err != nil {
+			return nil, err
+		}
+		meta.SetContinue(token)
 	}
 	setItems(list, found)
 	return list, nil
 }
 
-// candidates returns the objects of a kind, as of a version, in the namespace of a List.
-func (s *Server) candidates(r *Request, t *table, version uint64) (objects []client.Object) {
-	namespace := r.Namespace
-	if r.Fields != nil && namespace == "" {
-		namespace, _ = r.Fields.RequiresExactMatch("metadata.namespace")
+// isEmptySelector reports whether a List has no selectors.
+func isEmptySelector(r *Request) bool { return r.Labels == nil && r.Fields == nil }
+
+// pageStart is where a page of a List begins.
+type pageStart struct {
+	namespace string
+	prefix    string // of the keys of all objects
+	key       string // the first possible key; "" means the first object
+	version   uint64 // version of the objects in the list
+}
+
+// keyOf returns the key under which etcd stores an object, without the prefix of its kind.
+func keyOf(o client.Object) string {
+	if namespace := o.GetNamespace(); namespace != "" {
+		return "/" + namespace + "/" + o.GetName()
 	}
-	if version == s.version {
-		t.all(namespace, func(e *entry) bool {
+	return "/" + o.GetName()
+}
+
+// startOfPage returns where the page of a List begins. Like the real API server, it derives the namespace from a field
+// selector on the first page only.
+func (s *Server) startOfPage(r *Request) (pageStart, error) {
+	from := pageStart{namespace: r.Namespace, prefix: "/", version: s.version}
+	if r.Fields != nil && r.Namespace == "" && r.Continue == "" {
+		from.namespace, _ = r.Fields.RequiresExactMatch("metadata.namespace")
+	}
+	if from.namespace != "" {
+		from.prefix += from.namespace + "/"
+	}
+	if r.Continue == "" {
+		return from, nil
+	}
+	key, version, err := storage.DecodeContinue(r.Continue, from.prefix)
+	if err != nil {
+		return from, apierrors.NewBadRequest("invalid continue token: " + err.Error())
+	}
+	from.key = key
+	switch {
+	case version < 0: // the client accepts that the pages show different versions
+	case uint64(version) > s.version:
+		return from, storage.NewTooLargeResourceVersionError(uint64(version), s.version, 0)
+	case uint64(version) < s.compacted:
+		return from, errExpired(from)
+	default:
+		from.version = uint64(version)
+	}
+	return from, nil
+}
+
+// errExpired returns the error for a continue token whose version has been compacted. It contains a token with which the
+// client can read the remaining objects as they are now.
+func errExpired(from pageStart) error {
+	err := apierrors.NewResourceExpired("The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
+		"the continue parameter, or use the continue token in this response to retrieve the remainder of the results.")
+	token, encodeErr := storage.EncodeContinue(from.key, from.prefix, -1)
+	if encodeErr == nil {
+		err.ErrStatus.Continue = token
+	}
+	return err
+}
+
+// Compact drops all versions before the current one, as etcd does regularly. From then on, continue tokens of earlier lists
+// are expired.
+func (s *Server) Compact() { s.compacted = s.version }
+
+// candidates returns the objects of a kind among which a page of a List is selected.
+func (s *Server) candidates(r *Request, t *table, from pageStart) (objects []client.Object) {
+	if from.version == s.version {
+		t.all(from.namespace, func(e *entry) bool {
 			objects = append(objects, e.object)
 			return true
 		})
 	} else {
-		for _, o := range s.objectsAt(t, version) {
-			if namespace == "" || o.GetNamespace() == namespace {
+		for _, o := range s.objectsAt(t, from.version) {
+			if from.namespace == "" || o.GetNamespace() == from.namespace {
 				objects = append(objects, o)
 			}
 		}
 	}
-	return slices.DeleteFunc(objects, func(o client.Object) bool { return !isIndexed(r, t, namespace, o) })
+	isFirstPage := r.Continue == ""
+	return slices.DeleteFunc(objects, func(o client.Object) bool {
+		if isFirstPage {
+			return !isIndexed(r, t, from.namespace, o)
+		}
+		return keyOf(o) < from.key
+	})
 }
 
 // isIndexed reports whether an object belongs to the objects that the real API server reads for the field selector: it
@@ -89,22 +151,18 @@ func isIndexed(r *Request, t *table, namespace string, o client.Object) bool {
 	return true
 }
 
-// selectPage returns up to limit matching objects, after the first skip ones. Like the real API server, which pages
-// through keys, it reports that there is more even if no later object matches. rest is the number of later objects.
-func selectPage(objects []client.Object, matches func(client.Object) bool, skip, limit int) (found []client.Object, hasMore bool, rest int) {
+// selectPage returns up to limit matching objects, the index of the last object that it has examined, and the number of
+// later objects. Like the real API server, which pages through keys, it does not examine whether later objects match.
+func selectPage(objects []client.Object, matches func(client.Object) bool, limit int) (found []client.Object, last, rest int) {
 	for i, o := range objects {
 		if limit > 0 && len(found) == limit {
-			return found, true, len(objects) - i
+			return found, i - 1, len(objects) - i
 		}
-		switch {
-		case !matches(o):
-		case skip > 0:
-			skip--
-		default:
+		if matches(o) {
 			found = append(found, o)
 		}
 	}
-	return found, false, 0
+	return found, len(objects) - 1, 0
 }
 
 // newList returns an empty list of a kind.
@@ -128,25 +186,6 @@ func setItems(list runtime.Object, objects []client.Object) {
 		all.Index(i).Set(reflect.ValueOf(o).Elem())
 	}
 	items.Set(all)
-}
-
-func encodePage(p page) string {
-	data, err := json.Marshal(p)
-	if err != nil {
-		panic(fmt.Sprintf("cannot encode a continue token: %v", err))
-	}
-	return base64.RawURLEncoding.EncodeToString(data)
-}
-
-func decodePage(token string) (p page, err error) {
-	data, err := base64.RawURLEncoding.DecodeString(token)
-	if err == nil {
-		err = json.Unmarshal(data, &p)
-	}
-	if err != nil {
-		return p, apierrors.NewBadRequest("the continue token is invalid: " + err.Error())
-	}
-	return p, nil
 }
 
 // newMatcher returns a function that reports whether an object matches the selectors of a List.

@@ -52,13 +52,15 @@ type Server struct {
 	now    func() time.Time
 
 	version uint64 // version of the last change
-	created uint64 // number of UIDs created
-	tables  map[schema.GroupVersionKind]*table
-	ordered []*table
-	pods    *table
-	spaces  *table // namespaces
-	classes *table // priority classes
-	quotas  *table
+	// compacted is the oldest version of which lists can still be continued.
+	compacted uint64
+	created   uint64 // number of UIDs created
+	tables    map[schema.GroupVersionKind]*table
+	ordered   []*table
+	pods      *table
+	spaces    *table // namespaces
+	classes   *table // priority classes
+	quotas    *table
 	// webhooks holds the webhooks of the stored configurations. It is nil if it must be computed again.
 	webhooks *webhooks
 	reviews  uint64 // number of reviews sent to webhooks

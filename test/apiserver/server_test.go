@@ -300,6 +300,36 @@ func TestPagesShowTheObjectsAsOfTheFirstPage(t *testing.T) {
 	}
 }
 
+// TestContinueTokensExpire verifies that a list cannot be continued after its version has been compacted, and that the error
+// contains a token for the remaining objects as they are now.
+func TestContinueTokensExpire(t *testing.T) {
+	f := newFixture(t)
+	for _, name := range []string{"a", "b", "c"} {
+		f.create(newPod(name))
+	}
+	var pods corev1.PodList
+	if err := f.List(f.Context(), &pods, client.InNamespace(testNamespace), client.Limit(1)); err != nil {
+		t.Fatal(err)
+	}
+	_ = f.Delete(f.Context(), newPod("b"))
+	f.server.Compact()
+	err := f.List(f.Context(), &pods, client.InNamespace(testNamespace), client.Limit(1), client.Continue(pods.Continue))
+	var expired apierrors.APIStatus
+	if !apierrors.IsResourceExpired(err) || !errors.As(err, &expired) {
+		t.Fatalf("got %v, want an expired token", err)
+	}
+	if err := f.List(f.Context(), &pods, client.InNamespace(testNamespace), client.Continue(expired.Status().Continue)); err != nil {
+		t.Fatal(err)
+	}
+	if len(pods.Items) != 1 || pods.Items[0].Name != "c" {
+		t.Errorf("got %d pods", len(pods.Items))
+	}
+	err = f.List(f.Context(), &pods, client.InNamespace(testNamespace), client.Continue("!"))
+	if !apierrors.IsBadRequest(err) {
+		t.Errorf("got %v, want a bad request", err)
+	}
+}
+
 func TestSchemasAreValidatedOnRequest(t *testing.T) {
 	f := newFixture(t)
 	job := newJob("j")

@@ -127,7 +127,7 @@ func (c *comparison) startRound() {
 	c.world.round++
 	for n := range 3 {
 		at := key{kind: corev1.SchemeGroupVersion.WithKind("Namespace"), name: c.world.namespace(n)}
-		c.compare(operation{at, "create", func(*side) *request {
+		c.compare(operation{key: at, text: "create", build: func(*side) *request {
 			r := newRequest(apiserver.Create, at, "")
 			r.Object = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: at.name}}
 			return r
@@ -143,7 +143,7 @@ func (c *comparison) startRound() {
 
 func (c *comparison) deleteNamespace() operation {
 	at := key{kind: corev1.SchemeGroupVersion.WithKind("Namespace"), name: c.world.namespace(2)}
-	return operation{at, "delete", func(*side) *request { return newRequest(apiserver.Delete, at, "") }}
+	return operation{key: at, text: "delete", build: func(*side) *request { return newRequest(apiserver.Delete, at, "") }}
 }
 
 // compareControllers sends the next requests of the garbage collector and of other controllers of
@@ -163,7 +163,7 @@ func (c *comparison) translated(r *request) operation {
 	at := key{r.Kind, r.Namespace, r.Name}
 	text := fmt.Sprintf("controller: %s %s %s", r.Verb, r.Subresource, r.Patch)
 	isOutdated := false
-	return operation{at, text, func(s *side) *request {
+	return operation{key: at, text: text, build: func(s *side) *request {
 		current := s.read(at)
 		if s == c.ours {
 			isOutdated = current == nil || versionIn(r) != "" && current.GetResourceVersion() != versionIn(r)
@@ -361,6 +361,9 @@ func (s *side) isNew(k key, object client.Object) bool {
 func (c *comparison) send(s *side, o operation) (runtime.Object, error) {
 	r := o.build(s)
 	object, err := s.do(r)
+	if o.page != nil && err == nil {
+		o.page.record(s, object)
+	}
 	isForAdmission := o.key.kind.Kind == "ResourceQuota" || o.key.kind.Kind == "Namespace"
 	if s == c.real && r.IsWrite() && isForAdmission {
 		time.Sleep(300 * time.Millisecond) // until the real API server's admission has observed the change

@@ -48,6 +48,7 @@ type operation struct {
 	key   key
 	text  string
 	build func(s *side) *request
+	page  *page // of a List with a limit; nil otherwise
 }
 
 // world draws random operations.
@@ -58,6 +59,8 @@ type world struct {
 	exists func(key) bool
 	// kinds holds the kinds of objects and how their objects are drawn.
 	kinds []kindOfObjects
+	// pages holds the last page of each List with a limit.
+	pages []*page
 }
 
 // kindOfObjects describes how objects of a kind are drawn.
@@ -196,8 +199,11 @@ func (w *world) drawFor(k *kindOfObjects) operation {
 	case n < createShare:
 		return w.drawCreate(k, at)
 	case n < 28:
-		return operation{at, "get", func(*side) *request { return newRequest(apiserver.Get, at, "") }}
+		return operation{key: at, text: "get", build: func(*side) *request { return newRequest(apiserver.Get, at, "") }}
 	case n < 34:
+		if next, ok := w.drawNextPage(); ok && w.chance(2) {
+			return next
+		}
 		return w.drawList(k, at)
 	case n < 50:
 		return w.drawUpdate(k, at, k.hasStatus && w.chance(2))
@@ -254,7 +260,7 @@ func (w *world) drawCreate(k *kindOfObjects, at key) operation {
 		}
 		owners = append(owners, w.drawOwner(at))
 	}
-	return operation{at, text, func(s *side) *request {
+	return operation{key: at, text: text, build: func(s *side) *request {
 		r := newRequest(apiserver.Create, at, "")
 		body, _ := object.DeepCopyObject().(client.Object)
 		for _, owner := range owners {
@@ -292,14 +298,17 @@ func (w *world) drawList(k *kindOfObjects, at key) operation {
 	if all && !k.custom {
 		limit = 0 // there are objects of the API server itself
 	}
-	return operation{at, "list", func(*side) *request {
-		r := newRequest(apiserver.List, at, "")
-		r.Name, r.Labels, r.Fields, r.Limit = "", selector, field, limit
-		if all {
-			r.Namespace = ""
-		}
-		return r
-	}}
+	r := newRequest(apiserver.List, at, "")
+	r.Name, r.Labels, r.Fields, r.Limit = "", selector, field, limit
+	if all {
+		r.Namespace = ""
+	}
+	o := operation{key: at, text: "list", build: func(*side) *request { return r }}
+	if limit > 0 {
+		o.page = &page{key: at, request: r, tokens: map[*side]string{}}
+		w.pages = append(w.pages, o.page)
+	}
+	return o
 }
 
 // drawUpdate changes an object that was read, now or earlier.
@@ -316,7 +325,7 @@ func (w *world) drawUpdate(k *kindOfObjects, at key, status bool) operation {
 	noChange := w.chance(6)
 	missing := k.draw(w)
 	text := fmt.Sprintf("update %s (version %s, uid %s, back %d)", subresource, version, uid, back)
-	return operation{at, text, func(s *side) *request {
+	return operation{key: at, text: text, build: func(s *side) *request {
 		r := newRequest(apiserver.Update, at, subresource)
 		object, _ := missing.DeepCopyObject().(client.Object)
 		object.SetName(at.name)
@@ -387,7 +396,7 @@ func (w *world) drawPatch(k *kindOfObjects, at key) operation {
 	if err != nil {
 		panic(err)
 	}
-	return operation{at, fmt.Sprintf("patch %s as %s with %s %s", p.subresource, manager, p.kind, content), func(s *side) *request {
+	return operation{key: at, text: fmt.Sprintf("patch %s as %s with %s %s", p.subresource, manager, p.kind, content), build: func(s *side) *request {
 		r := newRequest(apiserver.Patch, at, p.subresource)
 		data, err := json.Marshal(resolveAll(s, p.content))
 		if err != nil {
@@ -489,9 +498,9 @@ func (w *world) invalidPatches(k *kindOfObjects) (patches []patch) {
 
 func (w *world) drawMissingSubresource(k *kindOfObjects, at key) operation {
 	if k.hasStatus || k.kind.Kind == "Service" { // no client writes the status of a service
-		return operation{at, "get", func(*side) *request { return newRequest(apiserver.Get, at, "") }}
+		return operation{key: at, text: "get", build: func(*side) *request { return newRequest(apiserver.Get, at, "") }}
 	}
-	return operation{at, "patch the status of a kind without one", func(*side) *request {
+	return operation{key: at, text: "patch the status of a kind without one", build: func(*side) *request {
 		r := newRequest(apiserver.Patch, at, "status")
 		r.PatchType, r.Patch = types.MergePatchType, []byte(`{"status":{}}`)
 		return r
@@ -503,7 +512,7 @@ func (w *world) drawBinding(at key) operation {
 	withUID := !w.chance(4)
 	node := pick(w, "node-1", "node-1", "node-2", "node-2", "")
 	annotations := pick(w, nil, map[string]string{"bound": "yes", "note": "by binding"})
-	return operation{at, fmt.Sprintf("bind to %q with uid %v", node, withUID), func(s *side) *request {
+	return operation{key: at, text: fmt.Sprintf("bind to %q with uid %v", node, withUID), build: func(s *side) *request {
 		r := newRequest(apiserver.Create, at, "binding")
 		binding := &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: at.namespace, Name: at.name, Annotations: annotations}, Target: corev1.ObjectReference{Kind: "Node", Name: node},
@@ -522,7 +531,7 @@ func (w *world) drawDelete(at key) operation {
 	grace := pick(w, nil, nil, nil, new(int64(0)), new(int64(0)), new(int64(5)), new(int64(1000)), new(int64(-1)))
 	propagation := pick(w, nil, nil, new(metav1.DeletePropagationBackground), new(metav1.DeletePropagationForeground), new(metav1.DeletePropagationOrphan))
 	text := fmt.Sprintf("delete with uid %v, version %v, grace %v, propagation %v", withUID, withVersion, value(grace), value(propagation))
-	return operation{at, text, func(s *side) *request {
+	return operation{key: at, text: text, build: func(s *side) *request {
 		r := newRequest(apiserver.Delete, at, "")
 		r.GracePeriod, r.Propagation = grace, propagation
 		if withUID || withVersion {
