@@ -2,31 +2,38 @@ package sim
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vc-batch/vc/test/apiserver"
 )
 
-// mostRefusedCreates is the number of attempts within refusedCreateWindow to create the same object in a terminating
-// namespace.
+// Numbers of attempts within refusedCreateWindow to create the same object or objects of the same owner. A namespace that is being deleted is known from
+// the error. One that does not exist may only be unknown, so creates are repeated with the usual pauses.
 const (
-	mostRefusedCreates  = 20
-	refusedCreateWindow = 10 * time.Second
+	mostTerminatingCreates = 8
+	mostMissingCreates     = 20
+	refusedCreateWindow    = 10 * time.Second
 )
 
 // checkRefusedCreate checks that no program repeats a create again and again in a namespace that is being deleted or does
 // not exist.
 func (w *World) checkRefusedCreate(l *link, r *apiserver.Request, err error) {
-	isTerminating := apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 	isMissing := r.Verb == apiserver.Create && r.Subresource == "" && apierrors.IsNotFound(err)
-	if !isTerminating && !isMissing {
+	most := mostMissingCreates
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		most = mostTerminatingCreates
+	case !isMissing:
 		return
 	}
 	w.cover("deleted namespace", "a create is refused: "+stepOf(l, r))
-	key := fmt.Sprintf("%s by %s", r, l.process.name)
+	key := fmt.Sprintf("%s by %s", describeCreate(r), l.process.name)
 	var recent []time.Time
 	for _, at := range w.checks.refusedCreates[key] {
 		if w.now.Sub(at) < refusedCreateWindow {
@@ -34,9 +41,19 @@ func (w *World) checkRefusedCreate(l *link, r *apiserver.Request, err error) {
 		}
 	}
 	w.checks.refusedCreates[key] = append(recent, w.now)
-	if len(recent) >= mostRefusedCreates {
-		w.fail("%s was sent %d times in %s, although the namespace is being deleted: %v", key, len(recent)+1, refusedCreateWindow, err)
+	if len(recent) >= most {
+		w.fail("%s: %d attempts in %s, although the namespace is being deleted: %v", key, len(recent)+1, refusedCreateWindow, err)
 	}
+}
+
+// describeCreate returns what a create is for: the owner of the object or, if it has none, the object itself.
+func describeCreate(r *apiserver.Request) string {
+	if r.Object != nil {
+		if owner := metav1.GetControllerOf(r.Object); owner != nil {
+			return fmt.Sprintf("create %s of %s %s/%s", r.Kind.Kind, owner.Kind, r.Namespace, owner.Name)
+		}
+	}
+	return r.String()
 }
 
 // checkNamespaces checks, at rest, that no namespace is being deleted any longer, that no object is left of a deleted
@@ -54,9 +71,10 @@ func (w *World) checkNamespaces() {
 			}
 		}
 	}
-	for key, times := range w.checks.refusedCreates {
+	for _, key := range slices.Sorted(maps.Keys(w.checks.refusedCreates)) {
+		times := w.checks.refusedCreates[key]
 		if last := times[len(times)-1]; w.now.Sub(last) < time.Minute {
-			w.fail("%s was sent %s ago, although the namespace was deleted", key, w.now.Sub(last))
+			w.fail("%s: the last attempt was %s ago, although the namespace was deleted", key, w.now.Sub(last))
 		}
 	}
 }
