@@ -2,11 +2,14 @@ package main
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,9 +23,27 @@ type mutant struct {
 	pkg    string
 	file   string
 	line   int
-	what   string
+	// function is the name of the function that is changed, with the type of its receiver. code is a hash of its source.
+	function, code string
+	what           string
+	// occurrence is 1 for the first mutant of the function with this text, 2 for the second, and so on.
+	occurrence int
 	// edits adds the change to the source, with the number of the mutant in place of numberMark.
 	edits []edit
+}
+
+// name identifies the mutant. It stays the same if code outside of the function changes.
+func (m *mutant) name() string {
+	name := fmt.Sprintf("%s/%s %s: %s", m.pkg, filepath.Base(m.file), m.function, m.what)
+	if m.occurrence > 1 {
+		name += fmt.Sprintf(" #%d", m.occurrence)
+	}
+	return name
+}
+
+// describe returns where the mutant is, and what it changes.
+func (m *mutant) describe() string {
+	return fmt.Sprintf("%s/%s:%d: %s", m.pkg, filepath.Base(m.file), m.line, m.what)
 }
 
 // numberMark stands for the number of a mutant in the text of its edits.
@@ -48,6 +69,9 @@ type collector struct {
 	file   string
 	source []byte
 	found  []*mutant
+
+	function, code string // of the function whose body is being visited
+	texts          map[string]int
 }
 
 // mutantsOf returns all mutants of a file.
@@ -67,10 +91,21 @@ func mutantsIn(file string, source []byte) ([]*mutant, error) {
 	}
 	for _, declaration := range parsed.Decls {
 		if function, ok := declaration.(*ast.FuncDecl); ok && function.Body != nil {
-			ast.Inspect(function.Body, c.visitNode)
+			c.visitFunction(function)
 		}
 	}
 	return c.found, nil
+}
+
+// visitFunction adds the mutants of one function.
+func (c *collector) visitFunction(f *ast.FuncDecl) {
+	c.function, c.texts = f.Name.Name, map[string]int{}
+	if f.Recv != nil && len(f.Recv.List) > 0 {
+		c.function = fmt.Sprintf("(%s).%s", c.text(f.Recv.List[0].Type), f.Name.Name)
+	}
+	sum := sha256.Sum256([]byte(c.text(f)))
+	c.code = hex.EncodeToString(sum[:6])
+	ast.Inspect(f.Body, c.visitNode)
 }
 
 // visitNode adds the mutants of one node.
@@ -212,7 +247,10 @@ func (c *collector) wrap(n ast.Node, before, after, what string, inside ...edit)
 	for i := range edits {
 		edits[i].nodeFrom, edits[i].nodeTo = from, to
 	}
-	c.found = append(c.found, &mutant{file: c.file, line: c.set.Position(n.Pos()).Line, what: what, edits: edits})
+	c.texts[what]++
+	c.found = append(c.found, &mutant{
+		file: c.file, line: c.set.Position(n.Pos()).Line, function: c.function, code: c.code, what: what, occurrence: c.texts[what], edits: edits,
+	})
 }
 
 func (c *collector) offset(p token.Pos) int { return c.set.Position(p).Offset }

@@ -90,16 +90,50 @@ func TestOneMutantIsEnabledAtATime(t *testing.T) {
 		case !o.Reached:
 			fate = "not reached"
 		}
-		got[strings.TrimPrefix(o.Mutant, "example.org/p/p.go:")] = fate
+		got[strings.TrimPrefix(o.Mutant, "example.org/p/p.go ")] = fate
 	}
 	want := map[string]string{
-		"4: && to || in a < 3 && b": "survives", "4: 3 to 4": "survives", "4: < to <= in a < 3": "survives",
-		"4: drop if a < 3 && b { a++ }": "survives", "4: negate a < 3 && b": "killed", "5: drop a++": "not reached",
-		"8: drop g(x)": "survives", "9: drop ! of !b": "killed", "9: drop if !b { return a-1, true }": "killed",
-		"10: - to + in a-1": "killed", "10: 1 to 2": "killed", "10: return false": "killed", "12: return true": "not reached",
-		"17: == to != in n == 7": "not reached",
+		"f: && to || in a < 3 && b": "survives", "f: 3 to 4": "survives", "f: < to <= in a < 3": "survives",
+		"f: drop if a < 3 && b { a++ }": "survives", "f: negate a < 3 && b": "killed", "f: drop a++": "not reached",
+		"f: drop g(x)": "survives", "f: drop ! of !b": "killed", "f: drop if !b { return a-1, true }": "killed",
+		"f: - to + in a-1": "killed", "f: 1 to 2": "killed", "f: return false": "killed", "f: return true": "not reached",
+		"h: == to != in n == 7": "not reached",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what became of the mutants (-want +got):\n%s", diff)
+	}
+}
+
+// TestAnOutcomeIsUsedUntilItsFunctionChanges verifies that outcomes stay usable when other code of the file changes.
+func TestAnOutcomeIsUsedUntilItsFunctionChanges(t *testing.T) {
+	t.Parallel()
+	parse := func(source string) map[string]*mutant {
+		found, err := mutantsIn("p.go", []byte(source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		byName := map[string]*mutant{}
+		for _, m := range found {
+			byName[m.name()] = m
+		}
+		return byName
+	}
+	before := parse(changedPackage)
+	known := map[string]outcome{}
+	for name, m := range before {
+		known[name] = outcome{Mutant: name, Code: m.code}
+	}
+	after := parse(strings.Replace(changedPackage, "package p\n", "package p\n\nfunc added() int { return 1 }\n", 1))
+	for name := range before {
+		if m := after[name]; m == nil || !hasOutcome(known, m) {
+			t.Errorf("%s: the outcome is no longer used, although its function has not changed", name)
+		}
+	}
+	after = parse(strings.Replace(changedPackage, "a < 3", "a < 4", 1))
+	for name, m := range after {
+		isChanged := strings.HasPrefix(name, "/p.go f: ")
+		if hasOutcome(known, m) == isChanged {
+			t.Errorf("%s: outcome used: %t", name, !isChanged)
+		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -22,17 +21,15 @@ import (
 
 // outcome is the result of trying a mutant.
 type outcome struct {
-	Mutant string `json:"mutant"`
+	Mutant string `json:"mutant"` // its name
+	// Code is the hash of the function that the mutant changes. If the function has changed since, the outcome is not used.
+	Code string `json:"code"`
 	// Killer is the package whose test failed; "" if the mutant survived.
 	Killer string `json:"killer,omitempty"`
 	// TooSlow reports whether the test did not fail, but took much longer than without the mutant.
 	TooSlow bool `json:"tooSlow,omitempty"`
 	// Reached reports whether any test executes the changed code.
 	Reached bool `json:"reached"`
-}
-
-func (m *mutant) describe() string {
-	return fmt.Sprintf("%s/%s:%d: %s", m.pkg, filepath.Base(m.file), m.line, m.what)
 }
 
 // readResults returns the outcomes in a file by mutant. A file that does not exist has none.
@@ -58,6 +55,12 @@ func readResults(path string) (map[string]outcome, error) {
 		known[o.Mutant] = o
 	}
 	return known, lines.Err()
+}
+
+// hasOutcome reports whether the outcome of a mutant is known for the present code of its function.
+func hasOutcome(known map[string]outcome, m *mutant) bool {
+	o, ok := known[m.name()]
+	return ok && o.Code == m.code
 }
 
 // measuredSuite is a suite with what its run without a mutant showed.
@@ -90,7 +93,7 @@ func runAll(ctx context.Context, mutants []*mutant, suites []*suite, known map[s
 				}
 				mu.Lock()
 				known[result.Mutant] = result
-				printOutcome(&result)
+				printOutcome(m, &result)
 				_ = json.NewEncoder(record).Encode(result)
 				mu.Unlock()
 			}
@@ -98,9 +101,9 @@ func runAll(ctx context.Context, mutants []*mutant, suites []*suite, known map[s
 	}
 	for _, m := range mutants {
 		mu.Lock()
-		_, done := known[m.describe()]
+		isKnown := hasOutcome(known, m)
 		mu.Unlock()
-		if !done && ctx.Err() == nil {
+		if !isKnown && ctx.Err() == nil {
 			next <- m
 		}
 	}
@@ -206,7 +209,7 @@ func (s *measuredSuite) timeLimit() time.Duration { return 3*s.took + 20*time.Se
 func tryMutant(ctx context.Context, m *mutant, suites []*measuredSuite) outcome {
 	ordered := slices.Clone(suites)
 	slices.SortStableFunc(ordered, func(a, b *measuredSuite) int { return compareBool(a.pkg != m.pkg, b.pkg != m.pkg) })
-	result := outcome{Mutant: m.describe()}
+	result := outcome{Mutant: m.name(), Code: m.code}
 	for _, s := range ordered {
 		if !s.reached[m.number] {
 			continue
@@ -221,16 +224,16 @@ func tryMutant(ctx context.Context, m *mutant, suites []*measuredSuite) outcome 
 	return result
 }
 
-func printOutcome(o *outcome) {
+func printOutcome(m *mutant, o *outcome) {
 	switch {
 	case o.TooSlow:
-		fmt.Printf("killed by time in %s: %s\n", o.Killer, o.Mutant)
+		fmt.Printf("killed by time in %s: %s\n", o.Killer, m.describe())
 	case o.Killer != "":
-		fmt.Printf("killed by %s: %s\n", o.Killer, o.Mutant)
+		fmt.Printf("killed by %s: %s\n", o.Killer, m.describe())
 	case !o.Reached:
-		fmt.Printf("NOT REACHED: %s\n", o.Mutant)
+		fmt.Printf("NOT REACHED: %s\n", m.describe())
 	default:
-		fmt.Printf("SURVIVED: %s\n", o.Mutant)
+		fmt.Printf("SURVIVED: %s\n", m.describe())
 	}
 }
 
@@ -239,19 +242,19 @@ func printSummary(mutants []*mutant, known map[string]outcome) {
 	var tried, own, other, simulated, slow int
 	var survivors []string
 	for _, m := range mutants {
-		o, done := known[m.describe()]
-		if !done {
+		if !hasOutcome(known, m) {
 			continue
 		}
+		o := known[m.name()]
 		tried++
 		if o.TooSlow {
 			slow++
 		}
 		switch {
 		case o.Killer == "" && o.Reached:
-			survivors = append(survivors, o.Mutant)
+			survivors = append(survivors, m.describe())
 		case o.Killer == "":
-			survivors = append(survivors, o.Mutant+" (not reached)")
+			survivors = append(survivors, m.describe()+" (not reached)")
 		case o.Killer == m.pkg:
 			own++
 		case (&suite{pkg: o.Killer}).isSimulator():
