@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/usererror"
 )
@@ -102,6 +104,15 @@ func (c *Cluster) ApplyToJob(ctx context.Context, v *Verb, job *batchv1alpha1.Jo
 		}
 		refused, already = v.CheckApplicable(job)
 	}
+	if already != "" && v.Action != "" {
+		isChanging, err := HasPendingCommand(ctx, c.Client, job)
+		if err != nil {
+			return "", err
+		}
+		if isChanging {
+			already = ""
+		}
+	}
 	if refused != "" {
 		return "", usererror.Errorf("", "job %q: %s", job.Name, refused)
 	}
@@ -109,6 +120,22 @@ func (c *Cluster) ApplyToJob(ctx context.Context, v *Verb, job *batchv1alpha1.Jo
 		return already, nil
 	}
 	return "", c.performVerb(ctx, v, job)
+}
+
+// HasPendingCommand reports whether a Command for a job has not been carried out yet. In this case, the phase of the job
+// does not show whether there is something to do: a job that runs may be about to be suspended. Users who may not read
+// Commands get false.
+func HasPendingCommand(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) (bool, error) {
+	commands := &busv1alpha1.CommandList{}
+	if err := c.List(ctx, commands, client.InNamespace(job.Namespace)); err != nil {
+		if apierrors.IsForbidden(err) {
+			return false, nil
+		}
+		return false, err
+	}
+	return slices.ContainsFunc(commands.Items, func(c busv1alpha1.Command) bool {
+		return c.TargetObject != nil && c.TargetObject.UID == job.UID
+	}), nil
 }
 
 // readCurrentJob reads a job again. It returns the same job if it was deleted, or replaced by another with its name.

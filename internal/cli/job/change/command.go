@@ -117,6 +117,15 @@ func (o *commandOptions) applyToJob(ctx context.Context, c client.Client, job *b
 		}
 		return false, usererror.Errorf(o.f.CommandText(instead+job.Name), "job %q is %s: %s", job.Name, jobstatus.PhaseOrPending(job), why)
 	}
+	if already != "" && o.verb.Action != "" {
+		isChanging, err := clusterops.HasPendingCommand(ctx, c, job)
+		if err != nil {
+			return false, err
+		}
+		if isChanging {
+			already = ""
+		}
+	}
 	if already != "" {
 		return false, cli.PrintSuccess(o.f, &o.out, job, already)
 	}

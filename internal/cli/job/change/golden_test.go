@@ -8,7 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/test/clitest"
 	"github.com/vc-batch/vc/test/golden"
 )
@@ -47,6 +49,7 @@ func TestJobChangeGolden(t *testing.T) {
 		{About: "suspend by label without a terminal needs --yes", Args: "job suspend -l team=nlp", Check: golden.CheckStored(commandPath, 0)},
 		{About: "suspend what is suspended", Args: "job suspend paused", Check: golden.CheckStored(commandPath, 0)},
 		{About: "resume what runs", Args: "job resume train", Check: golden.CheckStored(commandPath, 0)},
+		{About: "resume a job that is about to be suspended", Args: "job resume train", Prepare: suspending, Check: golden.CheckStored(commandPath, 2)},
 		{About: "resume all finds the suspended one", Args: "job resume --all --yes", Check: golden.CheckStored(commandPath, 1)},
 		{About: "suspend all, asked and declined", Args: "job suspend --all", Width: 80, Input: "n\n", Check: golden.CheckStored(commandPath, 0)},
 		{About: "a dry run", Args: "job suspend train --dry-run=client", Check: golden.CheckStored(commandPath, 0)},
@@ -74,6 +77,14 @@ func TestJobChangeGolden(t *testing.T) {
 		{About: "nothing named", Args: "job delete"},
 		{About: "names and a label", Args: "job delete train -l a=b"},
 	})
+}
+
+// suspending adds a Command that suspends the job train and has not been carried out yet.
+func suspending(s *clitest.Server) {
+	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
+	command := clusterops.JobCommand(train, busv1alpha1.AbortJobAction)
+	command.Name = "train-abortjob-x7k2p"
+	s.SetObjects(train, command)
 }
 
 // several adds a second task to the job train.
