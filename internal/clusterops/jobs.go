@@ -102,15 +102,8 @@ func (c *Cluster) ApplyToJob(ctx context.Context, v *Verb, job *batchv1alpha1.Jo
 		if job, err = c.readCurrentJob(ctx, job); err != nil {
 			return "", err
 		}
-		refused, already = v.CheckApplicable(job)
-	}
-	if already != "" && v.Action != "" {
-		isChanging, err := HasPendingCommand(ctx, c.Client, job)
-		if err != nil {
+		if refused, already, err = CheckWithCommands(ctx, c.Client, v, job); err != nil {
 			return "", err
-		}
-		if isChanging {
-			already = ""
 		}
 	}
 	if refused != "" {
@@ -122,10 +115,24 @@ func (c *Cluster) ApplyToJob(ctx context.Context, v *Verb, job *batchv1alpha1.Jo
 	return "", c.performVerb(ctx, v, job)
 }
 
-// HasPendingCommand reports whether a Command for a job has not been carried out yet. In this case, the phase of the job
-// does not show whether there is something to do: a job that runs may be about to be suspended. Users who may not read
-// Commands get false.
-func HasPendingCommand(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) (bool, error) {
+// CheckWithCommands is like Verb.CheckApplicable, but also considers the Commands for the job that have not been carried
+// out yet. If there is one, already is "", because the phase of the job does not show whether there is something to do: a
+// job that runs may be about to be suspended.
+func CheckWithCommands(ctx context.Context, c client.Reader, v *Verb, job *batchv1alpha1.Job) (refused, already string, err error) {
+	refused, already = v.CheckApplicable(job)
+	if already == "" || v.Action == "" {
+		return refused, already, nil
+	}
+	isChanging, err := hasPendingCommand(ctx, c, job)
+	if isChanging {
+		already = ""
+	}
+	return refused, already, err
+}
+
+// hasPendingCommand reports whether a Command for a job has not been carried out yet. Users who may not read Commands get
+// false.
+func hasPendingCommand(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) (bool, error) {
 	commands := &busv1alpha1.CommandList{}
 	if err := c.List(ctx, commands, client.InNamespace(job.Namespace)); err != nil {
 		if apierrors.IsForbidden(err) {

@@ -113,7 +113,9 @@ func (r *jobRecord) satisfies(kind batchv1alpha1.DependencyKind) bool {
 func (w *World) isGated(job *batchv1alpha1.Job) bool {
 	begin, beginErr := batchv1alpha1.BeginOf(job)
 	dependency, err := batchv1alpha1.DependencyOf(job)
-	if job.Annotations[keys.Hold] != "" || beginErr != nil || err != nil || begin.After(w.now) {
+	isHeld, isTooEarly := job.Annotations[keys.Hold] != "", begin.After(w.now)
+	hasInvalidGate := beginErr != nil || err != nil
+	if isHeld || isTooEarly || hasInvalidGate {
 		return true
 	}
 	return slices.ContainsFunc(dependency.Terms, func(term batchv1alpha1.DependencyTerm) bool { return !w.isMetNow(job.Namespace, term) })

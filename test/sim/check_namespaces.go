@@ -13,8 +13,9 @@ import (
 	"github.com/vc-batch/vc/test/apiserver"
 )
 
-// Numbers of attempts within refusedCreateWindow to create the same object or objects of the same owner. A namespace that is being deleted is known from
-// the error. One that does not exist may only be unknown, so creates are repeated with the usual pauses.
+// mostTerminatingCreates and mostMissingCreates limit how often a program may try, within refusedCreateWindow, to create the
+// same object or objects of the same owner. The error tells that a namespace is being deleted. A namespace that does not
+// exist may only be unknown to the API server, so creates are repeated with the usual pauses.
 const (
 	mostTerminatingCreates = 8
 	mostMissingCreates     = 20

@@ -396,7 +396,8 @@ func (w *World) couldRun(job *batchv1alpha1.Job) bool {
 	queue, total := cmp.Or(job.Spec.Queue, keys.DefaultQueue), requestOf(job)
 	isEmpty := total == 0 // it waits for pods until a user scales it up
 	isBlocked := w.exceedsQueue(queue, total) || !w.isWithinQuota(job, total) || w.isBlockedByUserObject(job)
-	if isEmpty || isBlocked || isInvalid(job) || w.isGated(job) {
+	mayNotStart := isInvalid(job) || w.isGated(job)
+	if isEmpty || isBlocked || mayNotStart {
 		return false
 	}
 	free := map[string]int64{}

@@ -109,22 +109,16 @@ func issueVerb(ctx context.Context, o *commandOptions) error {
 
 // applyToJob applies the verb to a job unless there is nothing to do. It reports whether it applied the verb.
 func (o *commandOptions) applyToJob(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (acted bool, err error) {
-	why, already := o.verb.CheckApplicable(job)
+	why, already, err := clusterops.CheckWithCommands(ctx, c, o.verb.Verb, job)
+	if err != nil {
+		return false, err
+	}
 	if why != "" {
 		instead := "job view "
 		if clusterops.IsSuspended(jobstatus.PhaseOrPending(job)) {
 			instead = "job resume "
 		}
 		return false, usererror.Errorf(o.f.CommandText(instead+job.Name), "job %q is %s: %s", job.Name, jobstatus.PhaseOrPending(job), why)
-	}
-	if already != "" && o.verb.Action != "" {
-		isChanging, err := clusterops.HasPendingCommand(ctx, c, job)
-		if err != nil {
-			return false, err
-		}
-		if isChanging {
-			already = ""
-		}
 	}
 	if already != "" {
 		return false, cli.PrintSuccess(o.f, &o.out, job, already)
