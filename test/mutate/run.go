@@ -26,7 +26,7 @@ type outcome struct {
 	Code string `json:"code"`
 	// Killer is the package whose test failed; "" if the mutant survived.
 	Killer string `json:"killer,omitempty"`
-	// TooSlow reports whether the test did not fail, but took much longer than without the mutant.
+	// TooSlow reports whether the test did not fail, but used much more processor time than without the mutant.
 	TooSlow bool `json:"tooSlow,omitempty"`
 	// Reached reports whether any test executes the changed code.
 	Reached bool `json:"reached"`
@@ -66,7 +66,7 @@ func hasOutcome(known map[string]outcome, m *mutant) bool {
 // measuredSuite is a suite with what its run without a mutant showed.
 type measuredSuite struct {
 	*suite
-	took    time.Duration
+	cpuTime time.Duration
 	reached map[int]bool // numbers of the mutants that it reaches
 }
 
@@ -144,7 +144,7 @@ func measureSuites(ctx context.Context, suites []*suite) ([]*measuredSuite, erro
 	}
 	workers.Wait()
 	slices.SortFunc(measured, func(a, b *measuredSuite) int {
-		return cmp.Or(compareBool(a.isSimulator(), b.isSimulator()), cmp.Compare(a.took, b.took))
+		return cmp.Or(compareBool(a.isSimulator(), b.isSimulator()), cmp.Compare(a.cpuTime, b.cpuTime))
 	})
 	return measured, errors.Join(failures...)
 }
@@ -169,12 +169,11 @@ func measureSuite(ctx context.Context, s *suite) (*measuredSuite, error) {
 	if err := os.Mkdir(directory, 0o755); err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	failed, text := s.run(ctx, 0, time.Hour, reachedVariable+"="+directory)
-	if failed {
-		return nil, fmt.Errorf("the tests of %s fail without a mutant:\n%s", s.pkg, text)
+	run := s.run(ctx, 0, time.Hour, reachedVariable+"="+directory)
+	if run.failed {
+		return nil, fmt.Errorf("the tests of %s fail without a mutant:\n%s", s.pkg, run.text)
 	}
-	result := &measuredSuite{suite: s, took: time.Since(began), reached: map[int]bool{}}
+	result := &measuredSuite{suite: s, cpuTime: run.cpuTime, reached: map[int]bool{}}
 	files, err := os.ReadDir(directory)
 	if err != nil {
 		return nil, err
@@ -184,26 +183,44 @@ func measureSuite(ctx context.Context, s *suite) (*measuredSuite, error) {
 			result.reached[number] = true
 		}
 	}
-	fmt.Fprintf(os.Stderr, "%s: %s, reaches %d mutants\n", s.pkg, result.took.Round(10*time.Millisecond), len(result.reached))
+	fmt.Fprintf(os.Stderr, "%s: %s, reaches %d mutants\n", s.pkg, result.cpuTime.Round(10*time.Millisecond), len(result.reached))
 	return result, nil
 }
 
-// run runs a suite with a mutant. It reports whether the suite failed or exceeded its time, and returns its output.
-func (s *suite) run(ctx context.Context, number int, limit time.Duration, environment ...string) (failed bool, text string) {
-	limited, cancel := context.WithTimeout(ctx, limit)
+// waitingLimit is how long a suite may take, as a multiple of the processor time that it may use.
+const waitingLimit = 20
+
+// suiteRun is the result of running a suite once.
+type suiteRun struct {
+	failed  bool // the suite failed or exceeded its limit
+	text    string
+	cpuTime time.Duration
+}
+
+// run runs a suite with a mutant, and stops it when it has used more processor time than the limit. Elapsed time is no good
+// measure of a mutant that never ends, because other programs use the same processors. It is limited only for mutants that
+// wait for ever.
+func (s *suite) run(ctx context.Context, number int, limit time.Duration, environment ...string) suiteRun {
+	limited, cancel := context.WithTimeout(ctx, waitingLimit*limit)
 	defer cancel()
-	cmd := exec.CommandContext(limited, s.program, s.arguments...) //nolint:gosec // a program that this process has built
+	seconds := int(limit / time.Second)
+	script := fmt.Sprintf(`ulimit -t %d && exec "$0" "$@"`, seconds)
+	cmd := exec.CommandContext(limited, "sh", append([]string{"-c", script, s.program}, s.arguments...)...) //nolint:gosec // a program that this process has built
 	cmd.Dir = s.directory
 	cmd.Env = append(os.Environ(), enabledVariable+"="+strconv.Itoa(number), "GOMAXPROCS=1")
 	cmd.Env = append(cmd.Env, environment...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	out, err := cmd.CombinedOutput()
-	return err != nil, string(out)
+	result := suiteRun{failed: err != nil, text: string(out)}
+	if cmd.ProcessState != nil {
+		result.cpuTime = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	return result
 }
 
-// timeLimit returns how long a suite may take with a mutant. Other programs may slow it down.
-func (s *measuredSuite) timeLimit() time.Duration { return 3*s.took + 20*time.Second }
+// cpuLimit returns how much processor time a suite may use with a mutant.
+func (s *measuredSuite) cpuLimit() time.Duration { return 3*s.cpuTime + 20*time.Second }
 
 // tryMutant runs the suites that reach a mutant until one fails. The suite of its own package comes first.
 func tryMutant(ctx context.Context, m *mutant, suites []*measuredSuite) outcome {
@@ -216,8 +233,9 @@ func tryMutant(ctx context.Context, m *mutant, suites []*measuredSuite) outcome 
 		}
 		result.Reached = true
 		began := time.Now()
-		if failed, _ := s.run(ctx, m.number, s.timeLimit()); failed {
-			result.Killer, result.TooSlow = s.pkg, time.Since(began) >= s.timeLimit()
+		if run := s.run(ctx, m.number, s.cpuLimit()); run.failed {
+			hasWaited := time.Since(began) >= waitingLimit*s.cpuLimit()
+			result.Killer, result.TooSlow = s.pkg, hasWaited || run.cpuTime >= s.cpuLimit()-time.Second
 			return result
 		}
 	}
