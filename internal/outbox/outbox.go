@@ -52,7 +52,7 @@ type Outbox struct {
 	events *eventLog
 	// attaching counts the binds that are waiting for volumes, devices or a check of their PodGroup.
 	attaching atomic.Int32
-	conflicts conflictPauses
+	pauses    failurePauses
 }
 
 // New creates an outbox. The outbox writes nothing until Run is called.
@@ -157,14 +157,11 @@ func (o *Outbox) reportAfterPause(err error, delta model.Delta) {
 	o.o.Clock.AfterFunc(o.reportDelay(err, delta), func() { o.o.Report(delta) })
 }
 
-// otherFailurePause is the delay before a failure other than a conflict is reported. An earlier decision would only fail
-// again.
-const otherFailurePause = time.Second
-
 // reportDelay returns the delay before a failed write is reported.
 func (o *Outbox) reportDelay(err error, delta model.Delta) time.Duration {
+	first := firstPauseAfterRefusal
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return o.conflicts.next(withoutError(delta), o.o.Clock.Now())
+		first = firstConflictPause
 	}
-	return otherFailurePause
+	return o.pauses.next(withoutError(delta), first, o.o.Clock.Now())
 }
