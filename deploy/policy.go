@@ -14,11 +14,13 @@ import (
 // commandPolicyName is the name of the policy for Commands and of its binding.
 const commandPolicyName = "volcano-command-policy"
 
-// The names of the webhook configurations, which are the same as in Volcano. The configurations are installed empty.
+// The names of the webhook configurations, which are the same as in Volcano where it has them. The configurations are installed empty.
 // vcd fills them in, including the certificate authority that it creates, and re-creates them if they are deleted.
 // Uninstalling vc removes them.
 var (
 	mutatingConfigurations = []string{
+		"volcano-admission-service-cronjobs-mutate",
+		"volcano-admission-service-jobflows-mutate",
 		"volcano-admission-service-jobs-mutate",
 		"volcano-admission-service-podgroups-mutate",
 		"volcano-admission-service-pods-mutate",
@@ -91,12 +93,12 @@ func dependencyPolicy() []runtime.Object {
 	})
 }
 
-// policies returns the admission policies, which the API server evaluates. The policy for Commands is necessary because
-// a Command, which is namespaced, can open or close a Queue, which is cluster-scoped. The policy therefore requires
-// that a user who creates such a Command has the permission to update that Queue.
-func policies() []runtime.Object {
+// commandPolicy returns the policy for Commands. It is necessary because a Command, which is namespaced, can open or close a
+// Queue, which is cluster-scoped. The policy therefore requires that a user who creates such a Command has the permission to
+// update that Queue.
+func commandPolicy() []runtime.Object {
 	changes := []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
-	commands := policy(commandPolicyName, admissionregistrationv1.Rule{
+	return policy(commandPolicyName, admissionregistrationv1.Rule{
 		APIGroups: []string{busGroup}, APIVersions: []string{"v1alpha1"}, Resources: []string{"commands"},
 	}, changes, admissionregistrationv1.Validation{
 		Expression: `!has(object.target) || object.target.kind != 'Queue' || ` +
@@ -104,33 +106,52 @@ func policies() []runtime.Object {
 		MessageExpression: `'user "' + request.userInfo.username + '" cannot update queues.` + gangGroup + ` "' + object.target.name + '", and so not command it'`,
 		Reason:            new(metav1.StatusReasonForbidden),
 	})
-	return slices.Concat(commands, registryPolicy(), dependencyPolicy())
 }
 
-// policy returns a ValidatingAdmissionPolicy with one rule, and its binding.
+// policies returns the admission policies that are always in force. The API server evaluates them.
+func policies() []runtime.Object {
+	return slices.Concat(commandPolicy(), registryPolicy(), dependencyPolicy(), userPolicies(), queueUsePolicy())
+}
+
+// policy returns a ValidatingAdmissionPolicy with one rule and one validation, and its binding.
 func policy(name string, about admissionregistrationv1.Rule, operations []admissionregistrationv1.OperationType, validation admissionregistrationv1.Validation) []runtime.Object {
-	kind := func(kind string) metav1.TypeMeta {
-		return metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: kind}
+	spec := admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: matchRules(operations, about),
+		Validations:      []admissionregistrationv1.Validation{validation},
 	}
-	return []runtime.Object{
-		&admissionregistrationv1.ValidatingAdmissionPolicy{
-			TypeMeta: kind("ValidatingAdmissionPolicy"), ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
-				FailurePolicy: new(admissionregistrationv1.Fail),
-				MatchConstraints: &admissionregistrationv1.MatchResources{
-					ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: admissionregistrationv1.RuleWithOperations{
-						Operations: operations, Rule: about,
-					}}},
-				},
-				Validations: []admissionregistrationv1.Validation{validation},
-			},
-		},
-		&admissionregistrationv1.ValidatingAdmissionPolicyBinding{
-			TypeMeta: kind("ValidatingAdmissionPolicyBinding"), ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
-				PolicyName:        name,
-				ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
-			},
+	return []runtime.Object{policyObject(name, spec), policyBinding(name)}
+}
+
+// matchRules returns the constraints that match the given operations on objects of any of the rules.
+func matchRules(operations []admissionregistrationv1.OperationType, rules ...admissionregistrationv1.Rule) *admissionregistrationv1.MatchResources {
+	matched := &admissionregistrationv1.MatchResources{}
+	for _, rule := range rules {
+		matched.ResourceRules = append(matched.ResourceRules, admissionregistrationv1.NamedRuleWithOperations{
+			RuleWithOperations: admissionregistrationv1.RuleWithOperations{Operations: operations, Rule: rule},
+		})
+	}
+	return matched
+}
+
+func policyType(kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: kind}
+}
+
+// policyObject returns a policy that rejects a request if the policy cannot be evaluated.
+func policyObject(name string, spec admissionregistrationv1.ValidatingAdmissionPolicySpec) *admissionregistrationv1.ValidatingAdmissionPolicy {
+	spec.FailurePolicy = new(admissionregistrationv1.Fail)
+	return &admissionregistrationv1.ValidatingAdmissionPolicy{
+		TypeMeta: policyType("ValidatingAdmissionPolicy"), ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec,
+	}
+}
+
+// policyBinding returns the binding that puts a policy in force.
+func policyBinding(name string) *admissionregistrationv1.ValidatingAdmissionPolicyBinding {
+	return &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
+		TypeMeta: policyType("ValidatingAdmissionPolicyBinding"), ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName:        name,
+			ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
 		},
 	}
 }

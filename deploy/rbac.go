@@ -133,6 +133,7 @@ func components() []component {
 				rule(batchGroup, of("jobs"), append(watched, "create", "patch", "delete")...), // create: for CronJobs and JobFlows
 				rule(batchGroup, of("jobs/status"), "update"),
 				rule(batchGroup, of("jobs/finalizers"), "update"), // owner references that block deletion
+				rule(batchGroup, of("jobs"), ImpersonateVerb),     // jobs and PodGroups have the users of their sources
 				rule(core, of("pods"), append(watched, "create", "patch", "delete")...),
 				rule(core, of("persistentvolumeclaims"), "get", "create"),
 				rule(classGroup, of("priorityclasses"), watched...),
@@ -267,6 +268,8 @@ func people() []runtime.Object {
 		}),
 		clusterRole("volcano-queue-viewer", nil, []rbacv1.PolicyRule{rule(gangGroup, of("queues"), watched...), rule(netGroup, of("hypernodes"), watched...)}),
 		clusterRoleBinding("volcano-queue-viewer", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
+		// An administrator grants this role to those who manage queues.
+		clusterRole("volcano-queue-admin", nil, []rbacv1.PolicyRule{rule(gangGroup, of("queues"), append(everything, "use")...)}),
 		// The Slurm commands read the available images and volumes from the site's profile.
 		&rbacv1.Role{TypeMeta: rbacType("Role"), ObjectMeta: ownMeta("vc-slurm-profile"), Rules: []rbacv1.PolicyRule{
 			only(rule(core, of("configmaps"), "get"), slurmProfile),

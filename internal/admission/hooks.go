@@ -27,7 +27,7 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// The paths of the webhooks, as in Volcano.
+// The paths of the webhooks, as in Volcano where it has them.
 const (
 	pathMutateJob         = "/jobs/mutate"
 	pathValidateJob       = "/jobs/validate"
@@ -36,6 +36,8 @@ const (
 	pathMutatePodGroup    = "/podgroups/mutate"
 	pathValidatePodGroup  = "/podgroups/validate"
 	pathValidateHyperNode = "/hypernodes/validate"
+	pathMutateCronJob     = "/cronjobs/mutate"
+	pathMutateJobFlow     = "/jobflows/mutate"
 	pathValidateCronJob   = "/cronjobs/validate"
 	pathValidateJobFlow   = "/jobflows/validate"
 	pathValidateTemplate  = "/jobtemplates/validate"
@@ -71,6 +73,8 @@ func (h *hooks) handlersByPath() map[string]admission.HandlerFunc {
 		pathMutatePodGroup:    h.mutatePodGroup,
 		pathValidatePodGroup:  h.validateHandler(schedulingv1beta1.GroupVersion.WithKind("PodGroup")),
 		pathValidateHyperNode: h.validateHandler(topologyv1alpha1.GroupVersion.WithKind("HyperNode")),
+		pathMutateCronJob:     h.mutateCronJob,
+		pathMutateJobFlow:     h.mutateJobFlow,
 		pathValidateCronJob:   h.validateHandler(batchv1alpha1.GroupVersion.WithKind("CronJob")),
 		pathValidateJobFlow:   h.validateHandler(flowv1alpha1.GroupVersion.WithKind("JobFlow")),
 		pathValidateTemplate:  h.validateHandler(flowv1alpha1.GroupVersion.WithKind("JobTemplate")),
@@ -108,6 +112,7 @@ func (h *hooks) mutateJob(ctx context.Context, request admission.Request) admiss
 		}
 		h.assignNumber(ctx, request, job)
 		h.annotateNamespaces(ctx, &request, job)
+		h.writeUser(ctx, &request, job)
 	})
 }
 
@@ -125,6 +130,7 @@ func (h *hooks) mutatePodGroup(ctx context.Context, request admission.Request) a
 			}
 		}
 		schedulingv1beta1.DefaultPodGroup(group, namespaceQueue)
+		h.writeUser(ctx, &request, group)
 	})
 }
 

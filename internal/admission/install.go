@@ -16,6 +16,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	"github.com/vc-batch/vc/internal/admission/matchcondition"
 )
 
 // ConfigurationPrefix is the name prefix of the webhook configurations. The names are Volcano's, so that configurations
@@ -28,12 +29,6 @@ const webhookTimeoutSeconds = 10
 // notOfOurJobs excludes PodGroups that the job controller creates, because their Job was already defaulted and checked.
 const notOfOurJobs = `!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(o, ` +
 	`has(o.controller) && o.controller && o.kind == 'Job' && o.apiVersion.startsWith('batch.volcano.sh/'))`
-
-// madeByOurControllers matches PodGroups that the controllers create for a job, a pod or a workload. Such PodGroups
-// have a controller, and their author may write the status of jobs, which users may not. Testing only the owner
-// reference would let users bypass the checks.
-const madeByOurControllers = `has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller) && ` +
-	`authorizer.group('batch.volcano.sh').resource('jobs').subresource('status').namespace(object.metadata.namespace).check('update').allowed()`
 
 // specChanged excludes updates to labels, owners and finalizers, so that garbage collection continues while specs
 // cannot be checked. It includes the annotations with a queue's place in the hierarchy and its desired state.
@@ -79,7 +74,14 @@ func mutatingRules() []rule {
 	job.sideEffects = true // each request uses up job numbers, unless it is a dry run
 	queue.path, queue.operations, queue.failOpen = pathMutateQueue, createAndUpdate(), true
 	group.path, group.operations, group.failOpen = pathMutatePodGroup, createOnly(), true
-	return []rule{job, queue, group}
+	cron := rule{
+		path: pathMutateCronJob, operations: createAndUpdate(), failOpen: true, scope: admissionregistrationv1.NamespacedScope,
+		groups: batchv1alpha1.GroupName, version: batchv1alpha1.GroupVersion.Version, resource: "cronjobs",
+		conditions: []admissionregistrationv1.MatchCondition{{Name: "names-no-user", Expression: fmt.Sprintf("object.metadata.?annotations[?'%s'].orValue('') == ''", keys.User)}},
+	}
+	flow := cron
+	flow.path, flow.groups, flow.version, flow.resource = pathMutateJobFlow, flowv1alpha1.GroupName, flowv1alpha1.GroupVersion.Version, "jobflows"
+	return []rule{job, queue, group, cron, flow}
 }
 
 // validatingRules returns the webhooks that check the project's kinds, and pods with a disruption budget and one of the
@@ -92,8 +94,8 @@ func validatingRules(schedulerNames []string) []rule {
 	// The controllers create the groups of plain pods, and must be able to do so while the webhooks are not available.
 	ofPods := group
 	ofPods.failOpen, ofPods.suffix = true, "ofpods"
-	ofPods.conditions = append(slices.Clone(group.conditions), admissionregistrationv1.MatchCondition{Name: "made-by-our-controllers", Expression: madeByOurControllers})
-	group.conditions = []admissionregistrationv1.MatchCondition{{Name: "not-made-by-our-controllers", Expression: "!(" + madeByOurControllers + ")"}}
+	ofPods.conditions = append(slices.Clone(group.conditions), admissionregistrationv1.MatchCondition{Name: "made-by-our-controllers", Expression: matchcondition.MadeByOurControllers})
+	group.conditions = []admissionregistrationv1.MatchCondition{{Name: "not-made-by-our-controllers", Expression: "!(" + matchcondition.MadeByOurControllers + ")"}}
 	group.twin = &ofPods
 	hyperNode := rule{
 		path: pathValidateHyperNode, operations: createAndUpdate(), scope: admissionregistrationv1.ClusterScope,

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -180,6 +181,7 @@ func knownKinds() meta.RESTMapper {
 	add(corev1.SchemeGroupVersion, meta.RESTScopeRoot, "Node", "Namespace")
 	add(schedulingv1.SchemeGroupVersion, meta.RESTScopeRoot, "PriorityClass")
 	add(authorizationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SelfSubjectAccessReview")
+	add(authenticationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SelfSubjectReview")
 	add(batchv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Job", "CronJob")
 	add(flowv1alpha1.GroupVersion, meta.RESTScopeNamespace, "JobFlow", "JobTemplate")
 	add(busv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Command")

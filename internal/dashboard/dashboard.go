@@ -136,6 +136,7 @@ func showCluster(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, pr
 	lines := logs{podlogs.New(able.cluster.Typed)}
 	defer lines.Stop()
 	how := newSettings(f, o, preferences, own)
+	how.User = findNameInJobs(ctx, f)
 	how.Actions, how.Notice = able, said
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -153,6 +154,20 @@ func showCluster(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, pr
 		In: f.Streams.In, Out: f.Streams.Out, Err: f.Streams.Err, Env: os.Environ(), Source: watches, Logs: lines, Now: f.Now, Colors: requestedColors(f),
 	})
 	return next, locatePreferenceError(f, err)
+}
+
+// longestNameCheck limits how long the dashboard waits at its start for the name of the user.
+const longestNameCheck = 500 * time.Millisecond
+
+// findNameInJobs returns the user whose jobs the dashboard shows as the user's own.
+func findNameInJobs(ctx context.Context, f *cli.Factory) string {
+	ctx, cancel := context.WithTimeout(ctx, longestNameCheck)
+	defer cancel()
+	namespace, err := f.Namespace()
+	if err != nil {
+		return f.Streams.FindUserName()
+	}
+	return f.NameInJobs(ctx, namespace)
 }
 
 func newSettings(f *cli.Factory, o cli.DashboardOptions, preferences tui.Preferences, own string) tui.Settings {

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -87,11 +86,6 @@ func CountBoundPods(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) i
 		n = max(n, min(MinimumPods(job), CountReplicas(job)))
 	}
 	return n
-}
-
-// SubmittingUser returns the user who submitted the job, or "". The annotation takes precedence over the label.
-func SubmittingUser(job *batchv1alpha1.Job) string {
-	return textOrElse(job.Annotations[keys.User], job.Labels[keys.User])
 }
 
 // RequestedGPUs returns the total number of GPUs that the pods of the job request.

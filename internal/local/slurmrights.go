@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/vc-batch/vc/deploy"
 	"github.com/vc-batch/vc/internal/daemon"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 )
@@ -28,6 +29,8 @@ var (
 	// controls jobs there.
 	jobRights = []rbacv1.PolicyRule{
 		policyRule("batch.volcano.sh", []string{"jobs", "cronjobs"}, "get", "list", "watch", "create", "update", "patch", "delete"),
+		// The jobs that a job submits belong to the same user.
+		policyRule("batch.volcano.sh", []string{"jobs"}, deploy.ImpersonateVerb),
 		policyRule("batch.volcano.sh", []string{"jobs/finalizers", "cronjobs/finalizers"}, "update"),
 		policyRule("bus.volcano.sh", []string{"commands"}, "create", "get", "list"),
 		policyRule("scheduling.volcano.sh", []string{"podgroups"}, "get", "list", "watch"),

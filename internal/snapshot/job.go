@@ -22,7 +22,7 @@ func (b *Board) newJobRow(e *jobEntry, now time.Time) *Job {
 	job, s := e.object, &e.object.Status
 	j := &Job{
 		UID: job.UID, Namespace: job.Namespace, Name: job.Name, Title: batchv1alpha1.Title(job), Queue: cmp.Or(job.Spec.Queue, keys.DefaultQueue),
-		User: jobstatus.SubmittingUser(job), Phase: jobstatus.PhaseOrPending(job), PriorityClass: job.Spec.PriorityClassName,
+		User: batchv1alpha1.UserOf(job), Phase: jobstatus.PhaseOrPending(job), PriorityClass: job.Spec.PriorityClassName,
 		Replicas: jobstatus.CountReplicas(job), Min: jobstatus.MinimumPods(job), Bound: jobstatus.CountBoundPods(job, e.group), GPUs: jobstatus.RequestedGPUs(job),
 		Running: s.Running, Waiting: s.Pending, Failed: s.Failed, Succeeded: s.Succeeded, Submitted: job.CreationTimestamp.Time, Limit: state.TimeLimit(job),
 		Object: job, Group: e.group, Pods: sortPodsOfJob(job, e.pods),

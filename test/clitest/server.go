@@ -82,6 +82,7 @@ func Start(t testing.TB, objects ...client.Object) *Server {
 		s.http.CloseClientConnections()
 		s.http.Close()
 	})
+	s.PermitImpersonation(true)
 	s.SetObjects(objects...)
 	return s
 }

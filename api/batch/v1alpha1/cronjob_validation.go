@@ -83,6 +83,7 @@ func (c *CronJob) JobOf() *Job {
 	template := c.Spec.JobTemplate.DeepCopy()
 	job := &Job{Spec: template.Spec}
 	job.Name, job.Namespace, job.Labels, job.Annotations = c.Name, c.Namespace, template.Labels, template.Annotations
+	InheritUser(job, c)
 	return job
 }
 

@@ -240,14 +240,6 @@ func Title(job *Job) string {
 	return job.Name
 }
 
-// UserOf returns the user who submitted a job, or "" if the user is unknown.
-func UserOf(job *Job) string {
-	if user := job.Annotations[keys.User]; user != "" {
-		return user
-	}
-	return job.Labels[keys.User]
-}
-
 // SameSingleton reports whether two jobs have the same namespace, user and title. If one of them has a singleton
 // dependency, they must not run at the same time.
 func SameSingleton(a, b *Job) bool {

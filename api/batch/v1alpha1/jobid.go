@@ -43,4 +43,4 @@ func SetJobID(job *Job, id int64) {
 }
 
 // JudgedAnnotations lists the job annotations whose changes are validated by admission.
-var JudgedAnnotations = []string{keys.Array, keys.ArrayLimit, keys.ArrayCancelled, keys.KeepFinished, keys.Hold, keys.Begin, keys.Dependency, keys.DependencyNamespaces, keys.KillOnInvalidDependency}
+var JudgedAnnotations = []string{keys.Array, keys.ArrayLimit, keys.ArrayCancelled, keys.KeepFinished, keys.Hold, keys.Begin, keys.Dependency, keys.DependencyNamespaces, keys.KillOnInvalidDependency, keys.User}

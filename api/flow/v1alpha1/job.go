@@ -30,5 +30,6 @@ func StepJob(f *JobFlow, step *Flow, template *JobTemplate) (*batchv1alpha1.Job,
 			job.Labels[key] = value
 		}
 	}
+	batchv1alpha1.InheritUser(job, f)
 	return job, nil
 }

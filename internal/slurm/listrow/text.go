@@ -26,7 +26,7 @@ const Nobody = "nobody"
 func (s *Source) JobTitle() string { return batchv1alpha1.Title(s.Job) }
 
 // UserName returns the user of the job.
-func (s *Source) UserName() string { return cmp.Or(jobstatus.SubmittingUser(s.Job), Nobody) }
+func (s *Source) UserName() string { return cmp.Or(batchv1alpha1.UserOf(s.Job), Nobody) }
 
 // QueueName returns the name of the job's queue.
 func (s *Source) QueueName() string { return cmp.Or(s.Job.Spec.Queue, keys.DefaultQueue) }

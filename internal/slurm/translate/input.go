@@ -45,6 +45,8 @@ type Input struct {
 	// Namespace and Cluster are the destination, and User is the user of the job. Dir and Host are the directory and
 	// the host from which the job is submitted. Line is the complete command line.
 	Namespace, Cluster, User, Dir, Host, Line string
+	// Submitter is the user to name in the job. If it is empty, admission writes the author of the request.
+	Submitter string
 	// Owner is the user on the submitting host.
 	Owner Owner
 }

@@ -66,7 +66,10 @@ func Job(in Input) (*Result, error) {
 
 // setIdentity sets the title of the job, and what the launcher needs to run the script for the user.
 func (b *topic) setIdentity() {
-	b.annotations = map[string]string{keys.JobTitle: b.title, keys.User: b.User}
+	b.annotations = map[string]string{keys.JobTitle: b.title}
+	if b.Submitter != "" {
+		b.annotations[keys.User] = b.Submitter
+	}
 	b.job.SchedulerName = keys.DefaultSchedulerName
 	b.launch = launchconfig.Spec{JobName: b.title, User: b.User, Cluster: b.Cluster, Interactive: b.Interactive, Args: b.Args, Command: b.ScriptFile}
 	b.recordFields("job-name", "metadata.name", keyPath("metadata.annotations", keys.JobTitle))

@@ -25,7 +25,7 @@ func TestFlagsOfRunGolden(t *testing.T) {
 		{About: "attached in a dry run of the server", Args: "job run x --attach --dry-run=server"},
 		{About: "waiting for the end of a queue", Args: "job run -f - --wait", Input: queueFile, Check: golden.CheckStored("/apis/scheduling.volcano.sh/v1beta1/queues", 3)},
 		{About: "a limit of a wait that is none", Args: "job run x --timeout 5s --attach=false", Check: golden.CheckStored(golden.JobsPath, 6)},
-		{About: "a job is marked as its user's", Args: "job run x --image busybox --dry-run=client -o jsonpath={.metadata.annotations}", Env: map[string]string{"USER": "mei"}},
+		{About: "a job is marked as its user's", Args: "job run x --image busybox -o jsonpath={.metadata.annotations}", Env: map[string]string{"USER": "mei"}},
 		{About: "times below a second are one", Args: "job run x --ttl 900ms --time 300ms --dry-run=client -o yaml"},
 		{About: "a time that is no number of seconds", Args: "job run x --ttl 900000h"},
 		{About: "a name, a queue and a start for the job of a file", Args: "job run second -f - --queue research --labels a=b --priority-class system-cluster-critical --hold --begin 90m -o yaml", Input: golden.JobFile},

@@ -92,7 +92,8 @@ func rerunJob(ctx context.Context, o *rerunOptions) error {
 		}
 	}
 	again := clusterops.CopyForRerun(old, name)
-	if user := o.f.Streams.FindUserName(); user != "" {
+	delete(again.Annotations, keys.User) // admission writes the author of the request
+	if user := o.f.SubmittingUser(ctx, old.Namespace, o.f.Streams.FindUserName()); user != "" {
 		again.Annotations[keys.User] = user
 	}
 	object, err := toUnstructuredJob(again)

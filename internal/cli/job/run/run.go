@@ -191,7 +191,6 @@ func isResources(arg string) bool { return strings.Contains(arg, "=") }
 // completeOptions sets the options from arguments and flags.
 func (o *runOptions) completeOptions(cmd *cobra.Command, args []string) error {
 	r := &o.recipe
-	r.user = o.f.Streams.FindUserName()
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
 		args, r.command = args[:at], args[at:]
 	}
@@ -309,7 +308,7 @@ func runJobs(ctx context.Context, o *runOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate(), o.fields.Validate()); err != nil {
 		return err
 	}
-	objects, err := o.objectsToCreate()
+	objects, err := o.objectsToCreate(ctx)
 	if err != nil {
 		return err
 	}
@@ -367,7 +366,7 @@ func (o *runOptions) requireJob(objects []cli.FileObject) error {
 }
 
 // objectsToCreate returns the objects to create: those in the files, or the job that the flags describe.
-func (o *runOptions) objectsToCreate() ([]cli.FileObject, error) {
+func (o *runOptions) objectsToCreate(ctx context.Context) ([]cli.FileObject, error) {
 	if o.files.HasSources() {
 		objects, err := submit.ReadFiles(o.f, &o.files, !o.dryRun.IsClient())
 		if err != nil {
@@ -385,6 +384,9 @@ func (o *runOptions) objectsToCreate() ([]cli.FileObject, error) {
 	}
 	o.recipe.now = o.f.Now()
 	o.recipe.namespace, o.recipe.queue = namespace, cmp.Or(o.recipe.queue, settings.Queue)
+	if !o.dryRun.IsClient() {
+		o.recipe.user = o.f.SubmittingUser(ctx, namespace, o.f.Streams.FindUserName())
+	}
 	job, err := buildJob(&o.recipe)
 	if err != nil {
 		return nil, err

@@ -188,7 +188,7 @@ func listJobs(ctx context.Context, o *listOptions) error {
 func (o *listOptions) matchesJob(job *batchv1alpha1.Job, partOfName string) bool {
 	return (len(o.queues) == 0 || slices.Contains(o.queues, cmp.Or(job.Spec.Queue, keys.DefaultQueue))) &&
 		(len(o.phases) == 0 || slices.Contains(o.phases, string(jobstatus.PhaseOrPending(job)))) &&
-		(len(o.users) == 0 || slices.Contains(o.users, jobstatus.SubmittingUser(job))) &&
+		(len(o.users) == 0 || slices.Contains(o.users, batchv1alpha1.UserOf(job))) &&
 		(o.scheduler == "" || job.Spec.SchedulerName == o.scheduler) &&
 		strings.Contains(job.Name, partOfName)
 }
@@ -218,7 +218,7 @@ func listColumns(f *cli.Factory, r *reasons) []cli.Column[*batchv1alpha1.Job] {
 		{Title: "AGE", Volatile: true, Text: func(j job) string { return render.FormatAgeSince(f.Now(), j.CreationTimestamp.Time) },
 			Compare: byNumber(func(j job) int64 { return -j.CreationTimestamp.Unix() })},
 		{Title: "NODES", Wide: true, Text: func(j job) string { return dashIfZero(int64(r.nodes[lookup.Key(j)])) }},
-		{Title: "USER", Wide: true, Text: func(j job) string { return cmp.Or(jobstatus.SubmittingUser(j), "-") }},
+		{Title: "USER", Wide: true, Text: func(j job) string { return cmp.Or(batchv1alpha1.UserOf(j), "-") }},
 		{Title: "PRIORITY", Wide: true, Text: func(j job) string { return cmp.Or(j.Spec.PriorityClassName, "-") }},
 		{Title: "RESTARTS", Wide: true, Text: restartsCell},
 		{Title: "REASON", Text: func(j job) string { return cmp.Or(r.waitReason(j).CodeAndMessage(), "-") }},

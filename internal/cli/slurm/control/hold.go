@@ -2,6 +2,8 @@ package control
 
 import (
 	"context"
+	"slices"
+	"sync"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 
@@ -9,7 +11,6 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
 	"github.com/vc-batch/vc/internal/clusterops"
-	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/usererror"
 )
@@ -18,8 +19,9 @@ import (
 // release it.
 func holdJobs(ctx context.Context, c *program.Call, words []string) error {
 	isOperator := operatorCheck(ctx, c)
+	ownNames := sync.OnceValue(func() []string { return c.OwnNames(ctx) })
 	return applyChosenVerb(ctx, c, words, func(job *batchv1alpha1.Job) (*clusterops.Verb, error) {
-		if user := jobstatus.SubmittingUser(job); user == "" || user == c.UserName() {
+		if user := batchv1alpha1.UserOf(job); user == "" || user == c.UserName() || slices.Contains(ownNames(), user) {
 			return clusterops.Hold, nil
 		}
 		if runs, err := isOperator(); err == nil && runs {

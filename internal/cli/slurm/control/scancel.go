@@ -81,7 +81,7 @@ func runScancel(ctx context.Context, c *program.Call) error {
 	if err != nil {
 		return err
 	}
-	filter, filtered, err := readScancelFilter(c)
+	filter, filtered, err := readScancelFilter(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func runScancel(ctx context.Context, c *program.Call) error {
 }
 
 // readScancelFilter parses the filters. filtered reports whether any filter is specified.
-func readScancelFilter(c *program.Call) (f squeue.Filter, filtered bool, err error) {
+func readScancelFilter(ctx context.Context, c *program.Call) (f squeue.Filter, filtered bool, err error) {
 	one := func(variable string, options ...string) []string {
 		for _, option := range options {
 			if value, ok := c.OptionOrVariable(option, variable); ok {
@@ -120,7 +120,7 @@ func readScancelFilter(c *program.Call) (f squeue.Filter, filtered bool, err err
 	f.Partitions, f.QOS = one("SCANCEL_PARTITION", "partition"), one("SCANCEL_QOS", "qos")
 	f.Users, f.WCKeys = one("SCANCEL_USER", "user"), one("SCANCEL_WCKEY", "wckey")
 	if c.Parsed.Has("me") {
-		f.Users, filtered = []string{c.UserName()}, true
+		f.Users, filtered = c.OwnNames(ctx), true
 	}
 	hosts := strings.Join(one("", "nodelist"), ",")
 	if err != nil {

@@ -122,7 +122,7 @@ func runSacct(ctx context.Context, c *program.Call) error {
 	if c.Parsed.Has("batch-script") || c.Parsed.Has("env-vars") {
 		return printSacctTexts(ctx, c)
 	}
-	v, err := newSacctView(c, style)
+	v, err := newSacctView(ctx, c, style)
 	if err != nil {
 		return err
 	}
@@ -168,12 +168,12 @@ func printSacctHelp(c *program.Call, style sacct.Style) error {
 	return err
 }
 
-func newSacctView(c *program.Call, style sacct.Style) (*sacctView, error) {
+func newSacctView(ctx context.Context, c *program.Call, style sacct.Style) (*sacctView, error) {
 	v := &sacctView{form: outputForm(c)}
 	if len(c.Parsed.Operands) > 0 {
 		return nil, usererror.Errorf("specify jobs with -j", "Unrecognized option: %s", c.Parsed.Operands[0])
 	}
-	if err := readSacctFilter(c, v); err != nil {
+	if err := readSacctFilter(ctx, c, v); err != nil {
 		return nil, err
 	}
 	if err := readSacctWindow(c, v); err != nil {
@@ -205,7 +205,7 @@ func newSacctView(c *program.Call, style sacct.Style) (*sacctView, error) {
 	return v, nil
 }
 
-func readSacctFilter(c *program.Call, v *sacctView) error {
+func readSacctFilter(ctx context.Context, c *program.Call, v *sacctView) error {
 	f := &v.filter
 	f.All = true
 	err := c.ReadListFilters(program.NewListFilter("accounts", "", &f.Accounts), program.NewListFilter("name", "", &f.Names), program.NewListFilter("partition", "", &f.Partitions), program.NewListFilter("qos", "", &f.QOS),
@@ -223,8 +223,8 @@ func readSacctFilter(c *program.Call, v *sacctView) error {
 		}
 	}
 	selectsJobs := named || len(f.Users) > 0 || c.Parsed.Has("allusers")
-	if me := c.UserName(); !selectsJobs && me != "root" {
-		f.Users = []string{me}
+	if !selectsJobs && c.UserName() != "root" {
+		f.Users = c.OwnNames(ctx)
 	}
 	if v.sizes, err = readSacctSizes(c); err != nil {
 		return err

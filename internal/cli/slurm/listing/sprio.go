@@ -165,7 +165,7 @@ func runSshare(ctx context.Context, c *program.Call) error {
 		return err
 	}
 	if c.Parsed.Has("Users") && len(users) == 0 {
-		users = []string{c.UserName()}
+		users = c.OwnNames(ctx)
 	}
 	return c.InClustersParallel("\n", func(one *program.Call, _ bool) error {
 		cl, err := one.Factory.Client()

@@ -95,7 +95,7 @@ type squeueView struct {
 	heading  bool
 	dated    bool // print the date first
 	starting bool // pending jobs only
-	without  string
+	without  []string
 	machine  string // json or yaml
 }
 
@@ -103,7 +103,7 @@ func runSqueue(ctx context.Context, c *program.Call) error {
 	if err := c.RejectUnsupported(map[string]string{"reservation": program.NoReservations, "licenses": program.NoLicenses, "federation": program.NoFederations, "sibling": program.NoFederations}); err != nil {
 		return err
 	}
-	v, err := newSqueueView(c)
+	v, err := newSqueueView(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func runSqueue(ctx context.Context, c *program.Call) error {
 }
 
 // newSqueueView parses options and environment variables.
-func newSqueueView(c *program.Call) (*squeueView, error) {
+func newSqueueView(ctx context.Context, c *program.Call) (*squeueView, error) {
 	env := c.Factory.Streams.Env
 	v := &squeueView{heading: !c.Parsed.Has("noheader"), starting: c.Parsed.Has("start")}
 	hasOption := c.Parsed.Has("array") || c.Parsed.Has("array-unique")
@@ -128,13 +128,13 @@ func newSqueueView(c *program.Call) (*squeueView, error) {
 	}
 	v.dated = c.Parsed.Has("long") || c.Parsed.Has("iterate")
 	v.machine = documentFormat(c)
-	if err := readSqueueFilter(c, v); err != nil {
+	if err := readSqueueFilter(ctx, c, v); err != nil {
 		return nil, err
 	}
 	return v, readSqueueColumns(c, v)
 }
 
-func readSqueueFilter(c *program.Call, v *squeueView) error {
+func readSqueueFilter(ctx context.Context, c *program.Call, v *squeueView) error {
 	f := &v.filter
 	err := c.ReadListFilters(program.NewListFilter("account", "SQUEUE_ACCOUNT", &f.Accounts), program.NewListFilter("name", "SQUEUE_NAMES", &f.Names), program.NewListFilter("partition", "SQUEUE_PARTITION", &f.Partitions),
 		program.NewListFilter("qos", "SQUEUE_QOS", &f.QOS), program.NewListFilter("user", "SQUEUE_USERS", &f.Users))
@@ -142,10 +142,10 @@ func readSqueueFilter(c *program.Call, v *squeueView) error {
 		return err
 	}
 	if c.Parsed.Has("me") {
-		f.Users = []string{c.UserName()}
+		f.Users = c.OwnNames(ctx)
 	}
 	if c.Parsed.Has("notme") {
-		v.without = c.UserName()
+		v.without = c.OwnNames(ctx)
 	}
 	if f.Nodes, err = c.ReadHostNames("nodelist"); err != nil {
 		return err
@@ -248,7 +248,7 @@ func printSqueueOnce(ctx context.Context, c *program.Call, v *squeueView) error 
 		return err
 	}
 	rows := slices.DeleteFunc(clusterdata.JobRows(c, read, v.each), func(r *listrow.Row) bool {
-		isOfExcludedUser := v.without != "" && r.UserName() == v.without
+		isOfExcludedUser := slices.Contains(v.without, r.UserName())
 		return !v.filter.SelectsRow(r) || isOfExcludedUser || isPurged(r)
 	})
 	for _, r := range rows {

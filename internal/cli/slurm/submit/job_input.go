@@ -11,6 +11,8 @@ type jobInput struct {
 	args     []string
 	warnings []string
 	site     *site
+	// submitter is the user to name in the job. If it is empty, admission writes the author of the request.
+	submitter string
 	// interactive is true for an allocation without a script.
 	interactive bool
 }

@@ -183,7 +183,7 @@ func missingPaths(needs []translate.Need) []string {
 func translationInput(c *program.Call, s *jobInput) (translate.Input, error) {
 	in := translate.Input{
 		Request: s.request, Profile: s.site.profile, Facts: s.site.facts, Title: s.title, Script: s.script, Args: s.args, Interactive: s.interactive, Environ: c.UserEnvironment(),
-		Namespace: s.site.namespace, Cluster: s.site.cluster, User: c.UserName(), Line: storedCommandLine(c),
+		Namespace: s.site.namespace, Cluster: s.site.cluster, User: c.UserName(), Submitter: s.submitter, Line: storedCommandLine(c),
 	}
 	in.Suffix, in.Key, in.Dir, in.Host = origin()
 	in.Owner, in.InJob = owner(), c.IsInJob()

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
 	"github.com/vc-batch/vc/internal/slurm/directive"
@@ -53,6 +54,7 @@ func (t *crontab) planEntry(ctx context.Context, e *scrontab.Entry) (*planned, e
 		return nil, err
 	}
 	in.Suffix, in.Dir, in.User = e.Suffix, homeDirectory(t.Call, in.Dir), t.user
+	in.Submitter = t.Factory.SubmittingUser(ctx, t.namespace, t.user)
 	result, err := translate.Job(in)
 	if err != nil {
 		return nil, err
@@ -69,9 +71,13 @@ func (t *crontab) planEntry(ctx context.Context, e *scrontab.Entry) (*planned, e
 
 // newCronJob creates a CronJob from a translated job.
 func (t *crontab) newCronJob(e *scrontab.Entry, job *batchv1alpha1.Job) *batchv1alpha1.CronJob {
+	annotations := map[string]string{}
+	if user := job.Annotations[keys.User]; user != "" {
+		annotations[keys.User] = user
+	}
 	return &batchv1alpha1.CronJob{
 		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "CronJob"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: t.namespace, Name: job.Name, Labels: t.objectLabels()},
+		ObjectMeta: metav1.ObjectMeta{Namespace: t.namespace, Name: job.Name, Labels: t.objectLabels(), Annotations: annotations},
 		Spec: batchv1alpha1.CronJobSpec{
 			Schedule: e.Schedule, ConcurrencyPolicy: batchv1alpha1.ForbidConcurrent,
 			JobTemplate:                batchv1alpha1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: job.Labels, Annotations: job.Annotations}, Spec: job.Spec},

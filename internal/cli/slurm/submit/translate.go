@@ -67,6 +67,7 @@ func translateScript(ctx context.Context, c *program.Call) error {
 	if err != nil {
 		return err
 	}
+	s.submitter = c.UserName()
 	result, err := translateJob(c, s)
 	if err != nil {
 		return err

@@ -87,7 +87,7 @@ func groupOwners(pod *corev1.Pod) []metav1.OwnerReference {
 func groupAnnotations(pod *corev1.Pod, inherited map[string]string) map[string]string {
 	a := map[string]string{}
 	for key, value := range inherited {
-		if strings.HasPrefix(key, keys.VolcanoPrefix) || key == keys.RunningEstimate || key == keys.User {
+		if strings.HasPrefix(key, keys.VolcanoPrefix) || key == keys.RunningEstimate {
 			a[key] = value
 		}
 	}

@@ -1,0 +1,31 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// UserOf returns the user to whom the usage of an object is charged, which is the user who submitted it, or "" if the user is
+// unknown. The annotation takes precedence over the label.
+func UserOf(object metav1.Object) string {
+	if user := object.GetAnnotations()[keys.User]; user != "" {
+		return user
+	}
+	return object.GetLabels()[keys.User]
+}
+
+// InheritUser sets the user of a job to the user of the object that the job is created from. It replaces the user in the
+// template of the job, because the author of the template may not submit for that user.
+func InheritUser(job *Job, from metav1.Object) {
+	delete(job.Annotations, keys.User)
+	delete(job.Labels, keys.User)
+	user := UserOf(from)
+	if user == "" {
+		return
+	}
+	if job.Annotations == nil {
+		job.Annotations = map[string]string{}
+	}
+	job.Annotations[keys.User] = user
+}

@@ -1,0 +1,82 @@
+package deploy
+
+import (
+	"fmt"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// The names of the policies for the users of jobs, and of their bindings.
+const (
+	userPolicyName    = "volcano-user-policy"
+	podUserPolicyName = "volcano-pod-user-policy"
+)
+
+// ImpersonateVerb is the verb on jobs.batch.volcano.sh that permits submitting jobs for other users. The name of the user is
+// the resource name, so a role can restrict it to certain users. It does not permit Kubernetes' own impersonation.
+const ImpersonateVerb = "impersonate"
+
+// userPolicies returns the policies for the user to whom the usage of a job is charged. The user is in an annotation, which
+// admission writes. Without these policies, everybody could charge their jobs to somebody else. The policies apply even if
+// no webhooks are running.
+//
+// The second policy is for pods without a Job, whose PodGroups inherit the annotation. Its selector excludes the pods of Jobs
+// at almost no cost to the API server.
+func userPolicies() []runtime.Object {
+	changes := []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
+	jobs := userPolicySpec()
+	jobs.MatchConstraints = matchRules(changes,
+		admissionregistrationv1.Rule{APIGroups: []string{batchGroup}, APIVersions: []string{"v1alpha1"}, Resources: []string{"jobs", "cronjobs"}},
+		admissionregistrationv1.Rule{APIGroups: []string{flowGroup}, APIVersions: []string{"v1alpha1"}, Resources: []string{"jobflows"}},
+		admissionregistrationv1.Rule{APIGroups: []string{gangGroup}, APIVersions: []string{"v1beta1"}, Resources: []string{"podgroups"}},
+	)
+	pods := userPolicySpec()
+	pods.MatchConstraints = matchRules(changes, admissionregistrationv1.Rule{APIGroups: []string{core}, APIVersions: []string{"v1"}, Resources: []string{"pods"}})
+	pods.MatchConstraints.ObjectSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{
+		Key: keys.JobName, Operator: metav1.LabelSelectorOpDoesNotExist,
+	}}}
+	return []runtime.Object{
+		policyObject(userPolicyName, jobs), policyBinding(userPolicyName),
+		policyObject(podUserPolicyName, pods), policyBinding(podUserPolicyName),
+	}
+}
+
+// userPolicySpec returns the rules for the user of an object. The author of a request may name only themselves, unless they
+// may submit for others. Later, the user of an object can be changed only in a PodGroup, and only by those who may submit for
+// the new user: the controllers copy it from pods.
+func userPolicySpec() admissionregistrationv1.ValidatingAdmissionPolicySpec {
+	userOf := func(object string) string {
+		return fmt.Sprintf("%s.metadata.?annotations[?'%s'].orValue(%s.metadata.?labels[?'%s'].orValue(''))", object, keys.User, object, keys.User)
+	}
+	userBefore := "(request.operation == 'UPDATE' ? " + userOf("oldObject") + " : '')"
+	mayNameUser := "variables.user == '' || variables.user == request.userInfo.username || " +
+		"authorizer.group('" + batchGroup + "').resource('jobs').namespace(object.metadata.namespace).name(variables.user).check('" + ImpersonateVerb + "').allowed()"
+	annotation := "annotation " + keys.User
+	return admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		MatchConditions: []admissionregistrationv1.MatchCondition{
+			{Name: "user-set-or-changed", Expression: userOf("object") + " != " + userBefore},
+		},
+		Variables: []admissionregistrationv1.Variable{
+			{Name: "user", Expression: userOf("object")},
+			{Name: "userBefore", Expression: userBefore},
+		},
+		Validations: []admissionregistrationv1.Validation{
+			{
+				Expression: `request.operation == 'CREATE' || (request.resource.resource == 'podgroups' && variables.user != '')`,
+				MessageExpression: `'` + annotation + ` cannot be changed from "' + variables.userBefore + '" to "' + variables.user + '": ` +
+					`restore its value, or delete the object and create it again'`,
+				Reason: new(metav1.StatusReasonForbidden),
+			},
+			{
+				Expression: mayNameUser,
+				MessageExpression: `'` + annotation + ` names user "' + variables.user + '", but you are "' + request.userInfo.username + '": ` +
+					`remove the annotation, and your own name is written; to submit for others, ask an administrator for the verb ` + ImpersonateVerb + ` on jobs.` + batchGroup + `'`,
+				Reason: new(metav1.StatusReasonForbidden),
+			},
+		},
+	}
+}
