@@ -78,9 +78,11 @@ func kinds() map[string]kind {
 		}},
 		"Queue": {ours: reflect.TypeFor[schedulingv1beta1.Queue](), theirs: reflect.TypeFor[volcanoscheduling.Queue](), added: []string{
 			"status.deserved", "status.terminating", "status.sharePercent", "status.waiting", "status.conditions", // ours
+			"spec.jobLimits", // limits of each job
 		}},
 		"QueueList": {ours: reflect.TypeFor[schedulingv1beta1.QueueList](), theirs: reflect.TypeFor[volcanoscheduling.QueueList](), added: []string{
 			"items[].status.deserved", "items[].status.terminating", "items[].status.sharePercent", "items[].status.waiting", "items[].status.conditions",
+			"items[].spec.jobLimits",
 		}},
 	}
 }

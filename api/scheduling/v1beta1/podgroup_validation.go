@@ -37,6 +37,7 @@ func ValidatePodGroup(pg *PodGroup, queues QueueLookup) field.ErrorList {
 	}
 	if queues != nil {
 		errs = append(errs, validatePodGroupQueue(pg.Spec.Queue, spec.Child("queue"), queues)...)
+		errs = append(errs, validateMinMember(pg, spec.Child("minMember"), queues)...)
 	}
 	return errs
 }
@@ -77,4 +78,15 @@ func listOr(names []string, otherwise string) string {
 		return otherwise
 	}
 	return strings.Join(names, ", ")
+}
+
+// validateMinMember checks that the PodGroup's minimum does not exceed the number of pods that the queue permits per
+// job. The other limits of a queue apply only to jobs.
+func validateMinMember(pg *PodGroup, path *field.Path, queues QueueLookup) field.ErrorList {
+	most := EffectiveJobLimitsOf(pg.Spec.Queue, queues).MaxPods
+	if most.Value == 0 || int64(pg.Spec.MinMember) <= most.Value {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, pg.Spec.MinMember, fmt.Sprintf("the PodGroup needs %d pods at the same time, but %s: lower minMember, or use another queue",
+		pg.Spec.MinMember, most.PermitsText(pg.Spec.Queue, CountOf(most.Value, "pod"))))}
 }

@@ -84,6 +84,40 @@ type QueueSpec struct {
 	// +optional
 	// +kubebuilder:default=traverse
 	DequeueStrategy DequeueStrategy `json:"dequeueStrategy,omitempty"`
+	// JobLimits limits each job of this queue and of the queues below it. Volcano does not have this field.
+	// +optional
+	JobLimits *JobLimits `json:"jobLimits,omitempty"`
+}
+
+// JobLimits limits the run time and the size of a job. If several queues on the path to root have a limit, the
+// strictest one applies.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.maxRunTime) || !has(self.defaultRunTime) || duration(self.defaultRunTime) <= duration(self.maxRunTime)",fieldPath=".defaultRunTime",message="must not be longer than maxRunTime"
+type JobLimits struct {
+	// MaxRunTime is the longest time limit that a job may have. A job's time limit is the activeDeadlineSeconds of
+	// its pods.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('2147483647s')",message="must be between 1s and 596523h14m7s"
+	MaxRunTime *metav1.Duration `json:"maxRunTime,omitempty"`
+	// DefaultRunTime is the time limit of jobs that do not specify one. Defaults to maxRunTime.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('2147483647s')",message="must be between 1s and 596523h14m7s"
+	DefaultRunTime *metav1.Duration `json:"defaultRunTime,omitempty"`
+	// MaxNodes is the largest number of separate nodes that a job may request, in an array each element. A job
+	// requests separate nodes with required anti-affinity between its pods, or with host ports.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	MaxNodes *int32 `json:"maxNodes,omitempty"`
+	// MaxPods is the largest number of pods that a job may have, in all tasks and array elements together.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	MaxPods *int32 `json:"maxPods,omitempty"`
 }
 
 // DequeueStrategy determines the order in which gangs leave a queue.

@@ -153,6 +153,7 @@ func validateQueueAlone(q *Queue) field.ErrorList {
 		errs = append(errs, field.Invalid(spec.Child("deserved").Key(string(r)), deserved.String(),
 			fmt.Sprintf("deserved[%s] must be <= capability[%s]=%s", r, r, capability.String())))
 	}
+	errs = append(errs, validateJobLimits(q.Spec.JobLimits, spec.Child("jobLimits"))...)
 	return append(errs, validateHierarchyAnnotations(q)...)
 }
 
