@@ -34,6 +34,9 @@ type Around struct {
 	// this case, only the patch of the step is checked. isKnown is false if templates cannot be read. JobTemplate may
 	// be nil.
 	JobTemplate func(namespace, name string) (template *flowv1alpha1.JobTemplate, isKnown bool)
+	// IsDefaulted is true if the defaulting webhook has processed the object. Otherwise, a job without a time limit is not
+	// rejected, because the webhook will set the default time limit of the job's queue.
+	IsDefaulted bool
 	// NamespaceQueue returns the queue specified by a namespace's annotation, or "". It may be nil.
 	NamespaceQueue func(namespace string) string
 }

@@ -116,6 +116,9 @@ func newJob(job *batchv1alpha1.Job, around *Around) Verdict {
 	if len(errs) == 0 {
 		errs = around.replicas(job, field.NewPath("spec"))
 	}
+	if len(errs) == 0 {
+		errs = around.queueLimits(job, field.NewPath("spec"), around.IsDefaulted)
+	}
 	errs = append(errs, batchv1alpha1.ValidateDependency(job, around.Jobs)...)
 	if len(errs) == 0 {
 		errs = around.templates(job.Spec.Tasks, field.NewPath("spec", "tasks"))
@@ -128,6 +131,9 @@ func changedJob(old, job *batchv1alpha1.Job, around *Around) Verdict {
 	errs := batchv1alpha1.ValidateJobUpdate(old, job)
 	if len(errs) == 0 && batchv1alpha1.MoreReplicas(old, job) {
 		errs = around.replicas(job, field.NewPath("spec"))
+	}
+	if len(errs) == 0 && around.Queues != nil {
+		errs = batchv1alpha1.ValidateQueueLimitsUpdate(old, job, around.Queues, around.IsDefaulted)
 	}
 	if old.Annotations[keys.Dependency] != job.Annotations[keys.Dependency] {
 		errs = append(errs, batchv1alpha1.ValidateDependency(job, around.Jobs)...)
@@ -175,8 +181,8 @@ func changedJobTemplate(old, template *flowv1alpha1.JobTemplate, around *Around)
 	return newJobTemplate(template, around)
 }
 
-// newJobTemplate checks the jobs of a template. It does not check their queue, because the queue may be created after
-// the template.
+// newJobTemplate checks the jobs of a template. It does not require that their queue exists, because the queue may be
+// created after the template.
 func newJobTemplate(template *flowv1alpha1.JobTemplate, around *Around) Verdict {
 	return around.embedded(&batchv1alpha1.Job{Spec: *template.Spec.DeepCopy()}, nil, nil)
 }
@@ -187,6 +193,9 @@ func (a *Around) embedded(job *batchv1alpha1.Job, at *field.Path, queues schedul
 	errs := batchv1alpha1.ValidateEmbeddedJob(job, at, queues)
 	if len(errs) == 0 {
 		errs = a.replicas(job, at.Child("spec"))
+	}
+	if len(errs) == 0 {
+		errs = a.queueLimits(job, at.Child("spec"), false)
 	}
 	if len(errs) == 0 {
 		errs = a.templates(job.Spec.Tasks, at.Child("spec", "tasks"))
@@ -201,6 +210,15 @@ func (a *Around) replicas(job *batchv1alpha1.Job, spec *field.Path) field.ErrorL
 		return nil
 	}
 	return batchv1alpha1.ValidateReplicas(job, spec, a.MaxReplicas)
+}
+
+// queueLimits checks that a job does not exceed the limits of its queue. spec is the path of the job's spec. A missing
+// time limit is an error only if the job's defaults are set. A queue that does not exist has no limits.
+func (a *Around) queueLimits(job *batchv1alpha1.Job, spec *field.Path, isDefaulted bool) field.ErrorList {
+	if a.Queues == nil {
+		return nil
+	}
+	return batchv1alpha1.ValidateQueueLimits(job, spec, a.Queues, isDefaulted)
 }
 
 // templates runs Kubernetes' validation of the pod templates of tasks at path.

@@ -109,6 +109,7 @@ func (h *hooks) mutateJob(ctx context.Context, request admission.Request) admiss
 	return responseWithPatch(request, func(job *batchv1alpha1.Job) {
 		if len(job.Spec.Tasks) > 0 {
 			batchv1alpha1.DefaultJob(job, h.schedulers[0])
+			h.defaultTimeLimit(ctx, &request, job)
 		}
 		h.assignNumber(ctx, request, job)
 		h.annotateNamespaces(ctx, &request, job)

@@ -20,7 +20,7 @@ import (
 func (h *hooks) validateHandler(kind schema.GroupVersionKind) admission.HandlerFunc {
 	return func(ctx context.Context, request admission.Request) admission.Response {
 		queues := h.queues.lookup(ctx)
-		around := &check.Around{SchedulerNames: h.schedulers, Queues: queues, QueueRules: h.queueRules, MaxReplicas: h.maxReplicas, Template: podtemplate.ValidateTemplate}
+		around := &check.Around{SchedulerNames: h.schedulers, Queues: queues, QueueRules: h.queueRules, MaxReplicas: h.maxReplicas, Template: podtemplate.ValidateTemplate, IsDefaulted: true}
 		jobs := h.newJobLookup(ctx, &request)
 		if h.jobs != nil {
 			around.Jobs, around.JobTemplate = jobs, h.jobTemplates(ctx)
