@@ -37,12 +37,28 @@ func withFeatures(r golden.Run) golden.Run {
 	return r
 }
 
+// withQueueLimits limits the jobs of the queue of the site's partition gpu.
+func withQueueLimits(r golden.Run) golden.Run {
+	prepare := r.Prepare
+	r.Prepare = func(server *clitest.Server) {
+		prepare(server)
+		server.SetObjects(golden.NewQueue("research", 3, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
+			q.Spec.JobLimits = &schedulingv1beta1.JobLimits{MaxRunTime: &metav1.Duration{Duration: 12 * time.Hour}, DefaultRunTime: &metav1.Duration{Duration: 30 * time.Minute}, MaxNodes: new(int32(8))}
+		}))
+	}
+	return r
+}
+
 func TestListingsOfASite(t *testing.T) {
 	t.Parallel()
 	golden.CompareRuns(t, "programs", []golden.Run{
 		atSite("partitions have the site's names and limits", "sinfo", "-o", "%P %a %l %L %D %t %N"),
 		atSite("full nodes and used devices", "sinfo", "-N", "-p", "gpu", "-n", "g[1-3]", "-O", "NodeList:6,StateCompact:6,Gres:14,GresUsed:14,CPUsState:14,AllocMem:10"),
 		atSite("a partition of the site", "scontrol", "show", "partition", "gpu"),
+		withQueueLimits(atSite("a partition of the site whose queue has stricter limits", "scontrol", "show", "partition", "gpu")),
+		withQueueLimits(atSite("the same in sinfo", "sinfo", "-p", "gpu", "-o", "%P %l %L %s")),
+		withQueueLimits(atSite("a limit that the queue does not allow", "scontrol", "update", "JobId=38", "Partition=gpu", "TimeLimit=13:00:00")),
+		slurmtest.WithChecks(withQueueLimits(atSite("a limit that the queue allows", "scontrol", "update", "JobId=38", "Partition=gpu", "TimeLimit=12:00:00"))),
 		{About: "who drained a node, and when", Argv: []string{"slurm", "sinfo", "-R"}, Prepare: func(server *clitest.Server) {
 			node := golden.NewNode("r05n07")
 			node.Spec.Unschedulable = true

@@ -16,8 +16,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
-
-	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
 const (
@@ -57,7 +55,8 @@ type Profile struct {
 	Licenses map[string]string `json:"licenses,omitempty"`
 	// DefMemPerCPU is the memory per CPU, such as 2G, for jobs that do not request memory.
 	DefMemPerCPU string `json:"defMemPerCPU,omitempty"`
-	// DefaultTime is the time limit for jobs that do not specify one. MaxTime is the maximum time limit.
+	// DefaultTime is the time limit for jobs that do not specify one. MaxTime is the maximum time limit. Only Slurm's
+	// commands check them; the API server enforces the limits of the queues.
 	DefaultTime string `json:"defaultTime,omitempty"`
 	MaxTime     string `json:"maxTime,omitempty"`
 	// Export is the default value of --export: NONE, ALL or a list.
@@ -92,7 +91,7 @@ type Volume struct {
 	corev1.VolumeSource `json:",inline"`
 }
 
-// Partition holds the settings of a partition.
+// Partition holds the settings of a partition. Its limits can only be stricter than those of its queue; see LimitsOf.
 type Partition struct {
 	// Queue is the queue of the partition. The default is the queue with the same name.
 	Queue       string `json:"queue,omitempty"`
@@ -141,16 +140,6 @@ func (p *Profile) GresNames() []string {
 	names = slices.AppendSeq(names, maps.Keys(p.Gres))
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// MaximumTime returns the maximum time limit in a partition, or optionvalue.Unlimited if there is no limit.
-func (p *Profile) MaximumTime(partition string) optionvalue.Minutes {
-	for _, text := range []string{p.Partitions[partition].MaxTime, p.MaxTime} {
-		if limit, err := optionvalue.ParseTime(text); err == nil && text != "" {
-			return limit
-		}
-	}
-	return optionvalue.Unlimited
 }
 
 // FindVolume returns the volume that contains a path on the submitting machine, and the corresponding path in the pod.

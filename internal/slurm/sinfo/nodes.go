@@ -52,10 +52,9 @@ type Partition struct {
 	// MaxTime is the maximum time limit, or "infinite". DefaultTime is the time limit for jobs that do not specify
 	// one.
 	MaxTime, DefaultTime string
-	// MaxNodes is the maximum number of nodes per job. 0 means no limit.
-	MaxNodes int64
-	Nodes    []*Node
-	Queue    *schedulingv1beta1.Queue
+	Limits               profile.Limits
+	Nodes                []*Node
+	Queue                *schedulingv1beta1.Queue
 }
 
 // states maps states to their long names.
@@ -187,11 +186,13 @@ func PartitionsOf(queues []*schedulingv1beta1.Queue, nodes []*Node, site *profil
 	for _, q := range queues {
 		delete(takesJobs, q.ParentName())
 	}
+	lookup := schedulingv1beta1.NewQueueLookup(queues...)
 	standard := cmp.Or(site.DefaultPartition, keys.DefaultQueue)
 	var partitions []*Partition
-	add := func(name string, q *schedulingv1beta1.Queue, own profile.Partition) {
-		p := &Partition{Name: name, Default: name == standard, Avail: availableText(q), Queue: q,
-			MaxTime: formatLimit(cmp.Or(own.MaxTime, site.MaxTime), "infinite"), DefaultTime: formatLimit(cmp.Or(own.DefaultTime, site.DefaultTime), "n/a"), MaxNodes: own.MaxNodes}
+	add := func(name string, q *schedulingv1beta1.Queue) {
+		limits := site.LimitsOf(name, schedulingv1beta1.EffectiveJobLimitsOf(q.Name, lookup))
+		p := &Partition{Name: name, Default: name == standard, Avail: availableText(q), Queue: q, Limits: limits,
+			MaxTime: formatLimit(limits.MaxTime, "infinite"), DefaultTime: formatLimit(limits.DefaultTime, "n/a")}
 		for _, n := range nodes {
 			if servesNode(q, n) && profile.MatchesLabels(n.Labels, site.NodeSelector) {
 				p.Nodes = append(p.Nodes, n)
@@ -204,12 +205,12 @@ func PartitionsOf(queues []*schedulingv1beta1.Queue, nodes []*Node, site *profil
 		queue := cmp.Or(own.Queue, name)
 		if q := takesJobs[queue]; q != nil {
 			named[queue] = true
-			add(name, q, own)
+			add(name, q)
 		}
 	}
 	for name, q := range takesJobs {
 		if !named[name] {
-			add(name, q, profile.Partition{})
+			add(name, q)
 		}
 	}
 	slices.SortFunc(partitions, func(a, b *Partition) int { return strings.Compare(a.Name, b.Name) })
@@ -218,16 +219,15 @@ func PartitionsOf(queues []*schedulingv1beta1.Queue, nodes []*Node, site *profil
 
 // MaximumNodes returns the maximum number of nodes per job, or the given word if there is no limit.
 func (p *Partition) MaximumNodes(unlimited string) string {
-	if p.MaxNodes == 0 {
+	if p.Limits.MaxNodes == 0 {
 		return unlimited
 	}
-	return strconv.FormatInt(p.MaxNodes, 10)
+	return strconv.FormatInt(p.Limits.MaxNodes, 10)
 }
 
-// formatLimit formats a time limit in the profile as sinfo does. It returns none if there is no limit.
-func formatLimit(text, none string) string {
-	limit, err := optionvalue.ParseTime(text)
-	if err != nil || limit == optionvalue.Unlimited {
+// formatLimit formats a time limit as sinfo does. It returns none if there is no limit.
+func formatLimit(limit optionvalue.Minutes, none string) string {
+	if limit == optionvalue.Unlimited {
 		return none
 	}
 	return state.ShortClock(limit.ToDuration())

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
 )
 
@@ -58,14 +59,16 @@ func (t Times) ElapsedTime(now time.Time) time.Duration {
 }
 
 // TimeLimit returns the time limit of a job, which is the shortest limit of its tasks' pods. It returns 0 if there is
-// no limit.
+// no limit. In queues with a default time limit, the largest deadline stands for no limit.
 func TimeLimit(job *batchv1alpha1.Job) time.Duration {
 	var least time.Duration
 	for i := range job.Spec.Tasks {
-		if s := job.Spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds; s != nil && *s > 0 {
-			if d := time.Duration(*s) * time.Second; least == 0 || d < least {
-				least = d
-			}
+		s := job.Spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds
+		if s == nil || *s <= 0 || *s >= schedulingv1beta1.MaxDeadlineSeconds {
+			continue
+		}
+		if d := time.Duration(*s) * time.Second; least == 0 || d < least {
+			least = d
 		}
 	}
 	return least

@@ -57,7 +57,7 @@ func (b *sizing) fewestPods(most int64) int {
 	if len(b.r.Nodelist) > 0 {
 		most = min(most, int64(len(b.r.Nodelist)))
 	}
-	if limit := b.p.Partitions[b.target.partition].MaxNodes; limit > 0 {
+	if limit := b.limits().MaxNodes; limit > 0 {
 		most = min(most, limit)
 	}
 	limit := int(min(most, maxNodes))

@@ -3,6 +3,7 @@ package translate
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
 )
@@ -78,4 +79,6 @@ type Queue struct {
 	Open bool
 	// Admits reports whether jobs in the queue may run on the nodes of a group. If it is nil, all nodes are permitted.
 	Admits func(group string) bool
+	// Limits are the limits of the queue's jobs.
+	Limits schedulingv1beta1.EffectiveJobLimits
 }

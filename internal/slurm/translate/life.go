@@ -10,6 +10,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/usererror"
@@ -131,27 +132,26 @@ func (b *topic) setArrayPolicies() {
 	b.recordFields("no-requeue", "spec.tasks[0].policies")
 }
 
-// setTimeLimit sets the time limit to the requested limit or, if none was requested, to the default in the profile.
+// setTimeLimit sets the time limit to the requested limit or, if none was requested, to the default of the partition.
 func (b *topic) setTimeLimit() {
-	part := b.p.Partitions[b.target.partition]
-	limit := optionvalue.Unlimited
-	for _, text := range []string{b.p.DefaultTime, part.DefaultTime} {
-		if text != "" {
-			limit = b.parseMinutes(text)
-		}
-	}
+	limits := b.limits()
+	limit := limits.DefaultTime
 	if b.r.Time != nil {
 		limit = *b.r.Time
 	}
-	most := b.p.MaximumTime(b.target.partition)
+	most := limits.MaxTime
 	switch {
-	case most > 0 && limit < 0 && b.r.Time == nil:
+	case limit == optionvalue.Unlimited && b.r.Time == nil:
 		limit = most
-	case most > 0 && (limit < 0 || limit > most):
+	case exceedsLimit(limit, most):
 		b.addError(usererror.Errorf("the maximum is "+most.String(), "Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)"))
 	}
-	if limit < 0 {
+	if limit == optionvalue.Unlimited {
 		b.recordFields("time")
+		if b.r.Time != nil && limits.ServerSetsTime { // otherwise, admission would set the default of the queue
+			b.pod.ActiveDeadlineSeconds = new(int64(schedulingv1beta1.MaxDeadlineSeconds))
+			b.recordFields("time", b.fieldPaths("activeDeadlineSeconds")...)
+		}
 		return
 	}
 	seconds := int64(limit) * 60
@@ -159,15 +159,6 @@ func (b *topic) setTimeLimit() {
 	b.job.RunningEstimate = &metav1.Duration{Duration: limit.ToDuration()}
 	b.pod.ActiveDeadlineSeconds = &seconds
 	b.recordFields("time", append([]string{"spec.runningEstimate"}, b.fieldPaths("activeDeadlineSeconds")...)...)
-}
-
-// parseMinutes parses a time in the profile, which has already been validated.
-func (b *topic) parseMinutes(text string) optionvalue.Minutes {
-	m, err := optionvalue.ParseTime(text)
-	if err != nil {
-		b.addError(err)
-	}
-	return m
 }
 
 // setOptions sets the requested options that are stored in an annotation, because the Job does not have fields for all

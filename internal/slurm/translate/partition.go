@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
+	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
@@ -72,25 +74,30 @@ func (b *source) queueOfPartition(partition string) string {
 	return cmp.Or(b.p.Partitions[partition].Queue, partition)
 }
 
+// limits returns the limits of the job's partition.
+func (b *topic) limits() profile.Limits { return b.limitsOf(b.target.partition, b.target.queue) }
+
+// limitsOf returns the limits of a partition. If the queues are unknown, they are those of the profile, and the API server
+// checks the others.
+func (b *source) limitsOf(partition, queue string) profile.Limits {
+	var limits schedulingv1beta1.EffectiveJobLimits
+	if i := slices.IndexFunc(b.Facts.Queues, func(q Queue) bool { return q.Name == queue }); i >= 0 {
+		limits = b.Facts.Queues[i].Limits
+	}
+	return b.p.LimitsOf(partition, limits)
+}
+
 // permitsJob reports whether a partition is open and permits the job's time limit and number of nodes.
 func (b *source) permitsJob(partition string) bool {
-	known, queue := b.p.Partitions[partition], b.queueOfPartition(partition)
+	queue := b.queueOfPartition(partition)
 	if slices.ContainsFunc(b.Facts.Queues, func(q Queue) bool { return q.Name == queue && !q.Open }) {
 		return false
 	}
-	if b.exceedsTime(known.MaxTime) {
+	limits := b.limitsOf(partition, queue)
+	if b.r.Time != nil && exceedsLimit(*b.r.Time, limits.MaxTime) {
 		return false
 	}
-	return known.MaxNodes == 0 || b.r.Nodes == nil || b.r.Nodes.Min <= known.MaxNodes
-}
-
-// exceedsTime reports whether the job's time limit exceeds the limit of a partition. An empty limit permits any time.
-func (b *source) exceedsTime(maxTime string) bool {
-	if maxTime == "" || b.r.Time == nil {
-		return false
-	}
-	limit, err := optionvalue.ParseTime(maxTime)
-	return err == nil && exceedsLimit(*b.r.Time, limit)
+	return limits.MaxNodes == 0 || b.r.Nodes == nil || b.r.Nodes.Min <= limits.MaxNodes
 }
 
 // exceedsLimit reports whether limit is longer than most, where Unlimited is longer than any other limit.
@@ -101,10 +108,19 @@ func exceedsLimit(limit, most optionvalue.Minutes) bool {
 	return limit == optionvalue.Unlimited || limit > most
 }
 
-// checkNodeCount adds an error if the partition does not permit the number of nodes.
+// checkNodeCount adds an error if the partition does not permit the number of nodes, or of pods in all array elements.
 func (b *topic) checkNodeCount(nodes int) {
-	if limit := b.p.Partitions[b.target.partition].MaxNodes; limit > 0 && int64(nodes) > limit {
-		b.addError(usererror.Errorf("the node limit of partition "+b.target.partition+" is "+formatNumber(limit), "Batch job submission failed: Node count specification invalid"))
+	limits := b.limits()
+	if most := limits.MaxNodes; most > 0 && int64(nodes) > most {
+		b.addError(usererror.Errorf("the node limit of partition "+b.target.partition+" is "+formatNumber(most), "Batch job submission failed: Node count specification invalid"))
+		return
+	}
+	if b.r.Array == nil || limits.MaxPods == 0 {
+		return
+	}
+	if pods := int64(b.r.Array.Elements.Count()) * int64(nodes); pods > limits.MaxPods {
+		b.addError(usererror.Errorf(fmt.Sprintf("the array has %d nodes in all its tasks together, but partition %s permits at most %d: submit several arrays", pods, b.target.partition, limits.MaxPods),
+			"Batch job submission failed: Invalid job array specification"))
 	}
 }
 

@@ -25,6 +25,9 @@ func (b *sizing) setSize() {
 	var nodes, least int
 	if r.Nodes != nil {
 		nodes, least = int(r.Nodes.Max), int(r.Nodes.Min)
+		if most := b.limits().MaxNodes; most > 0 { // as in Slurm, the partition limits how far the job may grow
+			nodes = max(min(nodes, int(most)), least)
+		}
 	} else {
 		nodes = b.deriveNodeCount()
 		least = nodes

@@ -17,12 +17,14 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli/slurm/clusterdata"
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
+	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/submission"
@@ -122,7 +124,7 @@ func changeJob(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, cha
 	}
 	target := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
 	if err := cl.Patch(ctx, target, client.RawPatch(types.MergePatchType, text)); err != nil || change.limit == nil {
-		return err
+		return updateError(id, err)
 	}
 	if isShortened {
 		if err := shortenPods(ctx, c, job, *change.limit); err != nil || !canLimitTemplates(job) {
@@ -130,6 +132,15 @@ func changeJob(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, cha
 		}
 	}
 	return storeLauncherLimit(ctx, c, job, *change.limit)
+}
+
+// updateError returns Slurm's error if the API server rejected an update because it exceeds a limit of the job's queue.
+// It returns other errors unchanged.
+func updateError(id string, err error) error {
+	if message, why := program.FindLimitRejection(err); message != "" {
+		return usererror.Errorf(why, "%s for job %s", message, id)
+	}
+	return err
 }
 
 // storeLauncherLimit stores a limit, in seconds, in the ConfigMap from which the launcher in the pod reads it. The
@@ -166,20 +177,27 @@ func storeLauncherLimit(ctx context.Context, c *program.Call, job *batchv1alpha1
 // specChanges returns the changes to the job spec for a new limit, partition or features.
 func specChanges(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, change *jobChange) (map[string]any, error) {
 	spec := map[string]any{}
+	queue := cmp.Or(job.Spec.Queue, keys.DefaultQueue)
+	partition := cmp.Or(submission.OptionsOf(job).Partition, queue)
 	if change.partition != "" {
 		p, err := findPartition(ctx, c, change.partition)
 		if err != nil {
 			return nil, err
 		}
-		spec["queue"] = p.Queue.Name
+		partition, queue = p.Name, p.Queue.Name
+		spec["queue"] = queue
 	}
 	if change.limit != nil || change.partition != "" {
-		if err := checkPartitionLimit(ctx, c, job, change); err != nil {
+		limits, err := readPartitionLimits(ctx, c, partition, queue)
+		if err != nil {
 			return nil, err
 		}
-	}
-	if change.limit != nil {
-		maps.Copy(spec, limitSpecChanges(job, *change.limit))
+		if err := checkPartitionLimit(job, change, limits.MaxTime); err != nil {
+			return nil, err
+		}
+		if change.limit != nil {
+			maps.Copy(spec, limitSpecChanges(job, deadline(*change.limit, limits.ServerSetsTime)))
+		}
 	}
 	if change.features == nil {
 		return spec, nil
@@ -190,6 +208,15 @@ func specChanges(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, c
 	}
 	spec["tasks"] = tasks
 	return spec, changeFeatures(ctx, c, job, tasks, *change.features)
+}
+
+// deadline returns the deadline of pods, in seconds, for a time limit, where 0 means no limit. If the server gives jobs
+// without a deadline a default, the largest deadline means no limit.
+func deadline(limit int64, serverSetsTime bool) int64 {
+	if limit == 0 && serverSetsTime {
+		return schedulingv1beta1.MaxDeadlineSeconds
+	}
+	return limit
 }
 
 // changeFeatures changes the node features that the tasks of a job require.
@@ -216,24 +243,30 @@ func changeFeatures(ctx context.Context, c *program.Call, job *batchv1alpha1.Job
 	return nil
 }
 
-// checkPartitionLimit returns an error if the job's time limit would exceed the limit of its partition. sbatch performs
-// the same check.
-func checkPartitionLimit(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, change *jobChange) error {
+// readPartitionLimits returns the limits of a partition. If the queues cannot be read, they are those of the site's
+// profile, and the API server checks the others.
+func readPartitionLimits(ctx context.Context, c *program.Call, partition, queue string) (profile.Limits, error) {
 	cl, err := c.Factory.Client()
 	if err != nil {
-		return err
+		return profile.Limits{}, err
 	}
 	site, err := clusterdata.ReadSiteProfile(ctx, c, cl)
 	if err != nil {
-		return err
+		return profile.Limits{}, err
 	}
-	most := site.MaximumTime(cmp.Or(change.partition, submission.OptionsOf(job).Partition))
+	lookup := schedulingv1beta1.NewQueueLookup(c.Factory.ReadQueues(ctx)...)
+	return site.LimitsOf(partition, schedulingv1beta1.EffectiveJobLimitsOf(queue, lookup)), nil
+}
+
+// checkPartitionLimit returns an error if the job's time limit would exceed the limit of its partition. sbatch performs
+// the same check.
+func checkPartitionLimit(job *batchv1alpha1.Job, change *jobChange, most optionvalue.Minutes) error {
 	limit := optionvalue.Minutes((int64(state.TimeLimit(job)/time.Second) + 59) / 60)
 	if change.limit != nil {
 		limit = optionvalue.Minutes(*change.limit / 60)
 	}
 	if most > 0 && (limit <= 0 || limit > most) {
-		return usererror.Errorf("the maximum is "+most.String(), "Requested time limit is invalid (missing or exceeds some limit) for job %s", listrow.NumberOrName(job))
+		return usererror.Errorf("the maximum is "+most.String(), program.InvalidTimeLimit+" for job %s", listrow.NumberOrName(job))
 	}
 	return nil
 }

@@ -31,3 +31,28 @@ func TestARejectedDependencyIsReportedAsInSlurm(t *testing.T) {
 		}
 	}
 }
+
+// Slurm's users look for its messages, also if the queue's limits are unknown to the client and the API server checks them.
+func TestAJobBeyondALimitOfItsQueueIsReportedAsInSlurm(t *testing.T) {
+	t.Parallel()
+	streams, _, _ := iostreams.TestStreams("", 0)
+	c := &program.Call{Factory: cli.NewFactory("vcctl", &streams)}
+	const why = "queue gpu permits at most 1h"
+	spec := field.NewPath("spec")
+	for _, test := range []struct {
+		at   *field.Path
+		want string
+	}{
+		{spec.Child("tasks").Index(1).Child("template", "spec", "activeDeadlineSeconds"), program.InvalidTimeLimit},
+		{spec.Child("runningEstimate"), program.InvalidTimeLimit},
+		{spec.Child("jobTemplate", "spec", "runningEstimate"), program.InvalidTimeLimit},
+		{spec.Child("tasks"), program.InvalidNodeCount},
+		{spec.Child("jobTemplate", "spec", "tasks"), program.InvalidNodeCount},
+	} {
+		rejected := apierrors.NewInvalid(schema.GroupKind{Kind: "Job"}, "x", field.ErrorList{field.Invalid(test.at, 7, why)})
+		got := usererror.FromError(submissionError(c, rejected))
+		if got.What != "Batch job submission failed: "+test.want || got.Hint != "Invalid value: 7: "+why {
+			t.Errorf("%s: %s|%s", test.at, got.What, got.Hint)
+		}
+	}
+}

@@ -73,19 +73,16 @@ func hasServiceAccount(ctx context.Context, cl client.Client, namespace, name st
 }
 
 // listQueues returns the queues. It returns nil if they cannot be read, in which case the API server validates the
-// queue.
+// queue and its limits.
 func listQueues(ctx context.Context, cl client.Client) []translate.Queue {
-	list := &schedulingv1beta1.QueueList{}
-	queues := []translate.Queue{}
-	err := cli.ListPages(ctx, cl, list, func() error {
-		for i := range list.Items {
-			q := &list.Items[i]
-			queues = append(queues, translate.Queue{Name: q.Name, Admits: q.DeepCopy().AdmitsGroup, Open: q.Status.State == schedulingv1beta1.QueueStateOpen || q.Status.State == ""})
-		}
-		return nil
-	})
+	list, err := cli.ListObjects[*schedulingv1beta1.Queue](ctx, cl, &schedulingv1beta1.QueueList{})
 	if err != nil {
 		return nil
+	}
+	lookup := schedulingv1beta1.NewQueueLookup(list...)
+	queues := []translate.Queue{}
+	for _, q := range list {
+		queues = append(queues, translate.Queue{Name: q.Name, Admits: q.AdmitsGroup, Open: q.IsOpen(), Limits: schedulingv1beta1.EffectiveJobLimitsOf(q.Name, lookup)})
 	}
 	return queues
 }

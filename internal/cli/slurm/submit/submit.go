@@ -160,6 +160,9 @@ func submissionError(c *program.Call, err error) error {
 	if why := dependencyRejection(err); why != "" {
 		what, hint = "Job dependency problem", why
 	}
+	if message, why := program.FindLimitRejection(err); message != "" {
+		what, hint = message, why
+	}
 	return usererror.Errorf(hint, "Batch job submission failed: %s", what)
 }
 
