@@ -48,6 +48,9 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 			# A child queue that never uses more than 16 CPUs
 			vcctl queue create small --parent research --capability cpu=16,memory=64Gi
 
+			# Jobs of at most a day, by default an hour, on at most four nodes
+			vcctl queue create short --max-run-time 24h --default-run-time 1h --max-nodes 4
+
 			# Print the object without creating the queue
 			vcctl queue create research --weight 3 --dry-run=client -o yaml
 

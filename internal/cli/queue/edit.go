@@ -29,7 +29,7 @@ func newEdit(f *cli.Factory, run func(context.Context, *editOptions) error) *cob
 Open a queue in an editor, and apply your changes when you save and quit.` + editor.Help + `
 You can change everything that vcctl queue update can change: the labels and
 annotations of the queue, and the fields of its spec, such as weight, priority,
-parent, reclaimable, guarantee, deserved and capability.
+parent, reclaimable, guarantee, deserved, capability and jobLimits.
 
 As with vcctl queue update, if a change takes resources from running jobs, its
 effects are shown and you are asked to confirm the change.`),
@@ -86,8 +86,8 @@ func EditQueue(ctx context.Context, f *cli.Factory, c client.Client, name string
 func (o *editOptions) newKind() *editor.Kind {
 	return &editor.Kind{
 		GVK: queueKind(), Noun: "queue", CopyHint: "vcctl queue create",
-		Help: "You can change labels and annotations, and in spec: weight, priority, parent, reclaimable, guarantee, deserved, capability and the other fields. " +
-			"A resource that capability does not list is unlimited.",
+		Help: "You can change labels and annotations, and in spec: weight, priority, parent, reclaimable, guarantee, deserved, capability, jobLimits and the other fields. " +
+			"A resource that capability does not list is unlimited. jobLimits limits each job: maxRunTime, defaultRunTime, maxNodes and maxPods.",
 		Validate: func(ctx context.Context, change editor.Change) error {
 			one, err := newChangedQueue(change)
 			if err != nil {

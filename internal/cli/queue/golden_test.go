@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -38,6 +39,13 @@ func TestQueueGolden(t *testing.T) {
 		{About: "a change that the server would warn of, only thought of", Args: "queue update archive --parent default --dry-run=client"},
 		{About: "create with a bad amount", Args: "queue create fresh --capability cpu", Check: golden.CheckStored(queuePath, 3)},
 		{About: "create with a bad weight", Args: "queue create fresh --weight 0", Check: golden.CheckStored(queuePath, 3)},
+		{About: "create with limits for jobs", Args: "queue create fresh --max-run-time 24h --default-run-time 1h --max-nodes 4 --max-pods 100 -o jsonpath={.spec.jobLimits}"},
+		{About: "create with a default time limit above the maximum", Args: "queue create fresh --max-run-time 1h --default-run-time 2h", Check: golden.CheckStored(queuePath, 3)},
+		{About: "create with negative limits for jobs", Args: "queue create fresh --max-run-time -1h --max-pods -1", Check: golden.CheckStored(queuePath, 3)},
+		{About: "change one limit for jobs, and remove another one", Args: "queue update research --max-pods 50 --max-run-time 0 -o jsonpath={.spec.jobLimits}", Prepare: limitJobs},
+		{About: "remove all limits for jobs", Args: "queue update research --max-pods 0 --max-run-time 0 -o jsonpath={.spec.jobLimits}", Prepare: limitJobs},
+		{About: "limits for jobs in a list", Args: "queue list -o wide", Prepare: limitJobs},
+		{About: "limits for jobs of a queue and of its parent", Args: "queue view below", Prepare: limitJobs},
 		{About: "create nothing", Args: "queue create"},
 		{About: "update", Args: "queue update research --weight 5"},
 		{About: "update nothing", Args: "queue update research"},
@@ -70,6 +78,18 @@ func TestQueueGolden(t *testing.T) {
 			s.RejectRequests("DELETE", queuePath, 403, metav1.StatusReasonForbidden, `admission webhook "validatequeue.volcano.sh" denied the request: the default queue stays`)
 		}},
 	})
+}
+
+// limitJobs limits the jobs of the queue research and of a queue below it.
+func limitJobs(s *clitest.Server) {
+	s.SetObjects(
+		golden.NewQueue("research", 3, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
+			q.Spec.JobLimits = &schedulingv1beta1.JobLimits{MaxRunTime: &metav1.Duration{Duration: 36 * time.Hour}, MaxPods: new(int32(100))}
+		}),
+		golden.NewQueue("below", 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
+			q.Spec.Parent = "research"
+			q.Spec.JobLimits = &schedulingv1beta1.JobLimits{DefaultRunTime: &metav1.Duration{Duration: 90 * time.Minute}, MaxNodes: new(int32(4))}
+		}))
 }
 
 const filed = `apiVersion: scheduling.volcano.sh/v1beta1

@@ -44,6 +44,8 @@ func queueHint(invalid *field.Error, queue *schedulingv1beta1.Queue, around *che
 		return "delete the queues below root by name instead; vcctl queue tree shows them"
 	case path == "metadata.name" && hasChildQueues(queue, around):
 		return "delete the child queues in the same command: vcctl queue delete accepts several names"
+	case path == "spec.jobLimits.defaultRunTime":
+		return "lower --default-run-time or raise --max-run-time"
 	case strings.HasPrefix(path, "spec.deserved"), strings.HasPrefix(path, "spec.capability"), strings.HasPrefix(path, "spec.guarantee"):
 		return "each queue requires guarantee <= deserved <= capability, and child queues must stay within their parent's values; vcctl queue tree -o wide shows the values"
 	}

@@ -221,6 +221,7 @@ func wideColumns() []column {
 		amounts("GUARANTEE", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Spec.Guarantee.Resource }),
 		amounts("DESERVED", queueusage.DeservedResources),
 		amounts("CAPABILITY", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Spec.Capability }),
+		{Title: "JOB-LIMITS", Text: ownLimitsText},
 	}
 	for i := range wide {
 		wide[i].Wide = true

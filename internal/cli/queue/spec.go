@@ -18,6 +18,7 @@ type spec struct {
 	priority                        int32
 	reclaimable                     bool
 	capability, guarantee, deserved string
+	limits                          jobLimits
 }
 
 // addUpdateFlags adds the flags of an update. They have no defaults, because a flag that is not specified changes
@@ -38,6 +39,7 @@ func (s *spec) addFlags(f *cli.Factory, cmd *cobra.Command) {
 	flags.StringVar(&s.capability, "capability", "", "Maximum resources of the queue, for example cpu=16,memory=64Gi")
 	flags.StringVar(&s.guarantee, "guarantee", "", "Resources reserved for the queue, for example cpu=2,memory=8Gi")
 	flags.StringVar(&s.deserved, "deserved", "", "Resources that the queue deserves, for example cpu=8,memory=32Gi; used by the capacity policy (the proportion policy uses --weight)")
+	s.limits.addFlags(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("parent", f.CompleteQueues())
 }
 
@@ -78,6 +80,7 @@ func (s *spec) applyFlags(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (c
 			*one.list = list
 		}
 	}
+	problems = append(problems, s.limits.applyFlags(given, q))
 	return changed, errors.Join(problems...)
 }
 

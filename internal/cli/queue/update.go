@@ -51,6 +51,9 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 			vcctl queue update small --capability cpu=16,memory=64Gi
 			vcctl queue update small --capability ''
 
+			# Limit the pods of each job, and remove the limit on the run time
+			vcctl queue update small --max-pods 100 --max-run-time 0
+
 			# The effect of a lower limit for all queues of a team
 			vcctl queue update -l team=nlp --capability nvidia.com/gpu=8 --dry-run=server
 

@@ -86,7 +86,8 @@ func buildSheet(ctx context.Context, f *cli.Factory, c client.Client, q *schedul
 // newFactSheet returns the facts about a queue that fit on one line each.
 func newFactSheet(ctx context.Context, f *cli.Factory, q *schedulingv1beta1.Queue, now time.Time) *cli.Sheet {
 	style := render.Style{Enabled: f.Streams.IsColored()}
-	forest := queueusage.NewForest(f.ReadQueues(ctx))
+	queues := f.ReadQueues(ctx)
+	forest := queueusage.NewForest(queues)
 	var children []string
 	for _, child := range forest.Children(q.Name) {
 		children = append(children, child.Name)
@@ -99,6 +100,7 @@ func newFactSheet(ctx context.Context, f *cli.Factory, q *schedulingv1beta1.Queu
 	sheet.AddFact("Weight", strconv.Itoa(int(q.Spec.Weight)))
 	sheet.AddFact("Priority", strconv.Itoa(int(q.Spec.Priority)))
 	sheet.AddFact("Reclaimable", strconv.FormatBool(q.Spec.Reclaimable == nil || *q.Spec.Reclaimable))
+	sheet.AddFact("Job limits", effectiveLimitsText(q.Name, schedulingv1beta1.EffectiveJobLimitsOf(q.Name, schedulingv1beta1.NewQueueLookup(append(queues, q)...))))
 	sheet.AddFact("Created", resourcecmd.CreatedText(q, now))
 	sheet.AddFact("Jobs", jobsText(&q.Status))
 	sheet.AddFact("Note", forest.Note(q))

@@ -40,6 +40,7 @@ var given = map[string]flagWords{
 	"cpu": {give: []string{"--cpu=3"}}, "deserved": {give: []string{"--deserved=cpu=3"}}, "dry-run": {give: []string{"--dry-run=server"}}, "env": {give: []string{"--env=A=b"}},
 	"file": {give: []string{"--file=NEW"}}, "kustomize": {give: []string{"--kustomize=NEWBUILT"}}, "filename": {give: []string{"--filename=NEW"}}, "for": {give: []string{"--for=running"}},
 	"format": {give: []string{"--format=json"}}, "gpu-resource": {give: []string{"--gpu-resource=amd.com/gpu"}, needs: []string{"--gpus=1"}}, "gpus": {give: []string{"--gpus=2"}},
+	"default-run-time": {give: []string{"--default-run-time=1h"}}, "max-run-time": {give: []string{"--max-run-time=1h"}}, "max-nodes": {give: []string{"--max-nodes=2"}}, "max-pods": {give: []string{"--max-pods=2"}},
 	"guarantee": {give: []string{"--guarantee=cpu=1"}, needs: []string{"--deserved=cpu=3"}}, "ignore-not-found": {give: []string{"--ignore-not-found"}, needs: []string{"nosuch"}},
 	"image": {give: []string{"--image=other"}}, "index": {give: []string{"--index=1"}}, "job": {give: []string{"--job=train"}}, "job-name": {give: []string{"--job-name=called"}},
 	"labels": {give: []string{"--labels=team=nlp"}}, "limits": {give: []string{"--limits=cpu=2,memory=2Gi"}}, "max-log-requests": {give: []string{"--max-log-requests=1"}, needs: []string{"--follow"}},
