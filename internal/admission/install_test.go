@@ -41,6 +41,8 @@ func TestWhatIsInstalled(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]admissionregistrationv1.FailurePolicyType{
+		"volcano-admission-service-cronjobs-mutate mutatecronjob.volcano.sh":             admissionregistrationv1.Ignore,
+		"volcano-admission-service-jobflows-mutate mutatejobflow.volcano.sh":             admissionregistrationv1.Ignore,
 		"volcano-admission-service-jobs-mutate mutatejob.volcano.sh":                     admissionregistrationv1.Ignore,
 		"volcano-admission-service-pods-mutate":                                          "off",
 		"volcano-admission-service-queues-mutate mutatequeue.volcano.sh":                 admissionregistrationv1.Ignore,
