@@ -259,8 +259,28 @@ func missingNamespace(err error) string {
 // cannot matches the message with which the API server denies a request because of RBAC.
 var cannot = regexp.MustCompile(`User "([^"]*)" cannot (\w+) resource "([^"]*)" in API group "([^"]*)" (?:at the cluster scope|in the namespace "([^"]*)")`)
 
+// deniedByPolicy matches the message with which the API server denies a request because of an admission policy.
+var deniedByPolicy = regexp.MustCompile(`ValidatingAdmissionPolicy '([^']*)' with binding '[^']*' denied request: (.*)$`)
+
+// explainPolicy reduces the message about an admission policy to what the policy says. The messages of vc's policies end with
+// the remedy. isPolicy is false for other messages.
+func explainPolicy(message string) (what, hint string, isPolicy bool) {
+	parts := deniedByPolicy.FindStringSubmatch(message)
+	if parts == nil {
+		return "", "", false
+	}
+	policy, text := parts[1], parts[2]
+	if at := strings.LastIndex(text, ": "); at > 0 && strings.HasPrefix(policy, "volcano-") {
+		return "forbidden: " + text[:at] + " (403)", text[at+2:], true
+	}
+	return "forbidden: " + text + " (403)", fmt.Sprintf("the admission policy %q rejected the request: correct the object, or ask an administrator", policy), true
+}
+
 // explainForbidden reduces the API server's RBAC message to the user, the verb, the resource and the namespace.
 func explainForbidden(message string) (what, hint string) {
+	if what, hint, isPolicy := explainPolicy(message); isPolicy {
+		return what, hint
+	}
 	parts := cannot.FindStringSubmatch(message)
 	if parts == nil {
 		return "forbidden: " + message + " (403)", "ask an administrator for a RoleBinding that allows this, or choose another namespace (-n) or --context"

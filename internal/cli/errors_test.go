@@ -189,3 +189,23 @@ func TestHintsNameTheRemedy(t *testing.T) {
 		})
 	}
 }
+
+func TestADenialByAPolicySaysWhatThePolicySays(t *testing.T) {
+	const before = `jobs.batch.volcano.sh "x" is forbidden: ValidatingAdmissionPolicy '%s' with binding 'b' denied request: %s`
+	for name, test := range map[string]struct{ policy, text, what, hint string }{
+		"of vc, with a remedy": {
+			"volcano-queue-use-policy", `user "ada" is not allowed to use queue q: choose another queue`,
+			`forbidden: user "ada" is not allowed to use queue q (403)`, "choose another queue",
+		},
+		"of the site": {
+			"team-labels", `label team is missing: see the wiki`,
+			"forbidden: label team is missing: see the wiki (403)", `the admission policy "team-labels" rejected the request: correct the object, or ask an administrator`,
+		},
+	} {
+		err := &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 403, Reason: metav1.StatusReasonForbidden, Message: fmt.Sprintf(before, test.policy, test.text)}}
+		got := HumanizeError(err, Connection{})
+		if got.What != test.what || got.Hint != test.hint || got.Code != ExitForbidden {
+			t.Errorf("%s: %q, hint %q, exit %d", name, got.What, got.Hint, got.Code)
+		}
+	}
+}
