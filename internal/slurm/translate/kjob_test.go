@@ -28,7 +28,7 @@ func batchJob(t *testing.T, script, environ string) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := Job(Input{Request: r, Profile: p, Title: "run.sh", Script: []byte(script), Suffix: "x7k2p", Key: "ab12", Namespace: "nlp", User: "mei", Dir: "/home/mei"})
+	result, err := Job(Input{Request: r, Profile: p, Title: "run.sh", Script: []byte(script), Suffix: "x7k2p", Key: "ab12", Namespace: "nlp", User: "mei", Submitter: "mei", Dir: "/home/mei"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func try(t *testing.T, line string, change ...func(*Input)) (*Result, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := Input{Profile: p, Title: "run.sh", Script: []byte("#!/bin/sh\n"), ScriptFile: "/home/mei/p/run.sh", Suffix: "x7k2p", Key: "ab12", Namespace: "nlp", Cluster: "prod", User: "mei", Dir: "/home/mei/p", Host: "login1",
+	in := Input{Profile: p, Title: "run.sh", Script: []byte("#!/bin/sh\n"), ScriptFile: "/home/mei/p/run.sh", Suffix: "x7k2p", Key: "ab12", Namespace: "nlp", Cluster: "prod", User: "mei", Submitter: "mei", Dir: "/home/mei/p", Host: "login1",
 		Line: "sbatch " + line, Environ: []string{"PATH=/bin", "LANG=C", "EPOCHS=3", "SLURM_X=1"},
 		Facts: Facts{Queues: []Queue{{Name: "default", Open: true}, {Name: "research", Open: true, Admits: func(group string) bool { return group == "gpu" }}, {Name: "nlp", Open: true}, {Name: "old"}, {Name: "root", Open: true}}, Classes: []string{"normal", "urgent"},
 			Nodes: []Node{{Count: 100, Allocatable: amounts("16", "64Gi", "")}, {Count: 100, Group: "gpu", Labels: map[string]string{"nvidia.com/gpu.product": "A100-40"}, Allocatable: amounts("8", "32Gi", "4")}}}}
