@@ -154,7 +154,7 @@ func (r Run) RunAgainst(t testing.TB, server *clitest.Server) Result {
 	if !r.NoCluster {
 		args = append([]string{"--kubeconfig", server.WriteKubeconfig("nlp")}, args...)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	code := root.Run(ctx, newFactory(t, &streams), args)
 	clean := func(text *bytes.Buffer) string {

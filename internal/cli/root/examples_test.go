@@ -152,10 +152,14 @@ func (e *exampleRun) run() {
 	if noun == "slurm" {
 		e.slurm(server)
 	}
-	code, out := e.end(server)
-	want := endsWith[strings.Join(e.words, " ")]
 	follows := verb == "wait" || noun == "slurm" && (verb == "srun" || verb == "salloc") || verb == "logs" && slices.Contains(e.words, "-f") ||
 		slices.ContainsFunc(e.words, func(word string) bool { return slices.Contains(goesOn, word) })
+	patience := patienceWithCommands
+	if follows {
+		patience = 500 * time.Millisecond
+	}
+	code, out := e.end(server, patience)
+	want := endsWith[strings.Join(e.words, " ")]
 	if code != want && !(follows && code == goesOnCode && !strings.Contains("\n"+out, "\nerror: ")) {
 		t.Errorf("vcctl %s ends with %d, want %d:\n%s", strings.Join(e.words, " "), code, want, out)
 	}
@@ -224,8 +228,11 @@ func (e *exampleRun) write(object client.Object) {
 	}
 }
 
-// end runs the example, interrupts it if it follows changes, and returns its exit code and output.
-func (e *exampleRun) end(server *clitest.Server) (code int, printed string) {
+// patienceWithCommands is how long a command may take that does not follow changes, on a busy machine.
+const patienceWithCommands = 30 * time.Second
+
+// end runs the example, interrupts it after some time, and returns its exit code and output.
+func (e *exampleRun) end(server *clitest.Server, patience time.Duration) (code int, printed string) {
 	input := "y\n"
 	noun, _ := e.noun()
 	if slices.Contains(e.words, "-") {
@@ -242,7 +249,7 @@ func (e *exampleRun) end(server *clitest.Server) (code int, printed string) {
 	f.Now = func() time.Time { return golden.Now }
 	cache := e.t.TempDir()
 	f.Config.CacheDir = &cache
-	ctx, cancel := context.WithTimeout(e.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(e.t.Context(), 2*patienceWithCommands)
 	defer cancel()
 	path := server.WriteKubeconfig("nlp")
 	text, err := os.ReadFile(path)
@@ -257,7 +264,7 @@ func (e *exampleRun) end(server *clitest.Server) (code int, printed string) {
 	go func() { ended <- root.Run(ctx, f, append([]string{"--kubeconfig", path}, e.words...)) }()
 	select {
 	case code = <-ended:
-	case <-time.After(500 * time.Millisecond):
+	case <-time.After(patience):
 		cancel()
 		code = <-ended
 	}
