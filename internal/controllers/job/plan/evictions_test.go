@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -110,5 +111,15 @@ func TestAPodThatVanishedBeforeItWasSeenIsAnEvictionToo(t *testing.T) {
 	s.Lost = []Lost{lost}
 	if got, _ := evictionsAfter(t, s); got == nil || got.Pods != 1 || got.Last.Message != "default/high takes its room" {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestALongReasonForAnEvictionIsCut(t *testing.T) {
+	t.Parallel()
+	pod := &corev1.Pod{}
+	preempted(time.Now(), strings.Repeat("ü", 2*mostOfReason))(pod)
+	got := []rune(disruptionText(pod))
+	if len(got) != mostOfReason || got[len(got)-1] != '…' || got[0] != 'ü' {
+		t.Errorf("the reason has %d characters and ends with %q", len(got), got[len(got)-1])
 	}
 }
