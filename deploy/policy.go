@@ -108,7 +108,8 @@ func commandPolicy() []runtime.Object {
 	})
 }
 
-// policies returns the admission policies that are always in force. The API server evaluates them.
+// policies returns the admission policies of the installation, which the API server evaluates. All have a binding except the
+// policy for the use of queues, which is therefore off by default.
 func policies() []runtime.Object {
 	return slices.Concat(commandPolicy(), registryPolicy(), dependencyPolicy(), userPolicies(), queueUsePolicy())
 }

@@ -21,7 +21,7 @@ func QueueUseBinding() runtime.Object { return policyBinding(QueueUsePolicyName)
 // queueUsePolicy returns the policy that requires the verb "use" on each queue that a new or changed object names: jobs and
 // the objects that jobs are created from, PodGroups, pods, and the workloads whose pods or annotations name a queue. Objects
 // that controllers create for other objects are exempt, because their sources were checked when users created them. That
-// includes the jobs of a JobFlow, so everybody who may create JobFlows in a namespace may use its JobTemplates.
+// includes the jobs of a JobFlow, so every user who may create JobFlows in a namespace may use its JobTemplates.
 func queueUsePolicy() []runtime.Object {
 	changes := []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
 	spec := admissionregistrationv1.ValidatingAdmissionPolicySpec{
@@ -43,8 +43,8 @@ func queueUsePolicy() []runtime.Object {
 		},
 		Validations: []admissionregistrationv1.Validation{{
 			Expression: "variables.newQueues.all(q, authorizer.group('" + gangGroup + "').resource('queues').name(q).check('use').allowed())",
-			// The message does not repeat the check, because the API server limits the cost of messages.
-			MessageExpression: `'user "' + request.userInfo.username + '" is not allowed to use queue ' + variables.newQueues.join(', ') + ': ` +
+			// The message lists all new queues, because the API server limits the cost of messages.
+			MessageExpression: `'user "' + request.userInfo.username + '" is not allowed to use ' + (variables.newQueues.size() == 1 ? 'queue ' : 'all of the queues ') + variables.newQueues.join(', ') + ': ` +
 				`choose another queue, or ask an administrator for the verb use on queues.` + gangGroup + `'`,
 			Reason: new(metav1.StatusReasonForbidden),
 		}},

@@ -133,7 +133,7 @@ func components() []component {
 				rule(batchGroup, of("jobs"), append(watched, "create", "patch", "delete")...), // create: for CronJobs and JobFlows
 				rule(batchGroup, of("jobs/status"), "update"),
 				rule(batchGroup, of("jobs/finalizers"), "update"), // owner references that block deletion
-				rule(batchGroup, of("jobs"), ImpersonateVerb),     // jobs and PodGroups have the users of their sources
+				rule(batchGroup, of("jobs"), ImpersonateVerb),     // to create jobs and PodGroups for the users of their sources
 				rule(core, of("pods"), append(watched, "create", "patch", "delete")...),
 				rule(core, of("persistentvolumeclaims"), "get", "create"),
 				rule(classGroup, of("priorityclasses"), watched...),

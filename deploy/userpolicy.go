@@ -21,11 +21,11 @@ const (
 const ImpersonateVerb = "impersonate"
 
 // userPolicies returns the policies for the user to whom the usage of a job is charged. The user is in an annotation, which
-// admission writes. Without these policies, everybody could charge their jobs to somebody else. The policies apply even if
-// no webhooks are running.
+// admission writes. Without these policies, any user could charge jobs to another user. The policies apply even if no
+// webhooks are running.
 //
-// The second policy is for pods without a Job, whose PodGroups inherit the annotation. Its selector excludes the pods of Jobs
-// at almost no cost to the API server.
+// The second policy is for plain pods, whose PodGroups inherit the annotation. Its selector excludes the pods of Jobs at almost
+// no cost to the API server, because the controllers ignore the annotation of pods with this label.
 func userPolicies() []runtime.Object {
 	changes := []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
 	jobs := userPolicySpec()
@@ -45,9 +45,9 @@ func userPolicies() []runtime.Object {
 	}
 }
 
-// userPolicySpec returns the rules for the user of an object. The author of a request may name only themselves, unless they
-// may submit for others. Later, the user of an object can be changed only in a PodGroup, and only by those who may submit for
-// the new user: the controllers copy it from pods.
+// userPolicySpec returns the rules for the user of an object. A request may name only its own user, unless that user may submit
+// for others. After creation, only the user of a PodGroup can change, and only to a user for whom the author may submit, because
+// the controllers copy it from pods.
 func userPolicySpec() admissionregistrationv1.ValidatingAdmissionPolicySpec {
 	userOf := func(object string) string {
 		return fmt.Sprintf("%s.metadata.?annotations[?'%s'].orValue(%s.metadata.?labels[?'%s'].orValue(''))", object, keys.User, object, keys.User)
@@ -55,7 +55,7 @@ func userPolicySpec() admissionregistrationv1.ValidatingAdmissionPolicySpec {
 	userBefore := "(request.operation == 'UPDATE' ? " + userOf("oldObject") + " : '')"
 	mayNameUser := "variables.user == '' || variables.user == request.userInfo.username || " +
 		"authorizer.group('" + batchGroup + "').resource('jobs').namespace(object.metadata.namespace).name(variables.user).check('" + ImpersonateVerb + "').allowed()"
-	annotation := "annotation " + keys.User
+	annotation := "annotation or label " + keys.User
 	return admissionregistrationv1.ValidatingAdmissionPolicySpec{
 		MatchConditions: []admissionregistrationv1.MatchCondition{
 			{Name: "user-set-or-changed", Expression: userOf("object") + " != " + userBefore},
@@ -74,7 +74,7 @@ func userPolicySpec() admissionregistrationv1.ValidatingAdmissionPolicySpec {
 			{
 				Expression: mayNameUser,
 				MessageExpression: `'` + annotation + ` names user "' + variables.user + '", but you are "' + request.userInfo.username + '": ` +
-					`remove the annotation, and your own name is written; to submit for others, ask an administrator for the verb ` + ImpersonateVerb + ` on jobs.` + batchGroup + `'`,
+					`remove it to submit as yourself; to submit for other users, ask an administrator for the verb ` + ImpersonateVerb + ` on jobs.` + batchGroup + `'`,
 				Reason: new(metav1.StatusReasonForbidden),
 			},
 		},

@@ -26,7 +26,7 @@ func Alerts() []Alert {
 			Name: "VcSchedulerStopped", Severity: Critical, For: "1m",
 			Expr:    "time() - max(vc_last_cycle_timestamp_seconds) > 60",
 			Summary: "No scheduler has completed a cycle for {{ $value | humanizeDuration }}: no job starts.",
-			Action:  "Look at the pods and the log of Deployment vc-scheduler in volcano-system. If all pods run, compare the holder of the lease vc-scheduler with them.",
+			Action:  "Look at the pods and the log of Deployment vc-scheduler in volcano-system. If all pods run, check that one of them holds the lease: kubectl -n volcano-system get lease vc-scheduler.",
 		},
 		{
 			Name: "VcSchedulerAbsent", Severity: Critical, For: "5m",
@@ -50,7 +50,7 @@ func Alerts() []Alert {
 			Name: "VcWritesDelayed", Severity: Critical, For: "5m",
 			Expr:    `max by (lane) (vc_outbox_oldest_write_age_seconds{lane=~"evict|bind|status"}) > 10`,
 			Summary: "A write in lane {{ $labels.lane }} has waited for {{ $value | humanizeDuration }}: decisions do not reach the API server.",
-			Action:  "See whether the API server is overloaded (429) or rejects the writes: the outcomes of writes in the dashboard of the scheduler, and its log.",
+			Action:  "Check the panel Outcomes of writes in the dashboard vc: scheduler, and the log of the scheduler: the API server is overloaded (429) or rejects the writes.",
 		},
 		{
 			Name: "VcSchedulingErrors", Severity: Warning, For: "10m",
@@ -80,10 +80,10 @@ func Alerts() []Alert {
 			Name: "VcAdmissionSlow", Severity: Warning, For: "10m",
 			Expr:    `histogram_quantile(0.99, sum by (le, webhook) (rate(controller_runtime_webhook_latency_seconds_bucket{webhook=~"/(jobs|queues|podgroups|cronjobs|jobflows|jobtemplates|hypernodes|pods)/(mutate|validate)"}[5m]))) > 1`,
 			Summary: "Webhook {{ $labels.webhook }} takes {{ $value | humanizeDuration }}: objects are created slowly, and after 10 s not at all.",
-			Action:  "See whether vc-admission lacks CPU, and whether the API server answers its reads.",
+			Action:  "Check whether vc-admission lacks CPU, and whether the API server answers its requests.",
 		},
 		{
-			Name: "VcNothingAdmits", Severity: Critical, For: "5m",
+			Name: "VcAdmissionUnavailable", Severity: Critical, For: "5m",
 			Expr:    `sum(kube_deployment_status_replicas_available{namespace="volcano-system", deployment="vc-admission"}) == 0`,
 			Summary: "No replica of vc-admission is available: jobs and queues cannot be created or changed.",
 			Action:  "Look at the pods of Deployment vc-admission in volcano-system.",

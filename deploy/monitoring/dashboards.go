@@ -50,10 +50,10 @@ type Query struct {
 // rate is the range of all rates. Grafana replaces it by a range that fits the interval at which metrics are read.
 const rate = "$__rate_interval"
 
-// quantiles returns a query for each quantile of a histogram, by the given labels (a list in PromQL, or "").
-func quantiles(histogram, selector, by, legend string) []Query {
+// newQuantileQueries returns a query for each quantile of a histogram, by the given labels (a list in PromQL, or "").
+func newQuantileQueries(histogram, selector, by, legend string) []Query {
 	var queries []Query
-	for _, q := range []struct{ value, name string }{{"0.5", "half"}, {"0.95", "95 %"}, {"0.99", "99 %"}} {
+	for _, q := range []struct{ value, name string }{{"0.5", "50 %"}, {"0.95", "95 %"}, {"0.99", "99 %"}} {
 		labels := "le"
 		if by != "" {
 			labels += ", " + by
@@ -66,16 +66,16 @@ func quantiles(histogram, selector, by, legend string) []Query {
 	return queries
 }
 
-// ratePanel returns a panel with the rate of a counter by a label.
-func ratePanel(title, help, counter, selector, by string) Panel {
+// newRatePanel returns a panel with the rate of a counter by a label.
+func newRatePanel(title, help, counter, selector, by string) Panel {
 	return Panel{Title: title, Help: help, Unit: PerSecond, Queries: []Query{{
 		Expr: fmt.Sprintf("sum by (%s) (rate(%s%s[%s]))", by, counter, selector, rate), Legend: "{{" + by + "}}",
 	}}}
 }
 
-// byQueue returns a panel with a gauge of each chosen queue. Both replicas of the scheduler have the gauge, and only that of
+// newQueuePanel returns a panel with a gauge of each chosen queue. Both replicas of the scheduler have the gauge, and only that of
 // the leader changes, so the panel shows the maximum.
-func byQueue(title, help string, unit Unit, gauge string) Panel {
+func newQueuePanel(title, help string, unit Unit, gauge string) Panel {
 	return Panel{Title: title, Help: help, Unit: unit, Queries: []Query{{
 		Expr: "max by (queue_name) (" + gauge + `{queue_name=~"$queue"})`, Legend: "{{queue_name}}",
 	}}}
@@ -99,29 +99,29 @@ func queuesDashboard() Dashboard {
 	}
 	return Dashboard{
 		Name: "queues", Title: "vc: queues", HasQueues: true,
-		Description: "What the queues hold, what they should get, how long their jobs wait, and who takes resources from whom.",
+		Description: "What the queues use, what they deserve, how long their jobs wait, and which queue evicts pods of which.",
 		Sections: []Section{
 			{"Resources", []Panel{
 				{"CPU", "Allocated CPUs of the chosen queues, beside what they deserve and what they requested. Compare parents with parents: a parent includes its children.", CPUs,
 					[]Query{cpu("allocated", "allocated"), cpu("deserved", "deserved"), cpu("request", "requested")}},
 				{"Memory", "The same for memory.", Bytes, []Query{memory("allocated", "allocated"), memory("deserved", "deserved"), memory("request", "requested")}},
 				{"Other resources", "Devices and other resources.", Count, []Query{others("allocated", "allocated"), others("deserved", "deserved")}},
-				byQueue("Share", "Used part of the deserved share, for the scarcest resource. Above 100 %, the queue borrows from others.", Fraction, "volcano_queue_share"),
+				newQueuePanel("Share", "Used part of the deserved share, for the scarcest resource. Above 100 %, the queue borrows from others.", Fraction, "volcano_queue_share"),
 			}},
 			{"Jobs", []Panel{
-				byQueue("Pending", "Gangs that are not admitted to their queue yet.", Count, "volcano_queue_pod_group_pending_count"),
-				byQueue("Admitted", "Gangs that are admitted and wait for nodes.", Count, "volcano_queue_pod_group_inqueue_count"),
-				byQueue("Running", "Gangs that run.", Count, "volcano_queue_pod_group_running_count"),
-				{"Waiting time", "Time from the creation of a gang until its minimum is scheduled.", Seconds, quantiles("vc_queue_wait_seconds", ofQueue, "queue_name", "{{queue_name}} ")},
-				ratePanel("Ended jobs", "By phase. Failed jobs are worth a look: vcctl job list --phase Failed.", "vc_jobs_ended_total", ofQueue, "phase"),
+				newQueuePanel("Pending", "Gangs that are not admitted to their queue yet.", Count, "volcano_queue_pod_group_pending_count"),
+				newQueuePanel("Admitted", "Gangs that are admitted and wait for nodes.", Count, "volcano_queue_pod_group_inqueue_count"),
+				newQueuePanel("Running", "Gangs that run.", Count, "volcano_queue_pod_group_running_count"),
+				{"Waiting time", "Time from the creation of a gang until its minimum is scheduled.", Seconds, newQuantileQueries("vc_queue_wait_seconds", ofQueue, "queue_name", "{{queue_name}} ")},
+				newRatePanel("Ended jobs", "By phase. Failed jobs are worth a look: vcctl job list --phase Failed.", "vc_jobs_ended_total", ofQueue, "phase"),
 				{"Error of estimated starts", "Actual minus estimated start, for gangs that waited. Above zero: time limits are too long, or urgent jobs keep arriving.", Seconds,
-					quantiles("vc_estimated_start_error_seconds", ofQueue, "", "")},
+					newQuantileQueries("vc_estimated_start_error_seconds", ofQueue, "", "")},
 			}},
 			{"Evictions", []Panel{
 				{"Evicted pods", "By the queue that lost them and the queue that gained. A steady rate may mean that queues compete.", PerSecond, []Query{{
 					Expr: "sum by (queue_name, preemptor_queue) (rate(vc_evictions_total" + ofQueue + "[" + rate + "]))", Legend: "{{queue_name}} → {{preemptor_queue}}",
 				}}},
-				ratePanel("Evicted pods by action", "preempt: within a queue; reclaim: by another queue; shuffle: by rescheduling.", "vc_evictions_total", ofQueue, "action"),
+				newRatePanel("Evicted pods by action", "preempt: within a queue; reclaim: by another queue; shuffle: by rescheduling.", "vc_evictions_total", ofQueue, "action"),
 			}},
 		},
 	}
@@ -135,24 +135,24 @@ func schedulerDashboard() Dashboard {
 			{"Health", []Panel{
 				{"Time since the last cycle", "Above a minute, no scheduler works.", Seconds, []Query{{Expr: "time() - max(vc_last_cycle_timestamp_seconds)", Legend: "since the last cycle"}}},
 				{"Configuration valid", "Off: the configuration file was rejected, and an older one is in use. See vcctl config check.", OnOrOff, []Query{{Expr: "min(vc_scheduler_conf_valid)", Legend: "valid"}}},
-				{"Gangs that cannot run now", "Gangs that wait because they cannot run now.", Count, []Query{{Expr: "max(volcano_unschedule_job_count)", Legend: "gangs"}}},
-				ratePanel("Attempts", "Attempts to schedule a gang. Result error: an extender failed, or a cycle ended with a panic.", "volcano_schedule_attempts_total", "", "result"),
+				{"Gangs that cannot run now", "vcctl job explain -A shows the reasons.", Count, []Query{{Expr: "max(volcano_unschedule_job_count)", Legend: "gangs"}}},
+				newRatePanel("Attempts", "Attempts to schedule a gang. Result error: an extender failed, or a cycle ended with a panic.", "volcano_schedule_attempts_total", "", "result"),
 			}},
 			{"Decisions", []Panel{
-				{"Age of decisions", "Time from a change until the decisions about it are passed on. It should be far below a second.", Seconds, quantiles("vc_decision_age_seconds", "", "", "")},
-				{"Duration of a cycle", "It should be far below a second.", Seconds, quantiles("vc_cycle_duration_seconds", "", "", "")},
+				{"Age of decisions", "Time from a change until the decisions about it are passed on. It should be far below a second.", Seconds, newQuantileQueries("vc_decision_age_seconds", "", "", "")},
+				{"Duration of a cycle", "It should be far below a second.", Seconds, newQuantileQueries("vc_cycle_duration_seconds", "", "", "")},
 				{"Actions", "Average duration of each action.", Seconds, []Query{{
 					Expr: fmt.Sprintf("sum by (action) (rate(vc_action_duration_seconds_sum[%[1]s])) / sum by (action) (rate(vc_action_duration_seconds_count[%[1]s]))", rate), Legend: "{{action}}",
 				}}},
-				{"Policies", "Time of each policy per second.", Fraction, []Query{{
+				{"Policies", "Fraction of the time that is spent in each policy.", Fraction, []Query{{
 					Expr: "sum by (policy) (rate(vc_policy_duration_seconds_sum[" + rate + "]))", Legend: "{{policy}}",
 				}}},
 			}},
 			{"Writes to the API server", []Panel{
-				{"Time to bind a pod", "From the decision until the API server has confirmed it, with all retries.", Seconds, quantiles("vc_bind_duration_seconds", "", "", "")},
+				{"Time to bind a pod", "From the decision until the API server has confirmed it, with all retries.", Seconds, newQuantileQueries("vc_bind_duration_seconds", "", "", "")},
 				{"Oldest write", "Above 10 s in evict, bind or status, decisions do not reach the API server.", Seconds, []Query{{Expr: "max by (lane) (vc_outbox_oldest_write_age_seconds)", Legend: "{{lane}}"}}},
 				{"Unfinished writes", "Writes that are decided and not done yet.", Count, []Query{{Expr: "max by (lane) (vc_outbox_unfinished_writes)", Legend: "{{lane}}"}}},
-				ratePanel("Outcomes of writes", "Many outcomes other than ok: the API server rejects or delays writes.", "vc_outbox_writes_total", "", "outcome"),
+				newRatePanel("Outcomes of writes", "Many outcomes other than ok: the API server rejects or delays writes.", "vc_outbox_writes_total", "", "outcome"),
 			}},
 		},
 	}
@@ -168,15 +168,15 @@ func controllersDashboard() Dashboard {
 					Expr: fmt.Sprintf("histogram_quantile(0.95, sum by (le) (rate(volcano_controller_job_to_pod_creation_latency_milliseconds_bucket[%s]))) / 1000", rate), Legend: "95 %",
 				}}},
 				{"Queued objects", "Objects that wait for a reconcile, by controller.", Count, []Query{{Expr: "max by (name) (workqueue_depth)", Legend: "{{name}}"}}},
-				ratePanel("Errors of reconciles", "Errors are retried. A steady rate is a problem: see the log.", "controller_runtime_reconcile_errors_total", "", "controller"),
-				ratePanel("Failed JobFlows", "By namespace.", "volcano_jobflow_failed_phase_count", "", "jobflow_namespace"),
+				newRatePanel("Errors of reconciles", "Errors are retried. A steady rate is a problem: see the log.", "controller_runtime_reconcile_errors_total", "", "controller"),
+				newRatePanel("Failed JobFlows", "By namespace.", "volcano_jobflow_failed_phase_count", "", "jobflow_namespace"),
 			}},
 			{"Admission", []Panel{
-				ratePanel("Requests", "By the response code of the webhook.", "controller_runtime_webhook_requests_total", "", "code"),
-				{"Latency", "The API server waits at most 10 s.", Seconds, quantiles("controller_runtime_webhook_latency_seconds", "", "webhook", "{{webhook}} ")},
+				newRatePanel("Requests", "By the response code of the webhook.", "controller_runtime_webhook_requests_total", "", "code"),
+				{"Latency", "The API server waits at most 10 s.", Seconds, newQuantileQueries("controller_runtime_webhook_latency_seconds", "", "webhook", "{{webhook}} ")},
 			}},
-			{"All parts", []Panel{
-				ratePanel("Requests to the API server", "By response code. 429: the API server is overloaded.", "rest_client_requests_total", "", "code"),
+			{"All components", []Panel{
+				newRatePanel("Requests to the API server", "By response code. 429: the API server is overloaded.", "rest_client_requests_total", "", "code"),
 				{"Memory", "Resident memory of each process. The limits are in the Deployments.", Bytes, []Query{{Expr: "process_resident_memory_bytes and on (instance) (vc_scheduler_conf_valid or on (instance) controller_runtime_reconcile_total or on (instance) controller_runtime_webhook_requests_total)", Legend: "{{instance}}"}}},
 			}},
 		},

@@ -38,6 +38,6 @@ func Files() (map[string][]byte, error) {
 
 // alertsHeader is the comment at the start of the file of alerts.
 const alertsHeader = `# Alerts for vc, as an object of the Prometheus Operator: kubectl apply -f deploy/monitoring/alerts.yaml
-# Without the operator, use spec.groups as a rule file of Prometheus.
+# Without the operator, write a rule file of Prometheus that contains the list groups of spec.
 # This file is generated: go test ./deploy/monitoring -rewrite
 `

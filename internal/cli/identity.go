@@ -11,10 +11,9 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// SubmittingUser returns the user to name in a job that is submitted to a namespace. That is the given user, who is known on
-// this machine, if the API server permits submitting jobs for that user, as it permits administrators and the user of a local
-// cluster. Otherwise, SubmittingUser returns "", and admission writes the name by which the API server knows the user.
-func (f *Factory) SubmittingUser(ctx context.Context, namespace, user string) string {
+// FindPermittedUser returns the given login name if the API server permits submitting jobs for that user in a namespace, as it
+// permits administrators and the user of a local cluster. Otherwise, it returns "", and admission writes the user of the request.
+func (f *Factory) FindPermittedUser(ctx context.Context, namespace, user string) string {
 	if user == "" {
 		return ""
 	}
@@ -31,18 +30,18 @@ func (f *Factory) SubmittingUser(ctx context.Context, namespace, user string) st
 	return user
 }
 
-// NameInJobs returns the user of jobs that the user of this machine submits to a namespace.
-func (f *Factory) NameInJobs(ctx context.Context, namespace string) string {
+// FindJobUser returns the user of jobs that the user of this machine submits to a namespace.
+func (f *Factory) FindJobUser(ctx context.Context, namespace string) string {
 	user := f.Streams.FindUserName()
-	if name := f.SubmittingUser(ctx, namespace, user); name != "" {
+	if name := f.FindPermittedUser(ctx, namespace, user); name != "" {
 		return name
 	}
-	return cmp.Or(append(f.OwnNames(ctx), user)...)
+	return cmp.Or(append(f.ListOwnUserNames(ctx), user)...)
 }
 
-// OwnNames returns the names that jobs of the user may have: the names given, and the name by which the API server knows the
-// user.
-func (f *Factory) OwnNames(ctx context.Context, names ...string) []string {
+// ListOwnUserNames returns the names of the user that jobs may contain: the given names, and the name by which the API server
+// knows the user.
+func (f *Factory) ListOwnUserNames(ctx context.Context, names ...string) []string {
 	c, err := f.Client()
 	if err != nil {
 		return names

@@ -136,7 +136,7 @@ func showCluster(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, pr
 	lines := logs{podlogs.New(able.cluster.Typed)}
 	defer lines.Stop()
 	how := newSettings(f, o, preferences, own)
-	how.User = findNameInJobs(ctx, f)
+	how.User = findJobUser(ctx, f)
 	how.Actions, how.Notice = able, said
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -159,15 +159,15 @@ func showCluster(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, pr
 // longestNameCheck limits how long the dashboard waits at its start for the name of the user.
 const longestNameCheck = 500 * time.Millisecond
 
-// findNameInJobs returns the user whose jobs the dashboard shows as the user's own.
-func findNameInJobs(ctx context.Context, f *cli.Factory) string {
+// findJobUser returns the user whose jobs the dashboard shows as the user's own.
+func findJobUser(ctx context.Context, f *cli.Factory) string {
 	ctx, cancel := context.WithTimeout(ctx, longestNameCheck)
 	defer cancel()
 	namespace, err := f.Namespace()
 	if err != nil {
 		return f.Streams.FindUserName()
 	}
-	return f.NameInJobs(ctx, namespace)
+	return f.FindJobUser(ctx, namespace)
 }
 
 func newSettings(f *cli.Factory, o cli.DashboardOptions, preferences tui.Preferences, own string) tui.Settings {

@@ -16,8 +16,8 @@ import (
 type failurePauses struct {
 	mu   sync.Mutex
 	last map[model.Delta]failurePause // the last pause for each reported delta, whose error is cleared
-	// swept is when outdated pauses were last removed.
-	swept time.Time
+	// lastCleanup is when outdated pauses were last removed.
+	lastCleanup time.Time
 }
 
 type failurePause struct {
@@ -26,28 +26,28 @@ type failurePause struct {
 }
 
 const (
-	// firstConflictPause is the pause after the first conflict.
+	// firstConflictPause is the pause after the first conflict, or the first write to an object that no longer exists.
 	firstConflictPause = 20 * time.Millisecond
-	// firstPauseAfterRefusal is the pause after the first failure of another kind. The same decision would only fail again.
-	firstPauseAfterRefusal = time.Second
-	// failureMemory is the time without a failure after which the pause starts again at its minimum.
-	failureMemory = 10 * time.Second
-	// sweepInterval is the time between two removals of outdated pauses. Each takes time in proportion to all pauses, of
+	// firstFailurePause is the pause after the first failure of another kind. The same decision would only fail again.
+	firstFailurePause = time.Second
+	// pauseResetDelay is the time without a failure after which the pause starts again at its minimum.
+	pauseResetDelay = 10 * time.Second
+	// cleanupInterval is the time between two removals of outdated pauses. Each takes time in proportion to all pauses, of
 	// which there may be many after the jobs of many pods were deleted.
-	sweepInterval = 5 * time.Second
+	cleanupInterval = 5 * time.Second
 )
 
-// next returns the pause after a failure that is reported with a delta. It is at least first, and doubles with each failure
-// of the same object, up to longPause. The delta must be comparable and contain no error.
-func (f *failurePauses) next(key model.Delta, first time.Duration, now time.Time) time.Duration {
+// nextPause returns the pause before a failure is reported. key is the reported delta without its error; it must be comparable.
+// The pause is at least first, and doubles with each failure of the same object, up to longPause.
+func (f *failurePauses) nextPause(key model.Delta, first time.Duration, now time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.last == nil {
 		f.last = map[model.Delta]failurePause{}
 	}
-	if now.Sub(f.swept) >= sweepInterval {
+	if now.Sub(f.lastCleanup) >= cleanupInterval {
 		f.removeOutdated(now)
-		f.swept = now
+		f.lastCleanup = now
 	}
 	pause := first
 	if p, ok := f.last[key]; ok && !p.isOutdated(now) {
@@ -78,4 +78,4 @@ func withoutError(delta model.Delta) model.Delta {
 	return delta
 }
 
-func (p failurePause) isOutdated(now time.Time) bool { return now.Sub(p.until) > failureMemory }
+func (p failurePause) isOutdated(now time.Time) bool { return now.Sub(p.until) > pauseResetDelay }

@@ -18,7 +18,7 @@ func TestPausesAfterConflicts(t *testing.T) {
 	var pauses failurePauses
 	var got []time.Duration
 	for range 10 {
-		pause := pauses.next(model.GangStatusFailed{UID: "a"}, firstConflictPause, now)
+		pause := pauses.nextPause(model.GangStatusFailed{UID: "a"}, firstConflictPause, now)
 		got = append(got, pause)
 		now = now.Add(pause + time.Second)
 	}
@@ -27,13 +27,13 @@ func TestPausesAfterConflicts(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pauses (-want +got):\n%s", diff)
 	}
-	if pause := pauses.next(model.GangStatusFailed{UID: "b"}, firstConflictPause, now); pause != firstConflictPause {
+	if pause := pauses.nextPause(model.GangStatusFailed{UID: "b"}, firstConflictPause, now); pause != firstConflictPause {
 		t.Errorf("another PodGroup waits for %s", pause)
 	}
-	if pause := pauses.next(model.GangStatusFailed{UID: "a"}, firstConflictPause, now.Add(failureMemory)); pause != firstConflictPause {
+	if pause := pauses.nextPause(model.GangStatusFailed{UID: "a"}, firstConflictPause, now.Add(pauseResetDelay)); pause != firstConflictPause {
 		t.Errorf("after a long time without conflicts, the pause is %s", pause)
 	}
-	if pause := pauses.next(model.GangStatusFailed{UID: "b"}, firstPauseAfterRefusal, now); pause != firstPauseAfterRefusal {
+	if pause := pauses.nextPause(model.GangStatusFailed{UID: "b"}, firstFailurePause, now); pause != firstFailurePause {
 		t.Errorf("a failure of another kind pauses for %s", pause)
 	}
 }
@@ -42,10 +42,10 @@ func TestOutdatedConflictsAreForgotten(t *testing.T) {
 	now := time.Now()
 	var pauses failurePauses
 	for i := range 2000 {
-		pauses.next(model.GangStatusFailed{UID: types.UID(fmt.Sprint(i))}, firstConflictPause, now)
-		now = now.Add(failureMemory / 100)
+		pauses.nextPause(model.GangStatusFailed{UID: types.UID(fmt.Sprint(i))}, firstConflictPause, now)
+		now = now.Add(pauseResetDelay / 100)
 	}
-	if most := 100 + int(100*sweepInterval/failureMemory) + 1; len(pauses.last) > most {
+	if most := 100 + int(100*cleanupInterval/pauseResetDelay) + 1; len(pauses.last) > most {
 		t.Errorf("%d conflicts are remembered, want at most %d: those of the memory and of the time until the next removal", len(pauses.last), most)
 	}
 }

@@ -159,9 +159,9 @@ func (o *Outbox) reportAfterPause(err error, delta model.Delta) {
 
 // reportDelay returns the delay before a failed write is reported.
 func (o *Outbox) reportDelay(err error, delta model.Delta) time.Duration {
-	first := firstPauseAfterRefusal
+	first := firstFailurePause
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		first = firstConflictPause
 	}
-	return o.pauses.next(withoutError(delta), first, o.o.Clock.Now())
+	return o.pauses.nextPause(withoutError(delta), first, o.o.Clock.Now())
 }

@@ -15,8 +15,8 @@ func UserOf(object metav1.Object) string {
 	return object.GetLabels()[keys.User]
 }
 
-// InheritUser sets the user of a job to the user of the object that the job is created from. It replaces the user in the
-// template of the job, because the author of the template may not submit for that user.
+// InheritUser sets the user of a job to the user of the object that the job is created from. It ignores the user in the
+// template of the job, because the author of the template may lack the permission to submit for that user.
 func InheritUser(job *Job, from metav1.Object) {
 	delete(job.Annotations, keys.User)
 	delete(job.Labels, keys.User)

@@ -93,7 +93,7 @@ func rerunJob(ctx context.Context, o *rerunOptions) error {
 	}
 	again := clusterops.CopyForRerun(old, name)
 	delete(again.Annotations, keys.User) // admission writes the author of the request
-	if user := o.f.SubmittingUser(ctx, old.Namespace, o.f.Streams.FindUserName()); user != "" {
+	if user := o.f.FindPermittedUser(ctx, old.Namespace, o.f.Streams.FindUserName()); user != "" {
 		again.Annotations[keys.User] = user
 	}
 	object, err := toUnstructuredJob(again)

@@ -385,7 +385,7 @@ func (o *runOptions) objectsToCreate(ctx context.Context) ([]cli.FileObject, err
 	o.recipe.now = o.f.Now()
 	o.recipe.namespace, o.recipe.queue = namespace, cmp.Or(o.recipe.queue, settings.Queue)
 	if !o.dryRun.IsClient() {
-		o.recipe.user = o.f.SubmittingUser(ctx, namespace, o.f.Streams.FindUserName())
+		o.recipe.user = o.f.FindPermittedUser(ctx, namespace, o.f.Streams.FindUserName())
 	}
 	job, err := buildJob(&o.recipe)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // release it.
 func holdJobs(ctx context.Context, c *program.Call, words []string) error {
 	isOperator := operatorCheck(ctx, c)
-	ownNames := sync.OnceValue(func() []string { return c.OwnNames(ctx) })
+	ownNames := sync.OnceValue(func() []string { return c.ListOwnUserNames(ctx) })
 	return applyChosenVerb(ctx, c, words, func(job *batchv1alpha1.Job) (*clusterops.Verb, error) {
 		if user := batchv1alpha1.UserOf(job); user == "" || user == c.UserName() || slices.Contains(ownNames(), user) {
 			return clusterops.Hold, nil

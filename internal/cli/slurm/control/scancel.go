@@ -120,7 +120,7 @@ func readScancelFilter(ctx context.Context, c *program.Call) (f squeue.Filter, f
 	f.Partitions, f.QOS = one("SCANCEL_PARTITION", "partition"), one("SCANCEL_QOS", "qos")
 	f.Users, f.WCKeys = one("SCANCEL_USER", "user"), one("SCANCEL_WCKEY", "wckey")
 	if c.Parsed.Has("me") {
-		f.Users, filtered = c.OwnNames(ctx), true
+		f.Users, filtered = c.ListOwnUserNames(ctx), true
 	}
 	hosts := strings.Join(one("", "nodelist"), ",")
 	if err != nil {

@@ -224,7 +224,7 @@ func readSacctFilter(ctx context.Context, c *program.Call, v *sacctView) error {
 	}
 	selectsJobs := named || len(f.Users) > 0 || c.Parsed.Has("allusers")
 	if !selectsJobs && c.UserName() != "root" {
-		f.Users = c.OwnNames(ctx)
+		f.Users = c.ListOwnUserNames(ctx)
 	}
 	if v.sizes, err = readSacctSizes(c); err != nil {
 		return err

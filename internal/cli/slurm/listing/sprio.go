@@ -165,7 +165,7 @@ func runSshare(ctx context.Context, c *program.Call) error {
 		return err
 	}
 	if c.Parsed.Has("Users") && len(users) == 0 {
-		users = c.OwnNames(ctx)
+		users = c.ListOwnUserNames(ctx)
 	}
 	return c.InClustersParallel("\n", func(one *program.Call, _ bool) error {
 		cl, err := one.Factory.Client()

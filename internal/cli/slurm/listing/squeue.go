@@ -142,10 +142,10 @@ func readSqueueFilter(ctx context.Context, c *program.Call, v *squeueView) error
 		return err
 	}
 	if c.Parsed.Has("me") {
-		f.Users = c.OwnNames(ctx)
+		f.Users = c.ListOwnUserNames(ctx)
 	}
 	if c.Parsed.Has("notme") {
-		v.without = c.OwnNames(ctx)
+		v.without = c.ListOwnUserNames(ctx)
 	}
 	if f.Nodes, err = c.ReadHostNames("nodelist"); err != nil {
 		return err

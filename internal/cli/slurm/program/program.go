@@ -189,9 +189,11 @@ func (c *Call) UserName() string {
 	return cmp.Or(c.Factory.Streams.Env("SLURM_JOB_USER"), c.Factory.Streams.FindUserName(), listrow.Nobody)
 }
 
-// OwnNames returns the names that jobs of the user may have: that of UserName, and the name by which the API server knows the
-// user.
-func (c *Call) OwnNames(ctx context.Context) []string { return c.Factory.OwnNames(ctx, c.UserName()) }
+// ListOwnUserNames returns the names of the user that jobs may contain: that of UserName, and the name by which the API server
+// knows the user.
+func (c *Call) ListOwnUserNames(ctx context.Context) []string {
+	return c.Factory.ListOwnUserNames(ctx, c.UserName())
+}
 
 // UserEnvironment returns the environment of the user.
 func (c *Call) UserEnvironment() []string {

@@ -54,7 +54,7 @@ func submitAllocation(ctx context.Context, c *program.Call, command request.Comm
 	if err := buildRequest(ctx, c, s, request.Input{Command: command, Environ: c.UserEnvironment(), Line: line, Now: c.Factory.Now()}); err != nil {
 		return nil, err
 	}
-	s.submitter = c.Factory.SubmittingUser(ctx, s.site.namespace, c.UserName())
+	s.submitter = c.Factory.FindPermittedUser(ctx, s.site.namespace, c.UserName())
 	result, err := translateJob(c, s)
 	if err != nil {
 		return nil, err

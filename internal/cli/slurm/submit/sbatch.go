@@ -47,7 +47,7 @@ func runSbatch(ctx context.Context, c *program.Call) error {
 	if err != nil {
 		return err
 	}
-	s.submitter = c.Factory.SubmittingUser(ctx, s.site.namespace, c.UserName())
+	s.submitter = c.Factory.FindPermittedUser(ctx, s.site.namespace, c.UserName())
 	result, err := translateJob(c, s)
 	if err != nil {
 		return err

@@ -54,7 +54,7 @@ func (t *crontab) planEntry(ctx context.Context, e *scrontab.Entry) (*planned, e
 		return nil, err
 	}
 	in.Suffix, in.Dir, in.User = e.Suffix, homeDirectory(t.Call, in.Dir), t.user
-	in.Submitter = t.Factory.SubmittingUser(ctx, t.namespace, t.user)
+	in.Submitter = t.Factory.FindPermittedUser(ctx, t.namespace, t.user)
 	result, err := translate.Job(in)
 	if err != nil {
 		return nil, err

@@ -91,7 +91,11 @@ func groupAnnotations(pod *corev1.Pod, inherited map[string]string) map[string]s
 			a[key] = value
 		}
 	}
-	copyNamedKeys(a, pod.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone, keys.RunningEstimate, keys.User)
+	copyNamedKeys(a, pod.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone, keys.RunningEstimate)
+	if pod.Labels[keys.JobName] == "" {
+		// The policy for users does not check pods with this label, so their annotation cannot be trusted.
+		copyNamedKeys(a, pod.Annotations, keys.User)
+	}
 	if _, set := pod.Annotations[keys.JDBMinAvailable]; set {
 		copyNamedKeys(a, pod.Annotations, keys.JDBMinAvailable)
 	} else {
