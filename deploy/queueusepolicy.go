@@ -29,7 +29,7 @@ func queueUsePolicy() []runtime.Object {
 			admissionregistrationv1.Rule{APIGroups: []string{batchGroup}, APIVersions: []string{"v1alpha1"}, Resources: []string{"jobs", "cronjobs"}},
 			admissionregistrationv1.Rule{APIGroups: []string{flowGroup}, APIVersions: []string{"v1alpha1"}, Resources: []string{"jobflows", "jobtemplates"}},
 			admissionregistrationv1.Rule{APIGroups: []string{gangGroup}, APIVersions: []string{"v1beta1"}, Resources: []string{"podgroups"}},
-			admissionregistrationv1.Rule{APIGroups: []string{core}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
+			admissionregistrationv1.Rule{APIGroups: []string{core}, APIVersions: []string{"v1"}, Resources: []string{"pods", "replicationcontrollers"}},
 			admissionregistrationv1.Rule{APIGroups: []string{appsGroup}, APIVersions: []string{"v1"}, Resources: []string{"deployments", "replicasets", "statefulsets", "daemonsets"}},
 			admissionregistrationv1.Rule{APIGroups: []string{kubeJobs}, APIVersions: []string{"v1"}, Resources: []string{"jobs", "cronjobs"}},
 		),
@@ -39,18 +39,35 @@ func queueUsePolicy() []runtime.Object {
 		},
 		Variables: []admissionregistrationv1.Variable{
 			{Name: "queuesBefore", Expression: "request.operation == 'UPDATE' ? " + queuesOf("oldObject") + " : []"},
-			{Name: "newQueues", Expression: queuesOf("object") + ".filter(q, q != '' && !(q in variables.queuesBefore))"},
+			{Name: queuesLeft(0), Expression: queuesOf("object") + ".filter(q, q != '' && !(q in variables.queuesBefore))"},
 		},
-		Validations: []admissionregistrationv1.Validation{{
-			Expression: "variables.newQueues.all(q, authorizer.group('" + gangGroup + "').resource('queues').name(q).check('use').allowed())",
-			// The message lists all new queues, because the API server limits the cost of messages.
-			MessageExpression: `'user "' + request.userInfo.username + '" is not allowed to use ' + (variables.newQueues.size() == 1 ? 'queue ' : 'all of the queues ') + variables.newQueues.join(', ') + ': ` +
+	}
+	// The API server limits the cost of an expression to about two checks of permissions, so each expression checks one queue.
+	for i := range mostQueues {
+		left := "variables." + queuesLeft(i)
+		spec.Variables = append(spec.Variables, admissionregistrationv1.Variable{
+			Name: queuesLeft(i + 1), Expression: fmt.Sprintf("%[1]s.filter(q, q != %[1]s[0])", left),
+		})
+		spec.Validations = append(spec.Validations, admissionregistrationv1.Validation{
+			Expression: left + ".size() == 0 || authorizer.group('" + gangGroup + "').resource('queues').name(" + left + "[0]).check('use').allowed()",
+			MessageExpression: `'user "' + request.userInfo.username + '" is not allowed to use queue ' + string(` + left + `[0]) + ': ` +
 				`choose another queue, or ask an administrator for the verb use on queues.` + gangGroup + `'`,
 			Reason: new(metav1.StatusReasonForbidden),
-		}},
+		})
 	}
+	spec.Validations = append(spec.Validations, admissionregistrationv1.Validation{
+		Expression: "variables." + queuesLeft(mostQueues) + ".size() == 0",
+		Message:    fmt.Sprintf("the object names more than %d queues: create several objects", mostQueues),
+		Reason:     new(metav1.StatusReasonForbidden),
+	})
 	return []runtime.Object{policyObject(QueueUsePolicyName, spec)}
 }
+
+// mostQueues is the maximum number of different queues that one object may name while the policy is in force.
+const mostQueues = 8
+
+// queuesLeft returns the name of the variable with the queues that are left after n queues were checked.
+func queuesLeft(n int) string { return fmt.Sprintf("queuesLeft%d", n) }
 
 // madeByControllersOfKubernetes matches objects that the controllers of Kubernetes create, such as the pods of a ReplicaSet.
 const madeByControllersOfKubernetes = `has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller) && ` +
@@ -67,7 +84,7 @@ func queuesOf(object string) string {
 		return fmt.Sprintf("%s.?annotations[?'%s'].orValue('')", metadata, keys.PodQueueName)
 	}
 	ofWorkload := "[" + inAnnotation(object+".?metadata") + ", " + inAnnotation(object+".?spec.?template.?metadata") + ", " +
-		inAnnotation(object+".?spec.?jobTemplate.?spec.?template.?metadata") + "]"
+		inAnnotation(object+".?spec.?jobTemplate.?metadata") + ", " + inAnnotation(object+".?spec.?jobTemplate.?spec.?template.?metadata") + "]"
 	ofFlow := object + ".?spec.?flows.orValue([]).map(f, f.?patch.?jobSpec.?queue.orValue(''))"
 	return fmt.Sprintf("(request.resource.group in ['%s', '%s', '%s'] ? %s : ", core, appsGroup, kubeJobs, ofWorkload) +
 		"request.resource.resource == 'jobflows' ? " + ofFlow +

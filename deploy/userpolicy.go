@@ -28,13 +28,14 @@ const ImpersonateVerb = "impersonate"
 // no cost to the API server, because the controllers ignore the annotation of pods with this label.
 func userPolicies() []runtime.Object {
 	changes := []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
-	jobs := userPolicySpec()
+	jobs := userPolicySpec(userOf("oldObject"))
 	jobs.MatchConstraints = matchRules(changes,
 		admissionregistrationv1.Rule{APIGroups: []string{batchGroup}, APIVersions: []string{"v1alpha1"}, Resources: []string{"jobs", "cronjobs"}},
 		admissionregistrationv1.Rule{APIGroups: []string{flowGroup}, APIVersions: []string{"v1alpha1"}, Resources: []string{"jobflows"}},
 		admissionregistrationv1.Rule{APIGroups: []string{gangGroup}, APIVersions: []string{"v1beta1"}, Resources: []string{"podgroups"}},
 	)
-	pods := userPolicySpec()
+	// A pod that had the label of a Job was not checked when it got its user.
+	pods := userPolicySpec(fmt.Sprintf("(oldObject.metadata.?labels[?'%s'].hasValue() ? '' : %s)", keys.JobName, userOf("oldObject")))
 	pods.MatchConstraints = matchRules(changes, admissionregistrationv1.Rule{APIGroups: []string{core}, APIVersions: []string{"v1"}, Resources: []string{"pods"}})
 	pods.MatchConstraints.ObjectSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{
 		Key: keys.JobName, Operator: metav1.LabelSelectorOpDoesNotExist,
@@ -45,17 +46,23 @@ func userPolicies() []runtime.Object {
 	}
 }
 
+// userOf returns a CEL expression for the user of an object.
+func userOf(object string) string {
+	return fmt.Sprintf("%s.metadata.?annotations[?'%s'].orValue('')", object, keys.User)
+}
+
 // userPolicySpec returns the rules for the user of an object. A request may name only its own user, unless that user may submit
-// for others. After creation, only the user of a PodGroup can change, and only to a user for whom the author may submit, because
-// the controllers copy it from pods.
-func userPolicySpec() admissionregistrationv1.ValidatingAdmissionPolicySpec {
-	userOf := func(object string) string {
-		return fmt.Sprintf("%s.metadata.?annotations[?'%s'].orValue(%s.metadata.?labels[?'%s'].orValue(''))", object, keys.User, object, keys.User)
+// for others. After creation, only the user of a PodGroup can change, because the controllers copy it from pods: to a user for
+// whom the author may submit, or from such a user to none. oldUser is a CEL expression for the user before an update.
+func userPolicySpec(oldUser string) admissionregistrationv1.ValidatingAdmissionPolicySpec {
+	userBefore := "(request.operation == 'UPDATE' ? " + oldUser + " : '')"
+	maySubmitFor := func(user string) string {
+		return "authorizer.group('" + batchGroup + "').resource('jobs').namespace(object.metadata.namespace).name(" + user + ").check('" + ImpersonateVerb + "').allowed()"
 	}
-	userBefore := "(request.operation == 'UPDATE' ? " + userOf("oldObject") + " : '')"
-	mayNameUser := "variables.user == '' || variables.user == request.userInfo.username || " +
-		"authorizer.group('" + batchGroup + "').resource('jobs').namespace(object.metadata.namespace).name(variables.user).check('" + ImpersonateVerb + "').allowed()"
-	annotation := "annotation or label " + keys.User
+	mayNameUser := "variables.user == '' || variables.user == request.userInfo.username || " + maySubmitFor("variables.user")
+	mayChangeUser := "request.operation == 'CREATE' || " +
+		"(request.resource.resource == 'podgroups' && (variables.user != '' || " + maySubmitFor("variables.userBefore") + "))"
+	annotation := "annotation " + keys.User
 	return admissionregistrationv1.ValidatingAdmissionPolicySpec{
 		MatchConditions: []admissionregistrationv1.MatchCondition{
 			{Name: "user-set-or-changed", Expression: userOf("object") + " != " + userBefore},
@@ -66,7 +73,7 @@ func userPolicySpec() admissionregistrationv1.ValidatingAdmissionPolicySpec {
 		},
 		Validations: []admissionregistrationv1.Validation{
 			{
-				Expression: `request.operation == 'CREATE' || (request.resource.resource == 'podgroups' && variables.user != '')`,
+				Expression: mayChangeUser,
 				MessageExpression: `'` + annotation + ` cannot be changed from "' + variables.userBefore + '" to "' + variables.user + '": ` +
 					`restore its value, or delete the object and create it again'`,
 				Reason: new(metav1.StatusReasonForbidden),

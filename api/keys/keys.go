@@ -59,7 +59,7 @@ const RunningEstimate = OurPrefix + "running-estimate"
 // may overtake a gang that cannot start, provided that they do not delay it.
 const Backfill = OurPrefix + "backfill"
 
-// User is the annotation or label with the user who submitted a PodGroup, and to whom its usage is charged. A
+// User is the annotation with the user who submitted a PodGroup, and to whom its usage is charged. A
 // PodGroup inherits it from its Job.
 const User = OurPrefix + "user"
 

@@ -41,7 +41,8 @@ func TestTheUserOfAnObjectIsTheAuthorOfItsCreation(t *testing.T) {
 	}{
 		"a new object":                                       {admissionv1.Create, "ada", "", "", "controllers", "ada"},
 		"a new object that names a user":                     {admissionv1.Create, "ada", fmt.Sprintf(named, "bob"), "", "controllers", "bob"},
-		"a new object whose label names a user":              {admissionv1.Create, "ada", `"labels":{"vc-batch.dev/user":"bob"},`, "", "controllers", "bob"},
+		"a new object whose label names a user":              {admissionv1.Create, "ada", `"labels":{"vc-batch.dev/user":"bob"},`, "", "controllers", "ada"},
+		"a new object that names an empty user":              {admissionv1.Create, "ada", fmt.Sprintf(named, ""), "", "controllers", "ada"},
 		"an object that somebody else changes":               {admissionv1.Update, "bob", fmt.Sprintf(named, "ada"), fmt.Sprintf(named, "ada"), "controllers", "ada"},
 		"a replacement that names no user":                   {admissionv1.Update, "bob", "", fmt.Sprintf(named, "ada"), "controllers", "ada"},
 		"a change of an object without a user":               {admissionv1.Update, "bob", "", "", "controllers", ""},

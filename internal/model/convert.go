@@ -176,7 +176,7 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 		Queue:           pg.Spec.Queue,
 		MinMember:       int(max(pg.Spec.MinMember, 0)),
 		PriorityClass:   pg.Spec.PriorityClassName,
-		User:            annotationOrLabel(pg, keys.User),
+		User:            pg.Annotations[keys.User],
 		Preemptable:     annotationOrLabel(pg, keys.Preemptable),
 		Annotations:     pg.Annotations,
 		Estimate:        estimateFrom(pg.Annotations),

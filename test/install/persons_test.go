@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -160,7 +161,51 @@ func actions() []action {
 		{"create a PodGroup in another queue", tryCreate(func() client.Object {
 			return &schedulingv1beta1.PodGroup{ObjectMeta: inDefault("g"), Spec: schedulingv1beta1.PodGroupSpec{Queue: "private"}}
 		}), nobodyElse(), `is not allowed to use queue private`},
+		{"create a ReplicationController for pods in another queue", tryCreate(func() client.Object {
+			template := podWith(keys.PodQueueName, "private")().(*corev1.Pod)
+			labels := map[string]string{"a": "b"}
+			template.Labels, template.Spec.RestartPolicy = labels, corev1.RestartPolicyAlways
+			return &corev1.ReplicationController{ObjectMeta: inDefault("r"), Spec: corev1.ReplicationControllerSpec{
+				Selector: labels, Template: &corev1.PodTemplateSpec{ObjectMeta: template.ObjectMeta, Spec: template.Spec},
+			}}
+		}), nobodyElse(), `is not allowed to use queue private`},
+		{"create a CronJob of Kubernetes whose jobs are in another queue", tryCreate(func() client.Object {
+			template := batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: newJob("").Spec.Tasks[0].Template.Spec}}}
+			template.Annotations = map[string]string{keys.PodQueueName: "private"}
+			return &batchv1.CronJob{ObjectMeta: inDefault("k"), Spec: batchv1.CronJobSpec{Schedule: "0 3 * * *", JobTemplate: template}}
+		}), nobodyElse(), `is not allowed to use queue private`},
+		{"create a JobFlow with many steps in the same queue", tryCreate(flowInQueues("shared", "shared", "shared", "shared", "default")), nobodyElse(user), forbidden},
+		{"create a JobFlow with a step in another queue", tryCreate(flowInQueues("shared", "shared", "default", "private")), nobodyElse(), `is not allowed to use queue private`},
+		{"charge a CronJob to somebody else by a label", func(ctx context.Context, c client.Client) error {
+			cron := cronJob(newJob("").Spec)()
+			cron.SetLabels(map[string]string{keys.User: "mei"})
+			cron.SetAnnotations(map[string]string{keys.User: ""})
+			if err := c.Create(ctx, cron, client.DryRunAll); err != nil {
+				return err
+			}
+			if got := batchv1alpha1.UserOf(cron); got != nameOf(ctx) {
+				return fmt.Errorf("the CronJob belongs to %q", got)
+			}
+			return nil
+		}, nobodyElse(user), forbidden},
+		{"take the label of a job from a pod that names somebody else", func(ctx context.Context, c client.Client) error {
+			pod := &corev1.Pod{ObjectMeta: inDefault("of-no-job")}
+			return c.Patch(ctx, pod, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"`+keys.JobName+`":null}}}`)), client.DryRunAll)
+		}, nil, "vc-batch.dev/user"},
 		{"create a pod in another queue", tryCreate(podWith(keys.PodQueueName, "private")), nobodyElse(), `is not allowed to use queue private`},
+	}
+}
+
+// flowInQueues returns a JobFlow with a step in each of the queues.
+func flowInQueues(queues ...string) func() client.Object {
+	return func() client.Object {
+		flow := &flowv1alpha1.JobFlow{ObjectMeta: inDefault("f")}
+		for i, queue := range queues {
+			flow.Spec.Flows = append(flow.Spec.Flows, flowv1alpha1.Flow{
+				Name: fmt.Sprintf("step-%d", i), Patch: &flowv1alpha1.Patch{JobSpec: batchv1alpha1.JobSpec{Queue: queue}},
+			})
+		}
+		return flow
 	}
 }
 
@@ -229,6 +274,11 @@ func TestEachPersonMayDoWhatTheirRolesSay(t *testing.T) {
 	if got := batchv1alpha1.UserOf(job); got != user {
 		t.Errorf("admission wrote user %q into the job of %s", got, user)
 	}
+	pod := podWith(keys.User, "mei")()
+	pod.SetName("of-no-job")
+	pod.SetLabels(map[string]string{keys.JobName: ""})
+	must(t, members[user].Create(t.Context(), pod)) // the policy skips the label of a job, and the controllers ignore the user
+	defer func() { must(t, c.Delete(context.WithoutCancel(t.Context()), pod)) }()
 	binding, _ := deploy.QueueUseBinding().(client.Object)
 	must(t, members[user].Create(t.Context(), newJob("before", inQueue("private")), client.DryRunAll)) // the permission is off by default
 	must(t, c.Create(t.Context(), binding))

@@ -1,7 +1,6 @@
 package tuitest
 
 import (
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -23,7 +22,7 @@ func VariousJobsWorld() []runtime.Object {
 		{ID: 12, Namespace: "nlp", Name: "hp-sweep", Queue: "default", User: "omar", Phase: running, Tasks: 8, CPU: "1", Memory: "1Gi", Age: hour, Ran: 40 * minute,
 			Nodes: []string{"192.168.63.50", "192.168.63.50"}, Change: turnIntoArray},
 		{ID: 13, Namespace: "nlp", Name: "held", Queue: "default", User: "mei", Phase: pending, Tasks: 1, CPU: "1", Memory: "1Gi", Age: minute, Change: func(job *batchv1alpha1.Job) {
-			job.Annotations = map[string]string{keys.Hold: keys.HoldUser}
+			job.Annotations[keys.Hold] = keys.HoldUser
 			job.Status.State.Reason, job.Status.State.Message = string(reason.JobHeldUser), "the job is held by its user"
 		}},
 		{ID: 14, Namespace: "nlp", Name: "paused", Queue: "default", User: "mei", Phase: batchv1alpha1.Aborted, Tasks: 1, CPU: "1", Memory: "1Gi", Age: 3 * hour, Change: func(job *batchv1alpha1.Job) {
@@ -46,7 +45,7 @@ func VariousJobsWorld() []runtime.Object {
 
 // turnIntoArray makes a job an array of eight elements, half of which have ended.
 func turnIntoArray(job *batchv1alpha1.Job) {
-	job.Annotations = map[string]string{keys.Array: "0-7", keys.ArrayLimit: strconv.Itoa(2)}
+	job.Annotations[keys.Array], job.Annotations[keys.ArrayLimit] = "0-7", "2"
 	job.Spec.MinAvailable = 1
 	job.Status.Array = &batchv1alpha1.ArrayStatus{Running: "4-5", Succeeded: "0-2", Failed: "3", ExitCodes: map[string]string{"2": "3"}, Reason: string(reason.JobArrayTaskLimit)}
 	job.Status.Running, job.Status.Pending, job.Status.Succeeded, job.Status.Failed = 2, 2, 3, 1

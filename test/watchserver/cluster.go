@@ -99,7 +99,8 @@ func jobName(i int) string { return fmt.Sprintf("train-%05d", i) }
 func (c Cluster) Job(i int) *batchv1alpha1.Job {
 	since := metav1.NewTime(c.Now.Add(-30 * time.Minute))
 	job := &batchv1alpha1.Job{ObjectMeta: c.meta(3, i, jobName(i))}
-	job.Labels = map[string]string{keys.JobID: fmt.Sprint(i + 1), keys.User: fmt.Sprintf("user%02d", i%50)}
+	job.Labels = map[string]string{keys.JobID: fmt.Sprint(i + 1)}
+	job.Annotations = map[string]string{keys.User: fmt.Sprintf("user%02d", i%50)}
 	pods := int32(c.Pods) //nolint:gosec // small
 	job.Spec = batchv1alpha1.JobSpec{SchedulerName: "volcano", Queue: job.Namespace, MinAvailable: pods, MaxRetry: 3, Tasks: []batchv1alpha1.TaskSpec{{
 		Name: "worker", Replicas: pods, Template: corev1.PodTemplateSpec{Spec: c.podSpec()},

@@ -119,7 +119,6 @@ func TestWhoseSingletonsExcludeEachOther(t *testing.T) {
 		want  bool
 	}{
 		"the same user and name":    {of(func(*Job) {}), true},
-		"the user in a label":       {of(func(j *Job) { delete(j.Annotations, keys.User); j.Labels = map[string]string{keys.User: "ann"} }), true},
 		"a name that was generated": {of(func(j *Job) { j.Name, j.GenerateName = "train-x7", "train-" }), true},
 		"a title":                   {of(func(j *Job) { j.Name = "x"; asks(j, keys.JobTitle, "train") }), true},
 		"the job itself":            {first, false},

@@ -7,19 +7,13 @@ import (
 )
 
 // UserOf returns the user to whom the usage of an object is charged, which is the user who submitted it, or "" if the user is
-// unknown. The annotation takes precedence over the label.
-func UserOf(object metav1.Object) string {
-	if user := object.GetAnnotations()[keys.User]; user != "" {
-		return user
-	}
-	return object.GetLabels()[keys.User]
-}
+// unknown.
+func UserOf(object metav1.Object) string { return object.GetAnnotations()[keys.User] }
 
 // InheritUser sets the user of a job to the user of the object that the job is created from. It ignores the user in the
 // template of the job, because the author of the template may lack the permission to submit for that user.
 func InheritUser(job *Job, from metav1.Object) {
 	delete(job.Annotations, keys.User)
-	delete(job.Labels, keys.User)
 	user := UserOf(from)
 	if user == "" {
 		return

@@ -6,7 +6,7 @@
 package matchcondition
 
 // MadeByOurControllers matches objects that the controllers create for a job, a pod or a workload. Such objects have a
-// controller, and their author may write the status of jobs, which users may not. Testing only the owner reference would let
+// controller, and their author may write the status of jobs in all namespaces, which users may not. Testing only the owner reference would let
 // users bypass the checks, because every user can write one.
 const MadeByOurControllers = `has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller) && ` +
-	`authorizer.group('batch.volcano.sh').resource('jobs').subresource('status').namespace(object.metadata.namespace).check('update').allowed()`
+	`authorizer.group('batch.volcano.sh').resource('jobs').subresource('status').check('update').allowed()`

@@ -117,7 +117,7 @@ func (p JobPlan) newJobObject() *batchv1alpha1.Job {
 	job := &batchv1alpha1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: p.Name, Namespace: p.Namespace, UID: types.UID(fmt.Sprintf("job-%d", p.ID)), CreationTimestamp: TimeBeforeNow(p.Age),
-			Labels: map[string]string{keys.JobID: fmt.Sprint(p.ID), keys.User: p.User},
+			Labels: map[string]string{keys.JobID: fmt.Sprint(p.ID)}, Annotations: map[string]string{keys.User: p.User},
 		},
 		Spec: batchv1alpha1.JobSpec{
 			Queue: p.Queue, SchedulerName: "volcano", MinAvailable: p.Tasks, MaxRetry: 3, PriorityClassName: p.Class,

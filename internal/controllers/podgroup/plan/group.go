@@ -92,7 +92,7 @@ func groupAnnotations(pod *corev1.Pod, inherited map[string]string) map[string]s
 		}
 	}
 	copyNamedKeys(a, pod.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone, keys.RunningEstimate)
-	if pod.Labels[keys.JobName] == "" {
+	if _, ofJob := pod.Labels[keys.JobName]; !ofJob {
 		// The policy for users does not check pods with this label, so their annotation cannot be trusted.
 		copyNamedKeys(a, pod.Annotations, keys.User)
 	}

@@ -21,6 +21,7 @@ func TestAPodGroupTakesTheUserOnlyFromPodsThatThePolicyChecks(t *testing.T) {
 	}{
 		"a plain pod":                       {metav1.ObjectMeta{Annotations: named}, nil, "mei"},
 		"a pod with the label of a Job":     {metav1.ObjectMeta{Annotations: named, Labels: map[string]string{keys.JobName: "x"}}, nil, ""},
+		"a pod with an empty label":         {metav1.ObjectMeta{Annotations: named, Labels: map[string]string{keys.JobName: ""}}, nil, ""},
 		"a workload":                        {metav1.ObjectMeta{}, named, ""},
 		"a pod that contradicts a workload": {metav1.ObjectMeta{Annotations: named}, map[string]string{keys.User: "ada"}, "mei"},
 	} {
