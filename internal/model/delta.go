@@ -97,7 +97,7 @@ type GangSet struct {
 	MinMember       int
 	MinTaskMember   map[string]int
 	MinResources    []resource.Amount
-	// User is the user who submitted the gang, as given by an annotation or label; "" if unknown.
+	// User is the user who submitted the gang, as given by an annotation; "" if unknown.
 	User string
 	// QuotaResources holds the part of minResources whose names are used only by quotas, such as requests.cpu and
 	// limits.memory.

@@ -35,7 +35,7 @@ type Gang struct {
 	// undescribed is true while the cluster counts the gang as undescribed: none of its pods exist, and no job
 	// describes them.
 	undescribed bool
-	// User is the user who submitted the gang, as given by an annotation or label; "" if unknown.
+	// User is the user who submitted the gang, as given by an annotation; "" if unknown.
 	User string
 	// QuotaResources holds the part of minResources whose names are used only by quotas, such as requests.cpu and
 	// limits.memory.
