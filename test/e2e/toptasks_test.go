@@ -99,7 +99,7 @@ func TestSevenTasksInTheDashboard(t *testing.T) {
 const anasJob = `
 apiVersion: batch.volcano.sh/v1alpha1
 kind: Job
-metadata: {name: sweep-%d, labels: {vc-batch.dev/user: ana}}
+metadata: {name: sweep-%d, labels: {vc-batch.dev/user: ana}, annotations: {vc-batch.dev/user: ana}}
 spec:
   minAvailable: 1
   tasks:
