@@ -7,6 +7,7 @@ import (
 	"time"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/api/textformat"
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
@@ -95,14 +96,7 @@ func FormatRunTime(field string, length time.Duration) string {
 	if field == schedulingv1beta1.RunTimeLimit {
 		return strconv.FormatInt(int64(length/time.Second), 10)
 	}
-	text := strings.TrimSuffix(length.String(), "m0s")
-	if len(text) < len(length.String()) {
-		text += "m"
-	}
-	if hours, whole := strings.CutSuffix(text, "h0m"); whole {
-		text = hours + "h"
-	}
-	return text
+	return textformat.FormatDuration(length)
 }
 
 // FormatAmount formats an amount in the model's unit.

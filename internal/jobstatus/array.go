@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/textformat"
 )
 
 // longestSet is the maximum length of a list of elements that is shown on one line.
@@ -18,7 +19,7 @@ func ArrayText(job *batchv1alpha1.Job) string {
 	if !ok {
 		return ""
 	}
-	parts := []string{fmt.Sprintf("%s, %s", CountWithNoun(elements.Count(), "task"), truncateElements(elements.String()))}
+	parts := []string{fmt.Sprintf("%s, %s", textformat.CountWithNoun(elements.Count(), "task"), truncateElements(elements.String()))}
 	if size > 1 {
 		parts[0] += fmt.Sprintf(", %d pods each", size)
 	}

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/textformat"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -20,7 +21,7 @@ func EvictionsText(job *batchv1alpha1.Job, zone *time.Location) string {
 	if e == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%s, last at %s (%s", CountWithNoun(int(e.Times), "time"), formatTime(e.Last.At.Time, zone), CountWithNoun(int(e.Last.Pods), "pod"))
+	text := fmt.Sprintf("%s, last at %s (%s", textformat.CountWithNoun(int(e.Times), "time"), formatTime(e.Last.At.Time, zone), textformat.CountWithNoun(int(e.Last.Pods), "pod"))
 	var pods []string
 	for _, task := range slices.Sorted(maps.Keys(e.Last.Tasks)) {
 		pods = append(pods, task+"-"+e.Last.Tasks[task])

@@ -15,6 +15,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/api/textformat"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -142,7 +143,7 @@ func DescribeRequest(job *batchv1alpha1.Job) string {
 		for _, container := range task.Template.Spec.Containers {
 			AddRequests(requests, container.Resources)
 		}
-		parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s x %s", CountWithNoun(int(task.Replicas), "pod"), ResourceText(requests)), " x "))
+		parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s x %s", textformat.CountWithNoun(int(task.Replicas), "pod"), ResourceText(requests)), " x "))
 	}
 	all, least := CountReplicas(job), MinimumPods(job)
 	together := fmt.Sprintf("%d of %d pods must start together", least, all)
@@ -210,7 +211,7 @@ func sparedText(spared []schedulingv1beta1.ExplainedSpared) string {
 			text += " (" + s.Detail + ")"
 		}
 		if s.Pods > 0 {
-			text = CountWithNoun(int(s.Pods), "pod") + ": " + text
+			text = textformat.CountWithNoun(int(s.Pods), "pod") + ": " + text
 		}
 		parts = append(parts, text)
 	}

@@ -1,8 +1,6 @@
 package jobstatus
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -36,12 +34,4 @@ func RequestsText(spec *corev1.PodSpec) string {
 		AddRequests(sum, spec.Containers[i].Resources)
 	}
 	return ResourceText(sum)
-}
-
-// CountWithNoun returns a number with its noun, for example "1 pod" or "2 pods".
-func CountWithNoun(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

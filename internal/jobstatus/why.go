@@ -11,6 +11,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/api/textformat"
 )
 
 // Why is the reason why a job as a whole is not running.
@@ -112,7 +113,7 @@ func explainNoRunningPods(job *batchv1alpha1.Job) Why {
 	if len(parts) == 0 {
 		return explainNoCountedPods(job)
 	}
-	return newReason(reason.NoPodRuns, job, fmt.Sprintf("the job has started, but none of its %s is running: %s", CountWithNoun(int(CountReplicas(job)), "pod"), strings.Join(parts, ", ")))
+	return newReason(reason.NoPodRuns, job, fmt.Sprintf("the job has started, but none of its %s is running: %s", textformat.CountWithNoun(int(CountReplicas(job)), "pod"), strings.Join(parts, ", ")))
 }
 
 // explainNoCountedPods returns the reason why a Running job has no running pods if its status does not count any pods.
@@ -202,7 +203,7 @@ func reasonFromExplanation(e *schedulingv1beta1.Explanation) Why {
 func listNumbers(e *schedulingv1beta1.Explanation) []string {
 	var lines []string
 	if m := e.Members; m != nil {
-		lines = append(lines, fmt.Sprintf("needs %s at the same time; %d exist, %d have a node, %d fit now", CountWithNoun(int(m.Min), "pod"), m.Exist, m.Running, m.Fit))
+		lines = append(lines, fmt.Sprintf("needs %s at the same time; %d exist, %d have a node, %d fit now", textformat.CountWithNoun(int(m.Min), "pod"), m.Exist, m.Running, m.Fit))
 	}
 	lines = append(lines, queueLines(e.Queue)...)
 	for _, s := range e.Short {
@@ -285,7 +286,7 @@ func nodeTally(e *schedulingv1beta1.Explanation) string {
 		parts = append(parts, part)
 	}
 	if e.NodeCount > 0 {
-		return fmt.Sprintf("of %s: %s", CountWithNoun(int(e.NodeCount), "node"), strings.Join(parts, "; "))
+		return fmt.Sprintf("of %s: %s", textformat.CountWithNoun(int(e.NodeCount), "node"), strings.Join(parts, "; "))
 	}
 	return "nodes: " + strings.Join(parts, "; ")
 }

@@ -10,13 +10,13 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/api/textformat"
 )
 
 // ValidateQueueLimits returns the errors of a new job that exceeds the limits of its queue. spec is the path of the
-// job's spec. A missing time limit is an error only if isDefaulted is true, because otherwise DefaultTimeLimit will still
-// set it.
-func ValidateQueueLimits(job *Job, spec *field.Path, queues QueueLookup, isDefaulted bool) field.ErrorList {
-	c := newLimitCheck(job, spec, queues, isDefaulted)
+// job's spec. If requiresTimeLimit is false, a missing time limit is accepted, because DefaultTimeLimit will set it.
+func ValidateQueueLimits(job *Job, spec *field.Path, queues QueueLookup, requiresTimeLimit bool) field.ErrorList {
+	c := newLimitCheck(job, spec, queues, requiresTimeLimit)
 	var errs field.ErrorList
 	for i := range job.Spec.Tasks {
 		errs = append(errs, c.checkTimeLimit(i)...)
@@ -29,10 +29,10 @@ func ValidateQueueLimits(job *Job, spec *field.Path, queues QueueLookup, isDefau
 // ValidateQueueLimitsUpdate is like ValidateQueueLimits, but for an updated job. If the job stays in its queue, only
 // values that the update raises are checked, so that a job which exceeds a newer limit can still be changed in other
 // ways.
-func ValidateQueueLimitsUpdate(old, updated *Job, queues QueueLookup, isDefaulted bool) field.ErrorList {
+func ValidateQueueLimitsUpdate(old, updated *Job, queues QueueLookup, requiresTimeLimit bool) field.ErrorList {
 	spec := field.NewPath("spec")
 	if queueName(old) != queueName(updated) || len(old.Spec.Tasks) != len(updated.Spec.Tasks) {
-		return ValidateQueueLimits(updated, spec, queues, isDefaulted)
+		return ValidateQueueLimits(updated, spec, queues, requiresTimeLimit)
 	}
 	var raised []int // tasks whose time limits the update raises or removes
 	for i := range updated.Spec.Tasks {
@@ -41,10 +41,12 @@ func ValidateQueueLimitsUpdate(old, updated *Job, queues QueueLookup, isDefaulte
 		}
 	}
 	expectsMore, hasMorePods := isRaisedEstimate(old.Spec.RunningEstimate, updated.Spec.RunningEstimate), MoreReplicas(old, updated)
-	if len(raised) == 0 && !expectsMore && !hasMorePods {
+	hasLargerTask := hasTaskWithMoreReplicas(old, updated)
+	raisesNothing := len(raised) == 0 && !expectsMore && !hasLargerTask
+	if raisesNothing {
 		return nil // without reading the queue
 	}
-	c := newLimitCheck(updated, spec, queues, isDefaulted)
+	c := newLimitCheck(updated, spec, queues, requiresTimeLimit)
 	var errs field.ErrorList
 	for _, task := range raised {
 		errs = append(errs, c.checkTimeLimit(task)...)
@@ -55,10 +57,20 @@ func ValidateQueueLimitsUpdate(old, updated *Job, queues QueueLookup, isDefaulte
 	if hasMorePods {
 		errs = append(errs, c.checkPods()...)
 	}
-	if hasMorePods && c.limits.MaxNodes.Value > 0 && SeparateNodes(updated) > SeparateNodes(old) {
+	if hasLargerTask && SeparateNodes(updated) > SeparateNodes(old) {
 		errs = append(errs, c.checkNodes()...)
 	}
 	return errs
+}
+
+// hasTaskWithMoreReplicas reports whether an update gives any task more replicas. The tasks of both must correspond.
+func hasTaskWithMoreReplicas(old, updated *Job) bool {
+	for i := range updated.Spec.Tasks {
+		if updated.Spec.Tasks[i].Replicas > old.Spec.Tasks[i].Replicas {
+			return true
+		}
+	}
+	return false
 }
 
 // isRaisedLimit reports whether an update makes a time limit longer. A missing limit is longer than any other.
@@ -82,22 +94,22 @@ func queueName(job *Job) string { return cmp.Or(job.Spec.Queue, keys.DefaultQueu
 
 // limitCheck compares a job with the limits of its queue.
 type limitCheck struct {
-	job         *Job
-	spec        *field.Path
-	queue       string
-	limits      schedulingv1beta1.EffectiveJobLimits
-	isDefaulted bool
+	job               *Job
+	spec              *field.Path
+	queue             string
+	limits            schedulingv1beta1.EffectiveJobLimits
+	requiresTimeLimit bool
 }
 
-func newLimitCheck(job *Job, spec *field.Path, queues QueueLookup, isDefaulted bool) *limitCheck {
+func newLimitCheck(job *Job, spec *field.Path, queues QueueLookup, requiresTimeLimit bool) *limitCheck {
 	queue := queueName(job)
-	return &limitCheck{job: job, spec: spec, queue: queue, limits: schedulingv1beta1.EffectiveJobLimitsOf(queue, queues), isDefaulted: isDefaulted}
+	return &limitCheck{job: job, spec: spec, queue: queue, limits: schedulingv1beta1.EffectiveJobLimitsOf(queue, queues), requiresTimeLimit: requiresTimeLimit}
 }
 
 // permitsRunTime describes the longest run time that the queue permits.
 func (c *limitCheck) permitsRunTime() string {
 	most := c.limits.MaxRunTime
-	return most.PermitsText(c.queue, schedulingv1beta1.FormatRunTime(most.Value))
+	return most.Describe(c.queue, textformat.FormatDuration(most.Value))
 }
 
 // checkTimeLimit checks the time limit of a task's pods.
@@ -108,25 +120,25 @@ func (c *limitCheck) checkTimeLimit(task int) field.ErrorList {
 	}
 	path := c.spec.Child("tasks").Index(task).Child("template", "spec", "activeDeadlineSeconds")
 	switch limit := c.job.Spec.Tasks[task].Template.Spec.ActiveDeadlineSeconds; {
-	case limit == nil && !c.isDefaulted:
+	case limit == nil && !c.requiresTimeLimit:
 		return nil
 	case limit == nil:
 		return field.ErrorList{field.Required(path, fmt.Sprintf("the pods have no time limit, but %s: set a limit of %d seconds or less, or use another queue", c.permitsRunTime(), most))}
 	case *limit > most:
 		return field.ErrorList{field.Invalid(path, *limit, fmt.Sprintf("the time limit is %s, but %s: lower it to %d seconds or less, or use another queue",
-			schedulingv1beta1.FormatRunTime(time.Duration(min(*limit, schedulingv1beta1.MaxDeadlineSeconds))*time.Second), c.permitsRunTime(), most))}
+			textformat.FormatDuration(time.Duration(min(*limit, schedulingv1beta1.MaxDeadlineSeconds))*time.Second), c.permitsRunTime(), most))}
 	}
 	return nil
 }
 
-// checkEstimate checks the expected run time. A job that runs longer than its queue permits would not end by itself.
+// checkEstimate checks the expected run time.
 func (c *limitCheck) checkEstimate() field.ErrorList {
 	estimate, most := c.job.Spec.RunningEstimate, c.limits.MaxRunTime.Value
 	if estimate == nil || most == 0 || estimate.Duration <= most {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(c.spec.Child("runningEstimate"), estimate.Duration.String(), fmt.Sprintf(
-		"the job expects to run for %s, but %s: lower the estimate, or use another queue", schedulingv1beta1.FormatRunTime(estimate.Duration), c.permitsRunTime()))}
+		"the expected run time is %s, but %s: lower it, or use another queue", textformat.FormatDuration(estimate.Duration), c.permitsRunTime()))}
 }
 
 // checkPods checks the number of pods in all tasks and array elements together.
@@ -136,7 +148,7 @@ func (c *limitCheck) checkPods() field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(c.spec.Child("tasks"), total, fmt.Sprintf("the job has %d pods, but %s per job: lower replicas, create several jobs, or use another queue",
-		total, most.PermitsText(c.queue, schedulingv1beta1.CountOf(most.Value, "pod"))))}
+		total, most.Describe(c.queue, textformat.CountWithNoun(most.Value, "pod"))))}
 }
 
 // checkNodes checks the number of separate nodes that the job's pods need.
@@ -151,5 +163,5 @@ func (c *limitCheck) checkNodes() field.ErrorList {
 	}
 	return field.ErrorList{field.Invalid(c.spec.Child("tasks"), nodes, fmt.Sprintf(
 		"the pods need %d separate nodes because of required anti-affinity or host ports, but %s per job: lower replicas, let pods share a node, or use another queue",
-		nodes, most.PermitsText(c.queue, schedulingv1beta1.CountOf(most.Value, "node"))))}
+		nodes, most.Describe(c.queue, textformat.CountWithNoun(most.Value, "node"))))}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// mostCompared is the largest number of tasks that SeparateNodes compares with each other, in order to limit its cost.
-const mostCompared = 64
+// maxComparedTasks is the largest number of tasks that SeparateNodes compares with each other, in order to limit its cost.
+const maxComparedTasks = 64
 
 // SeparateNodes returns the number of nodes that the pods of a job need because they exclude each other from nodes: by
 // required anti-affinity whose topology is the host name, as for sbatch -N, or by host ports. All other pods may share a
@@ -29,7 +29,7 @@ func SeparateNodes(job *Job) int64 {
 	slices.SortStableFunc(sets, func(a, b *podSet) int { return cmp.Compare(b.nodes, a.nodes) })
 	var apart []*podSet // tasks whose pods all exclude each other
 	var nodes int64
-	for _, set := range sets[:min(len(sets), mostCompared)] {
+	for _, set := range sets[:min(len(sets), maxComparedTasks)] {
 		sharesNode := slices.ContainsFunc(apart, func(other *podSet) bool { return !set.excludes(other) })
 		if !sharesNode {
 			apart = append(apart, set)
@@ -39,7 +39,7 @@ func SeparateNodes(job *Job) int64 {
 	return nodes
 }
 
-// podSet holds what decides whether the pods of a task can share a node with others.
+// podSet holds the properties of a task's pods that determine whether they can share a node with others.
 type podSet struct {
 	namespace string
 	labels    labels.Set
@@ -66,7 +66,7 @@ func newPodSet(job *Job, task *TaskSpec) *podSet {
 		element = int64(task.PartitionPolicy.PartitionSize)
 	}
 	isArray := job.Annotations[keys.Array] != ""
-	switch within := set.excludesItself(); {
+	switch within := set.nodeSharing(); {
 	case within == sharedNode:
 	case isArray, within == onePodOfPartition:
 		set.nodes = min(element, int64(task.Replicas))
@@ -76,7 +76,7 @@ func newPodSet(job *Job, task *TaskSpec) *podSet {
 	return set
 }
 
-// sharing says which pods of a task can share a node.
+// sharing describes which pods of a task can share a node.
 type sharing uint8
 
 const (
@@ -85,8 +85,8 @@ const (
 	onePod                           // none
 )
 
-// excludesItself reports which pods of the task can share a node.
-func (s *podSet) excludesItself() sharing {
+// nodeSharing returns which pods of the task can share a node.
+func (s *podSet) nodeSharing() sharing {
 	if len(s.ports) > 0 {
 		return onePod
 	}
@@ -122,8 +122,8 @@ type exclusion struct {
 	samePartition bool
 }
 
-// labelsOfOnePod are labels whose values differ between the pods of a task, or are not known at admission.
-var labelsOfOnePod = []string{keys.TaskIndex, keys.PartitionID, keys.ArrayIndex, keys.JobID}
+// perPodLabels are labels whose values differ between the pods of a task, or are not known at admission.
+var perPodLabels = []string{keys.TaskIndex, keys.PartitionID, keys.ArrayIndex, keys.JobID}
 
 // newExclusion returns the exclusion that a term describes. ok is false if the term does not concern pods on the same
 // node, or if the labels that are known at admission do not determine which pods it concerns.
@@ -135,7 +135,7 @@ func newExclusion(term *corev1.PodAffinityTerm) (e exclusion, ok bool) {
 	if err != nil {
 		return e, false
 	}
-	if requirements, _ := selector.Requirements(); slices.ContainsFunc(requirements, isAboutOnePod) {
+	if requirements, _ := selector.Requirements(); slices.ContainsFunc(requirements, usesPerPodLabel) {
 		return e, false
 	}
 	if slices.Contains(term.MatchLabelKeys, keys.TaskIndex) || slices.Contains(term.MatchLabelKeys, keys.ArrayIndex) {
@@ -144,7 +144,7 @@ func newExclusion(term *corev1.PodAffinityTerm) (e exclusion, ok bool) {
 	return exclusion{PodAffinityTerm: term, selector: selector, samePartition: slices.Contains(term.MatchLabelKeys, keys.PartitionID)}, true
 }
 
-func isAboutOnePod(r labels.Requirement) bool { return slices.Contains(labelsOfOnePod, r.Key()) }
+func usesPerPodLabel(r labels.Requirement) bool { return slices.Contains(perPodLabels, r.Key()) }
 
 // matches reports whether the term, which the pods of a task have, concerns the pods of another task.
 func (e *exclusion) matches(of, other *podSet) bool {
@@ -160,7 +160,8 @@ func (e *exclusion) matches(of, other *podSet) bool {
 // coversNamespace reports whether the term concerns pods in the job's namespace. It returns false if this depends on the
 // labels of the namespace.
 func (e *exclusion) coversNamespace(namespace string) bool {
-	if len(e.Namespaces) == 0 && e.NamespaceSelector == nil || slices.Contains(e.Namespaces, namespace) {
+	namesNone := len(e.Namespaces) == 0 && e.NamespaceSelector == nil
+	if namesNone || slices.Contains(e.Namespaces, namespace) {
 		return true
 	}
 	s := e.NamespaceSelector

@@ -14,12 +14,18 @@ func UserOf(object metav1.Object) string { return object.GetAnnotations()[keys.U
 // template of the job, because the author of the template may lack the permission to submit for that user.
 func InheritUser(job *Job, from metav1.Object) {
 	delete(job.Annotations, keys.User)
-	user := UserOf(from)
+	SetUser(job, UserOf(from))
+}
+
+// SetUser sets the user of an object. It does nothing if the user is "".
+func SetUser(object metav1.Object, user string) {
 	if user == "" {
 		return
 	}
-	if job.Annotations == nil {
-		job.Annotations = map[string]string{}
+	annotations := object.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
 	}
-	job.Annotations[keys.User] = user
+	annotations[keys.User] = user
+	object.SetAnnotations(annotations)
 }

@@ -2,11 +2,12 @@ package v1beta1
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/vc-batch/vc/api/textformat"
 )
 
 // MaxDeadlineSeconds is the largest activeDeadlineSeconds of a pod that Kubernetes accepts: 68 years. In a queue with a
@@ -64,9 +65,7 @@ func EffectiveJobLimitsOf(name string, queues QueueLookup) EffectiveJobLimits {
 		all.addLimits(queue)
 		name = queue.ParentName()
 	}
-	if usual, most := all.DefaultRunTime, all.MaxRunTime; most.Value > 0 && (usual.Value == 0 || usual.Value > most.Value) {
-		all.DefaultRunTime = most
-	}
+	all.DefaultRunTime.tighten(all.MaxRunTime.Value, all.MaxRunTime.Queue)
 	return all
 }
 
@@ -96,8 +95,10 @@ func validateJobLimits(limits *JobLimits, path *field.Path) field.ErrorList {
 		return nil
 	}
 	errs := append(validateRunTime(limits.MaxRunTime, path.Child("maxRunTime")), validateRunTime(limits.DefaultRunTime, path.Child("defaultRunTime"))...)
-	if usual, most := limits.DefaultRunTime, limits.MaxRunTime; usual != nil && most != nil && usual.Duration > most.Duration {
-		errs = append(errs, field.Invalid(path.Child("defaultRunTime"), usual.Duration.String(), fmt.Sprintf("must not be longer than maxRunTime, which is %s", FormatRunTime(most.Duration))))
+	defaultTime, longestTime := limits.DefaultRunTime, limits.MaxRunTime
+	hasBoth := defaultTime != nil && longestTime != nil
+	if hasBoth && defaultTime.Duration > longestTime.Duration {
+		errs = append(errs, field.Invalid(path.Child("defaultRunTime"), defaultTime.Duration.String(), fmt.Sprintf("must not be longer than maxRunTime, which is %s", textformat.FormatDuration(longestTime.Duration))))
 	}
 	errs = append(errs, validateCount(limits.MaxNodes, path.Child("maxNodes"))...)
 	return append(errs, validateCount(limits.MaxPods, path.Child("maxPods"))...)
@@ -114,35 +115,15 @@ func validateRunTime(limit *metav1.Duration, path *field.Path) field.ErrorList {
 	if limit == nil || limit.Duration >= minRunTime && limit.Duration <= maxRunTime {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, limit.Duration.String(), fmt.Sprintf("must be between %s and %s; omit the field for no limit", FormatRunTime(minRunTime), FormatRunTime(maxRunTime)))}
+	return field.ErrorList{field.Invalid(path, limit.Duration.String(), fmt.Sprintf("must be between %s and %s; omit the field for no limit", textformat.FormatDuration(minRunTime), textformat.FormatDuration(maxRunTime)))}
 }
 
-// PermitsText describes a limit in a message about a job of the queue, for example "queue gpu permits at most 24h (set by
+// Describe returns a limit in a message about a job of the queue, for example "queue gpu permits at most 24h (set by
 // queue research)".
-func (l JobLimit[T]) PermitsText(queue, limit string) string {
+func (l JobLimit[T]) Describe(queue, limit string) string {
 	text := fmt.Sprintf("queue %s permits at most %s", queue, limit)
 	if l.Queue != queue {
 		text += " (set by queue " + l.Queue + ")"
 	}
 	return text
-}
-
-// FormatRunTime formats a run time without units that are zero, for example 24h or 1h30m.
-func FormatRunTime(d time.Duration) string {
-	text := d.String()
-	if short, ok := strings.CutSuffix(text, "m0s"); ok {
-		text = short + "m"
-	}
-	if short, ok := strings.CutSuffix(text, "h0m"); ok {
-		text = short + "h"
-	}
-	return text
-}
-
-// CountOf returns a number with a noun, for example "1 pod" or "4 pods".
-func CountOf(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -114,12 +114,3 @@ func TestAPodGroupNeedsNoMorePodsThanItsQueuePermits(t *testing.T) {
 	requireOne(t, ValidatePodGroup(group(4), queues), "", "")
 	requireOne(t, ValidatePodGroup(group(5), queues), "spec.minMember", "the PodGroup needs 5 pods at the same time, but queue team permits at most 4 pods (set by queue org): lower minMember, or use another queue")
 }
-
-func TestRunTimesAreFormattedWithoutUnitsThatAreZero(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{"24h": "24h", "90m": "1h30m", "60s": "1m", "100m": "1h40m", "10h": "10h", "20m": "20m", "1h0m5s": "1h0m5s", "61s": "1m1s", "0s": "0s", "10s": "10s"} {
-		if got := FormatRunTime(runTime(text).Duration); got != want {
-			t.Errorf("%s: got %s, want %s", text, got, want)
-		}
-	}
-}

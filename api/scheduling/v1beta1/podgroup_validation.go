@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/textformat"
 )
 
 // namesInMessage is the maximum number of names in a message.
@@ -88,5 +89,5 @@ func validateMinMember(pg *PodGroup, path *field.Path, queues QueueLookup) field
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path, pg.Spec.MinMember, fmt.Sprintf("the PodGroup needs %d pods at the same time, but %s: lower minMember, or use another queue",
-		pg.Spec.MinMember, most.PermitsText(pg.Spec.Queue, CountOf(most.Value, "pod"))))}
+		pg.Spec.MinMember, most.Describe(pg.Spec.Queue, textformat.CountWithNoun(most.Value, "pod"))))}
 }

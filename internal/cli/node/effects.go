@@ -12,6 +12,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/textformat"
 	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
@@ -54,7 +55,7 @@ func describeJobEffect(ctx context.Context, c client.Reader, key client.ObjectKe
 	}
 	job := &batchv1alpha1.Job{}
 	if err := c.Get(ctx, key, job); err != nil { // a user who may drain nodes may lack access to jobs
-		return fmt.Sprintf("job %s loses %s: %s", key, jobstatus.CountWithNoun(len(lost), "pod"), names)
+		return fmt.Sprintf("job %s loses %s: %s", key, textformat.CountWithNoun(len(lost), "pod"), names)
 	}
-	return fmt.Sprintf("job %s (%s) loses %d of %s: %s", key, jobstatus.PhaseOrPending(job), len(lost), jobstatus.CountWithNoun(int(jobstatus.CountReplicas(job)), "pod"), names)
+	return fmt.Sprintf("job %s (%s) loses %d of %s: %s", key, jobstatus.PhaseOrPending(job), len(lost), textformat.CountWithNoun(int(jobstatus.CountReplicas(job)), "pod"), names)
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
+	"github.com/vc-batch/vc/api/textformat"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
@@ -176,7 +177,7 @@ func placementsText(places []insightv1alpha1.Placement) string {
 	var nodes []string
 	on := map[string][]string{}
 	for _, p := range sorted {
-		text := jobstatus.CountWithNoun(int(p.Pods), "pod")
+		text := textformat.CountWithNoun(int(p.Pods), "pod")
 		if p.Task != "" {
 			text = fmt.Sprintf("%d %s", p.Pods, p.Task)
 		}
@@ -265,7 +266,7 @@ func (w *writer) writeQueue(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) 
 			jobstatus.WriteFacts(&w.text, []jobstatus.Fact{{Name: "starts", Text: fmt.Sprintf("and %d more (-o yaml shows all)", len(p.Status.Starts)-maxTold)}}, w.style, w.width)
 			break
 		}
-		text := fmt.Sprintf("%s/%s with %s", s.Namespace, s.Name, jobstatus.CountWithNoun(int(s.Pods), "pod"))
+		text := fmt.Sprintf("%s/%s with %s", s.Namespace, s.Name, textformat.CountWithNoun(int(s.Pods), "pod"))
 		if s.Queue != "" {
 			text += " in queue " + s.Queue
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/api/textformat"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/resourcecmd"
 	"github.com/vc-batch/vc/internal/clusterops"
@@ -232,7 +233,7 @@ func topologyText(t *schedulingv1beta1.NetworkTopologySpec) string {
 func subGroupText(p *schedulingv1beta1.SubGroupPolicySpec) string {
 	text := cmp.Or(p.Name, "unnamed")
 	if p.SubGroupSize != nil {
-		text += fmt.Sprintf(", %s each", jobstatus.CountWithNoun(int(*p.SubGroupSize), "pod"))
+		text += fmt.Sprintf(", %s each", textformat.CountWithNoun(int(*p.SubGroupSize), "pod"))
 	}
 	if p.MinSubGroups != nil {
 		text += fmt.Sprintf(", %d must start together", *p.MinSubGroups)

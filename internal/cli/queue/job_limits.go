@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/api/textformat"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
@@ -86,7 +87,7 @@ func ownLimitsText(q *schedulingv1beta1.Queue) string {
 	var parts []string
 	addTime := func(name string, limit *metav1.Duration) {
 		if limit != nil {
-			parts = append(parts, name+"="+schedulingv1beta1.FormatRunTime(limit.Duration))
+			parts = append(parts, name+"="+textformat.FormatDuration(limit.Duration))
 		}
 	}
 	addCount := func(name string, limit *int32) {
@@ -113,10 +114,10 @@ func effectiveLimitsText(queue string, limits schedulingv1beta1.EffectiveJobLimi
 		parts = append(parts, text)
 	}
 	if l := limits.MaxRunTime; l.Value > 0 {
-		add("time limit at most", schedulingv1beta1.FormatRunTime(l.Value), l.Queue)
+		add("time limit at most", textformat.FormatDuration(l.Value), l.Queue)
 	}
 	if l := limits.DefaultRunTime; l.Value > 0 {
-		add("default time limit", schedulingv1beta1.FormatRunTime(l.Value), l.Queue)
+		add("default time limit", textformat.FormatDuration(l.Value), l.Queue)
 	}
 	if l := limits.MaxNodes; l.Value > 0 {
 		add("separate nodes at most", fmt.Sprint(l.Value), l.Queue)

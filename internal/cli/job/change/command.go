@@ -11,6 +11,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/textformat"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job/lookup"
 	"github.com/vc-batch/vc/internal/cli/job/wait"
@@ -78,7 +79,7 @@ func issueVerb(ctx context.Context, o *commandOptions) error {
 		}
 	}
 	if o.sel.SelectsMany() && len(jobs) > 0 && !o.dryRun.IsDryRun() {
-		if err := o.confirm.AskUser(ctx, o.f, fmt.Sprintf("%s %s", o.verb.Name, jobstatus.CountWithNoun(len(jobs), "job")), describeNames(jobs, o.sel.AllNamespaces)); err != nil {
+		if err := o.confirm.AskUser(ctx, o.f, fmt.Sprintf("%s %s", o.verb.Name, textformat.CountWithNoun(len(jobs), "job")), describeNames(jobs, o.sel.AllNamespaces)); err != nil {
 			return err
 		}
 	}

@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/textformat"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job/lookup"
 	"github.com/vc-batch/vc/internal/cli/job/wait"
 	"github.com/vc-batch/vc/internal/cli/submit"
-	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
 // deleteOptions holds the inputs of `vcctl job delete`.
@@ -93,7 +93,7 @@ func deleteJobs(ctx context.Context, o *deleteOptions) error {
 		problem = cli.IgnoreMissing(problem)
 	}
 	if o.sel.SelectsMany() && len(jobs) > 0 && !o.dryRun.IsDryRun() {
-		if err := o.confirm.AskUser(ctx, o.f, "delete "+jobstatus.CountWithNoun(len(jobs), "job"), describeNames(jobs, o.sel.AllNamespaces)); err != nil {
+		if err := o.confirm.AskUser(ctx, o.f, "delete "+textformat.CountWithNoun(len(jobs), "job"), describeNames(jobs, o.sel.AllNamespaces)); err != nil {
 			return err
 		}
 	}

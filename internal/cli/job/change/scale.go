@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/textformat"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job/lookup"
 	"github.com/vc-batch/vc/internal/jobstatus"
@@ -134,7 +135,7 @@ func (o *scaleOptions) scaledCopy(job *batchv1alpha1.Job) (*batchv1alpha1.Job, e
 	scaled := job.DeepCopy()
 	task := &scaled.Spec.Tasks[at]
 	if o.current != nil && *o.current != task.Replicas {
-		return nil, usererror.Errorf("remove --current-replicas to scale the task anyway", "task %q of job %q has %s, not %d", task.Name, job.Name, jobstatus.CountWithNoun(int(task.Replicas), "pod"), *o.current)
+		return nil, usererror.Errorf("remove --current-replicas to scale the task anyway", "task %q of job %q has %s, not %d", task.Name, job.Name, textformat.CountWithNoun(int(task.Replicas), "pod"), *o.current)
 	}
 	before := jobstatus.MinimumPodsOfTask(task)
 	if o.replicas != nil {
@@ -144,7 +145,7 @@ func (o *scaleOptions) scaledCopy(job *batchv1alpha1.Job) (*batchv1alpha1.Job, e
 	}
 	if o.minimum != nil {
 		if *o.minimum < 0 || *o.minimum > task.Replicas {
-			return nil, usererror.Errorf(fmt.Sprintf("specify a number from 0 to %d", task.Replicas), "--min-available: %d is out of range for task %q, which has %s", *o.minimum, task.Name, jobstatus.CountWithNoun(int(task.Replicas), "pod"))
+			return nil, usererror.Errorf(fmt.Sprintf("specify a number from 0 to %d", task.Replicas), "--min-available: %d is out of range for task %q, which has %s", *o.minimum, task.Name, textformat.CountWithNoun(int(task.Replicas), "pod"))
 		}
 		task.MinAvailable = o.minimum
 		scaled.Spec.MinAvailable = max(scaled.Spec.MinAvailable+*o.minimum-before, 0)
@@ -160,7 +161,7 @@ func (o *scaleOptions) setReplicas(job *batchv1alpha1.Job, task *batchv1alpha1.T
 	if p := task.PartitionPolicy; p != nil && p.PartitionSize > 0 {
 		if *o.replicas%p.PartitionSize != 0 {
 			return usererror.Errorf(fmt.Sprintf("specify a multiple of %d, for example %d", p.PartitionSize, (*o.replicas/p.PartitionSize+1)*p.PartitionSize),
-				"--replicas: task %q of job %q has partitions of %s, but %d is not a multiple of the partition size", task.Name, job.Name, jobstatus.CountWithNoun(int(p.PartitionSize), "pod"), *o.replicas)
+				"--replicas: task %q of job %q has partitions of %s, but %d is not a multiple of the partition size", task.Name, job.Name, textformat.CountWithNoun(int(p.PartitionSize), "pod"), *o.replicas)
 		}
 		p.TotalPartitions = *o.replicas / p.PartitionSize
 	}
@@ -177,9 +178,9 @@ func (o *scaleOptions) checkMinimums(job *batchv1alpha1.Job, task *batchv1alpha1
 	hint := fmt.Sprintf("also lower the minimum with --min-available %d, or specify more pods", task.Replicas)
 	switch {
 	case jobstatus.MinimumPodsOfTask(task) > task.Replicas:
-		return usererror.Errorf(hint, "task %q of job %q needs at least %s, but would have %d", task.Name, job.Name, jobstatus.CountWithNoun(int(jobstatus.MinimumPodsOfTask(task)), "pod"), task.Replicas)
+		return usererror.Errorf(hint, "task %q of job %q needs at least %s, but would have %d", task.Name, job.Name, textformat.CountWithNoun(int(jobstatus.MinimumPodsOfTask(task)), "pod"), task.Replicas)
 	case job.Spec.MinAvailable > total:
-		return usererror.Errorf(hint, "job %q needs at least %s, but would have %d", job.Name, jobstatus.CountWithNoun(int(job.Spec.MinAvailable), "pod"), total)
+		return usererror.Errorf(hint, "job %q needs at least %s, but would have %d", job.Name, textformat.CountWithNoun(int(job.Spec.MinAvailable), "pod"), total)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/api/textformat"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job/lookup"
 	"github.com/vc-batch/vc/internal/clusterops"
@@ -190,7 +191,7 @@ func describeJobs(jobs []*batchv1alpha1.Job) string {
 	if len(jobs) == 1 {
 		return "job " + jobs[0].Name
 	}
-	return jobstatus.CountWithNoun(len(jobs), "job")
+	return textformat.CountWithNoun(len(jobs), "job")
 }
 
 // waiter waits for any number of jobs with a single watch.

@@ -11,6 +11,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/api/textformat"
 )
 
 // Reasons that a node sets on a pod or on a terminated container.
@@ -136,7 +137,7 @@ func causeCodeOf(name string, pod *corev1.Pod) Cause {
 	case nodeDeadline:
 		text := name + " exceeded its time limit"
 		if limit := pod.Spec.ActiveDeadlineSeconds; limit != nil {
-			text += " of " + formatTimeLimit(time.Duration(*limit)*time.Second)
+			text += " of " + textformat.FormatDuration(time.Duration(*limit)*time.Second)
 		}
 		return Cause{code: reason.DeadlineExceeded, text: text}
 	case nodeEvicted:
@@ -244,18 +245,6 @@ func messageSuffix(message string) string {
 		line = string(letters[:mostOfMessage-1]) + "…"
 	}
 	return ": " + line
-}
-
-// formatTimeLimit formats a duration without trailing zero units: 1h, not 1h0m0s.
-func formatTimeLimit(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 func causeOfRefusal(name string, pod *corev1.Pod) Cause {

@@ -10,6 +10,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/textformat"
 )
 
 // decideAction chooses the action for the job. It is the action of the oldest command or, if there are no commands, the
@@ -116,7 +117,7 @@ func (b *builder) recordDelay(a answer, e *event) {
 	at, told := b.in.Since[key]
 	if !told {
 		at = b.in.Now
-		b.appendEvent(corev1.EventTypeNormal, string(batchv1alpha1.ExecuteAction), "Execute action %s after %s: %s", a.action, formatTimeLimit(a.delay), e.text)
+		b.appendEvent(corev1.EventTypeNormal, string(batchv1alpha1.ExecuteAction), "Execute action %s after %s: %s", a.action, textformat.FormatDuration(a.delay), e.text)
 	}
 	b.plan.Since[key] = at
 }

@@ -13,6 +13,7 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/api/textformat"
 )
 
 // gate reports whether a job may start, and the reason if it may not.
@@ -222,7 +223,7 @@ func evaluateStart(term batchv1alpha1.DependencyTerm, target *batchv1alpha1.Job,
 	}
 	due := since.Add(term.Delay)
 	if due.After(now) {
-		return verdict{until: due, text: fmt.Sprintf("%s have passed since job %s started", formatTimeLimit(term.Delay), describeJob(target))}
+		return verdict{until: due, text: fmt.Sprintf("%s have passed since job %s started", textformat.FormatDuration(term.Delay), describeJob(target))}
 	}
 	return verdict{met: true}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vc-batch/vc/internal/jobstatus"
+	"github.com/vc-batch/vc/api/textformat"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
@@ -345,7 +345,7 @@ func (j *Job) saveLog(ctx *screenapi.Context) []screenapi.Effect {
 	if j.previous {
 		name = j.job.Name + "-previous.log"
 	}
-	return []screenapi.Effect{widget.AskAndSave("Save the shown log lines?", name, j.log.savedText(j.job), jobstatus.CountWithNoun(len(j.log.shown), "line"))}
+	return []screenapi.Effect{widget.AskAndSave("Save the shown log lines?", name, j.log.savedText(j.job), textformat.CountWithNoun(len(j.log.shown), "line"))}
 }
 
 // describeView describes which part of the log is visible.
