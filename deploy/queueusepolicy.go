@@ -70,8 +70,10 @@ const mostQueues = 8
 func queuesLeft(n int) string { return fmt.Sprintf("queuesLeft%d", n) }
 
 // madeByControllersOfKubernetes matches objects that the controllers of Kubernetes create, such as the pods of a ReplicaSet.
-const madeByControllersOfKubernetes = `has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller) && ` +
-	`(request.userInfo.username == 'system:kube-controller-manager' || 'system:serviceaccounts:kube-system' in request.userInfo.groups)`
+const madeByControllersOfKubernetes = matchcondition.HasController + " && (" + isControllerOfKubernetes + ")"
+
+// isControllerOfKubernetes matches requests of kube-controller-manager, with or without a service account for each controller.
+const isControllerOfKubernetes = `request.userInfo.username == 'system:kube-controller-manager' || 'system:serviceaccounts:kube-system' in request.userInfo.groups`
 
 // queuesOf returns a CEL expression for the list of queues that an object names. A job without a queue uses the default
 // queue. Pods and workloads name a queue in an annotation of their own or of the pod template. Empty names must be ignored.

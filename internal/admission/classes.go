@@ -12,8 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
-
-	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 // classSpec holds the fields of a job's or PodGroup's spec that name PriorityClasses.
@@ -92,10 +90,8 @@ func (h *hooks) rejectForbiddenClasses(ctx context.Context, request *admission.R
 		return nil, nil
 	}
 	if hasController {
-		controls, err := isPermitted(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
-			Verb: "update", Group: batchv1alpha1.GroupName, Resource: "jobs", Subresource: "status", Namespace: request.Namespace,
-		})
-		if err != nil || controls {
+		isController, err := h.isOurController(ctx, request)
+		if err != nil || isController {
 			return nil, err
 		}
 	}

@@ -47,7 +47,7 @@ func TestAPriorityClassIsNamedByWhoMayUseItWhereThatIsRequired(t *testing.T) {
 			r.UserInfo = authenticationv1.UserInfo{Username: test.user}
 			h := guarded(t)
 			h.requireClassUse = !test.off
-			h.reviews = rights{"bob use priorityclasses nlp": true, "controllers update jobs nlp": true}
+			h.reviews = rights{"bob use priorityclasses nlp": true, "controllers update jobs ": true}
 			kind := jobKind
 			if test.kind == "PodGroup" {
 				kind = schedulingv1beta1.GroupVersion.WithKind("PodGroup")

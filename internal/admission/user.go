@@ -10,7 +10,6 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
-	"github.com/vc-batch/vc/api/keys"
 )
 
 func (h *hooks) mutateCronJob(ctx context.Context, request admission.Request) admission.Response {
@@ -32,11 +31,11 @@ func (h *hooks) writeUser(ctx context.Context, request *admission.Request, objec
 	switch request.Operation {
 	case admissionv1.Create:
 		if !h.isMadeByControllers(ctx, request, object) {
-			setUser(object, request.UserInfo.Username)
+			batchv1alpha1.SetUser(object, request.UserInfo.Username)
 		}
 	case admissionv1.Update:
 		if _, old, err := decodeObjects[metav1.PartialObjectMetadata](*request); err == nil {
-			setUser(object, batchv1alpha1.UserOf(old))
+			batchv1alpha1.SetUser(object, batchv1alpha1.UserOf(old))
 		}
 	}
 }
@@ -47,20 +46,14 @@ func (h *hooks) isMadeByControllers(ctx context.Context, request *admission.Requ
 	if metav1.GetControllerOfNoCopy(object) == nil {
 		return false
 	}
-	mayWriteStatus, err := isPermitted(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
-		Verb: "update", Group: batchv1alpha1.GroupName, Resource: "jobs", Subresource: "status", Namespace: request.Namespace,
-	})
-	return err != nil || mayWriteStatus
+	isController, err := h.isOurController(ctx, request)
+	return err != nil || isController
 }
 
-func setUser(object metav1.Object, user string) {
-	if user == "" {
-		return
-	}
-	annotations := object.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[keys.User] = user
-	object.SetAnnotations(annotations)
+// isOurController reports whether the author of a request is one of our controllers, which may write the status of jobs in all
+// namespaces.
+func (h *hooks) isOurController(ctx context.Context, request *admission.Request) (bool, error) {
+	return isPermitted(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
+		Verb: "update", Group: batchv1alpha1.GroupName, Resource: "jobs", Subresource: "status",
+	})
 }

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/vc-batch/vc/internal/jobstatus"
+	"github.com/vc-batch/vc/api/textformat"
 )
 
 // SetCordoned sets whether new pods may be scheduled on a node.
@@ -68,5 +68,5 @@ func describeEvicted(pods int) string {
 	if pods == 0 {
 		return "no pods were evicted"
 	}
-	return jobstatus.CountWithNoun(pods, "pod") + " evicted"
+	return textformat.CountWithNoun(pods, "pod") + " evicted"
 }

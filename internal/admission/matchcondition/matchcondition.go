@@ -5,8 +5,11 @@
 //	Out:  CEL expressions as text
 package matchcondition
 
-// MadeByOurControllers matches objects that the controllers create for a job, a pod or a workload. Such objects have a
-// controller, and their author may write the status of jobs in all namespaces, which users may not. Testing only the owner reference would let
-// users bypass the checks, because every user can write one.
-const MadeByOurControllers = `has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller) && ` +
-	`authorizer.group('batch.volcano.sh').resource('jobs').subresource('status').check('update').allowed()`
+// HasController matches objects that have a controller. Every user can write such an owner reference.
+const HasController = `object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false))`
+
+// isOurController matches requests whose author may write the status of jobs in all namespaces, which users may not.
+const isOurController = `authorizer.group('batch.volcano.sh').resource('jobs').subresource('status').check('update').allowed()`
+
+// MadeByOurControllers matches objects that the controllers create for a job, a pod or a workload.
+const MadeByOurControllers = HasController + " && " + isOurController

@@ -17,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/api/textformat"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
@@ -57,7 +58,7 @@ func (c *Cluster) Jobs(_ context.Context, verb screenapi.Verb, jobs []*snapshot.
 	if verb == screenapi.Release {
 		c.restoreObjects(chosen)
 	}
-	return fmt.Sprintf("%s: %s", verb, jobstatus.CountWithNoun(len(jobs), "job")), nil
+	return fmt.Sprintf("%s: %s", verb, textformat.CountWithNoun(len(jobs), "job")), nil
 }
 
 // isRunning reports whether the object is a running pod, which does not continue after a hold.
@@ -92,7 +93,7 @@ func (c *Cluster) Priority(_ context.Context, class string, jobs []*snapshot.Job
 		job.Spec.PriorityClassName = class
 		return job
 	})
-	return fmt.Sprintf("priority changed: %s", jobstatus.CountWithNoun(len(jobs), "job")), nil
+	return fmt.Sprintf("priority changed: %s", textformat.CountWithNoun(len(jobs), "job")), nil
 }
 
 // changeJob returns a copy of the job after a verb, or nil if the job was deleted.
