@@ -14,6 +14,7 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/test/apiserver"
 )
 
@@ -132,7 +133,7 @@ func isRestartedOnCompletion(job *batchv1alpha1.Job) bool {
 		slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return slices.ContainsFunc(t.Policies, restarts) })
 }
 
-// recordPhase records the phase of a pod.
+// recordPhase records the phase of a pod. A success does not count if the pod was marked for a restart before it.
 func (c *checks) recordPhase(l *jobHistory, place *replicaHistory, pod *corev1.Pod, version int32) {
 	phase := pod.Status.Phase
 	place.phases[phase], place.last = true, phase
@@ -146,7 +147,8 @@ func (c *checks) recordPhase(l *jobHistory, place *replicaHistory, pod *corev1.P
 	case corev1.PodFailed:
 		l.failed[version] = true
 	case corev1.PodSucceeded:
-		if place.succeeded == "" && pod.DeletionTimestamp == nil {
+		isReplaced := pod.DeletionTimestamp != nil || plan.IsMarkedOutOfSync(pod)
+		if place.succeeded == "" && !isReplaced {
 			place.succeeded, place.at = pod.UID, c.world.now
 		}
 	}
