@@ -133,7 +133,7 @@ func isRestartedOnCompletion(job *batchv1alpha1.Job) bool {
 		slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return slices.ContainsFunc(t.Policies, restarts) })
 }
 
-// recordPhase records the phase of a pod. A success does not count if the pod was marked for a restart before it.
+// recordPhase records the phase of a pod. It does not count the success of a pod that a restart is about to replace.
 func (c *checks) recordPhase(l *jobHistory, place *replicaHistory, pod *corev1.Pod, version int32) {
 	phase := pod.Status.Phase
 	place.phases[phase], place.last = true, phase
