@@ -14,7 +14,7 @@ import (
 
 // stateVersion identifies the layout of the directory and the Kubernetes minor version of its data. A cluster can be
 // restarted only by a program with the same value.
-const stateVersion = "vc-local state 1, kubernetes 1.36"
+const stateVersion = "vc-local state 1, kubernetes 1.37"
 
 // leastFreeBytes is the minimum free disk space that a cluster needs to start. etcd allocates its files in steps of 64
 // MB, and logs and the files of pods need additional space.

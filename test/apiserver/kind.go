@@ -182,7 +182,7 @@ func kindsOf(scheme *runtime.Scheme) ([]*kind, error) {
 		}
 		k.namespaced = b.strategy.NamespaceScoped()
 		k.hasStatus = b.status != nil
-		k.unconditionalUpdate, k.createOnUpdate = b.strategy.AllowUnconditionalUpdate(), b.strategy.AllowCreateOnUpdate()
+		k.unconditionalUpdate, k.createOnUpdate = b.strategy.AllowUnconditionalUpdate(context.Background()), b.strategy.AllowCreateOnUpdate(context.Background())
 		if policy, ok := b.strategy.(rest.GarbageCollectionDeleteStrategy); ok {
 			k.collection = policy.DefaultGarbageCollectionPolicy(context.Background())
 		}

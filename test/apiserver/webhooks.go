@@ -275,7 +275,10 @@ func (s *Server) matchesObject(h *webhook, r *Request, k *kind, a admission.Attr
 	if h.matcher == nil {
 		return true, nil
 	}
-	versioned := &admission.VersionedAttributes{Attributes: a, VersionedObject: a.GetObject(), VersionedOldObject: a.GetOldObject(), VersionedKind: k.gvk}
+	versioned := &admission.VersionedAttributes{
+		Attributes: a, VersionedKind: k.gvk,
+		VersionedObject: admission.NewLazyObject(a.GetObject()), VersionedOldObject: admission.NewLazyObject(a.GetOldObject()),
+	}
 	result := h.matcher.Match(context.Background(), versioned, nil, webhookAuthorizer{s})
 	if result.Error != nil {
 		return false, apierrors.NewForbidden(k.resource, a.GetName(), result.Error)

@@ -73,7 +73,7 @@ type change struct {
 
 // Start starts a server that is stopped at the end of the test.
 func Start(t testing.TB, objects ...client.Object) *Server {
-	s := &Server{t: t, claims: served, kubernetes: "v1.36.3", objects: map[string]map[string]any{}, logs: map[string]string{}, refuse: map[string]*metav1.Status{},
+	s := &Server{t: t, claims: served, kubernetes: "v1.37.2", objects: map[string]map[string]any{}, logs: map[string]string{}, refuse: map[string]*metav1.Status{},
 		onCreate: map[string]func(map[string]any){}, created: map[string][]map[string]any{}}
 	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serveRequest))
 	s.http.Config.ConnContext = storeConnection

@@ -71,7 +71,7 @@ func (c Cluster) Node(i int) *corev1.Node {
 		Status: corev1.NodeStatus{
 			Capacity: list, Allocatable: list, Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("10.%d.%d.%d", i/65536, i/256%256, i%256)}},
 			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", LastTransitionTime: created}},
-			NodeInfo:   corev1.NodeSystemInfo{KubeletVersion: "v1.36.3", KernelVersion: "6.18", OSImage: "Debian", ContainerRuntimeVersion: "containerd://2.1"},
+			NodeInfo:   corev1.NodeSystemInfo{KubeletVersion: "v1.37.2", KernelVersion: "6.18", OSImage: "Debian", ContainerRuntimeVersion: "containerd://2.1"},
 		},
 	}
 }

@@ -20,7 +20,7 @@ var stampedMajor string
 var stampedMinor string
 
 // Kubernetes is the version of the Kubernetes code in this program. A test compares it with go.mod.
-const Kubernetes = "v1.36.3"
+const Kubernetes = "v1.37.2"
 
 // stampVersion sets the version that the API server reports to clients.
 func stampVersion() error {

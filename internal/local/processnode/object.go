@@ -86,7 +86,7 @@ func nodeConditions(now time.Time) []corev1.NodeCondition {
 
 func systemInfo() corev1.NodeSystemInfo {
 	info := corev1.NodeSystemInfo{
-		OperatingSystem: runtime.GOOS, Architecture: runtime.GOARCH, ContainerRuntimeVersion: "process://1", KubeletVersion: "v1.36.3-vc",
+		OperatingSystem: runtime.GOOS, Architecture: runtime.GOARCH, ContainerRuntimeVersion: "process://1", KubeletVersion: "v1.37.2-vc",
 		KernelVersion: readFirstLine("/proc/sys/kernel/osrelease"), MachineID: readFirstLine("/etc/machine-id"), BootID: readFirstLine("/proc/sys/kernel/random/boot_id"),
 	}
 	text, _ := os.ReadFile("/etc/os-release")

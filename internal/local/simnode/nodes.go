@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	kubeletVersion = "v1.36.3-simulated"
+	kubeletVersion = "v1.37.2-simulated"
 	defaultPods    = "110"
 	// closedPort is a port on which no machine listens.
 	closedPort = 1

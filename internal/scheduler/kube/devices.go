@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -63,9 +62,6 @@ func (d *devices) DeviceClasses() fwk.DeviceClassLister { return classLister{d} 
 // DeviceClassResolver returns a resolver that maps no extended resource to a device class, because this feature is
 // disabled.
 func (d *devices) DeviceClassResolver() fwk.DeviceClassResolver { return noClass{} }
-
-// PodGroups returns a lister without Kubernetes' own pod groups, because this feature is disabled.
-func (d *devices) PodGroups() fwk.PodGroupLister { return noGroups{} }
 
 // getClaim returns a claim, including an allocation made in this cycle.
 func (d *devices) getClaim(key string) (*resourcev1.ResourceClaim, bool) {
@@ -220,13 +216,6 @@ type noClass struct{}
 
 // GetDeviceClass returns nil, because no resource maps to a device class.
 func (noClass) GetDeviceClass(corev1.ResourceName) *resourcev1.DeviceClass { return nil }
-
-type noGroups struct{}
-
-// Get returns a NotFound error.
-func (noGroups) Get(_, name string) (*schedulingv1alpha2.PodGroup, error) {
-	return nil, apierrors.NewNotFound(schedulingv1alpha2.Resource("podgroups"), name)
-}
 
 // isReservedFor reports whether a claim is reserved for a pod.
 func isReservedFor(claim *resourcev1.ResourceClaim, pod types.UID) bool {

@@ -60,6 +60,9 @@ func (h *handle) SharedInformerFactory() informers.SharedInformerFactory { retur
 // ClientSet returns the client that only records writes.
 func (h *handle) ClientSet() kubernetes.Interface { return h.client }
 
+// ProfileName returns an empty name. The plugins use it only to name an index of pods.
+func (h *handle) ProfileName() string { return "" }
+
 // SharedDRAManager returns the manager for device claims.
 func (h *handle) SharedDRAManager() fwk.SharedDRAManager { return h.devices }
 

@@ -89,7 +89,8 @@ func RunSingleProbe(ctx context.Context, handler corev1.ProbeHandler, timeout ti
 		return outcomeError(tcpProber.Probe(cmp.Or(handler.TCPSocket.Host, target.Address), port, timeout))
 	case handler.GRPC != nil:
 		service := ptr.Deref(handler.GRPC.Service, "")
-		return outcomeError(grpcProber.Probe(target.Address, service, int(handler.GRPC.Port), timeout))
+		options := grpcprobe.ProbeOptions{UseTLS: ptr.Deref(handler.GRPC.Mode, "") == corev1.GRPCProbeModeTLS}
+		return outcomeError(grpcProber.Probe(target.Address, service, int(handler.GRPC.Port), timeout, options))
 	}
 	return errors.New("the probe must specify exec, httpGet, tcpSocket or grpc")
 }
@@ -107,6 +108,9 @@ func sendHTTPGet(ctx context.Context, action *corev1.HTTPGetAction, target Targe
 	request, err := httpprobe.NewRequestForHTTPGetAction(action, target.Container, target.Address, purpose)
 	if err != nil {
 		return err
+	}
+	if ptr.Deref(action.Protocol, "") == corev1.HTTPProtocolHTTP2 {
+		return outcomeError(httpProber.ProbeH2C(request.WithContext(ctx), timeout))
 	}
 	return outcomeError(httpProber.Probe(request.WithContext(ctx), timeout))
 }
