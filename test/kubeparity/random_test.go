@@ -210,6 +210,9 @@ func (d *dice) pod(on string) *corev1.Pod {
 			corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("10Mi"),
 		}}}}
 	}
+	if d.n(6) == 0 {
+		p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: d.of("big", "small:v1", "other")}}}}
+	}
 	d.rules(p)
 	return p
 }

@@ -19,7 +19,7 @@ func SpecFrom(pod *corev1.Pod) Spec {
 		Tolerations:  spec.Tolerations,
 		Ports:        hostPortsFrom(spec),
 	}
-	shape.Images, shape.ContainerCount = imagesFrom(spec)
+	shape.Images, shape.ImageCount = imagesFrom(spec)
 	if a := spec.Affinity; a != nil {
 		shape.NodeAffinity, shape.PodAffinity, shape.PodAntiAffinity = a.NodeAffinity, a.PodAffinity, a.PodAntiAffinity
 	}

@@ -8,10 +8,10 @@ import (
 )
 
 // imagesFrom returns the names, sorted and with tags, of the images that a pod pulls, including the images of volumes
-// and init containers. containers is the number of containers, including init containers.
-func imagesFrom(spec *corev1.PodSpec) (images []string, containers int) {
+// and init containers. count is the number of these containers and volumes, including containers without an image.
+func imagesFrom(spec *corev1.PodSpec) (images []string, count int) {
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
-		containers += len(list)
+		count += len(list)
 		for i := range list {
 			if image := list[i].Image; image != "" {
 				images = append(images, NormalizeImage(image))
@@ -21,10 +21,11 @@ func imagesFrom(spec *corev1.PodSpec) (images []string, containers int) {
 	for i := range spec.Volumes {
 		if image := spec.Volumes[i].Image; image != nil {
 			images = append(images, NormalizeImage(image.Reference))
+			count++
 		}
 	}
 	slices.Sort(images)
-	return images, containers
+	return images, count
 }
 
 // NormalizeImage adds the tag :latest to an image name without a tag.

@@ -33,10 +33,10 @@ type Spec struct {
 	NodeAffinity *corev1.NodeAffinity
 	Tolerations  []corev1.Toleration
 	Ports        []Port
-	// Images lists the images of all containers and volumes. ContainerCount is the number of containers, including init
-	// containers.
-	Images         []string
-	ContainerCount int
+	// Images lists the images of all containers and volumes. ImageCount is the number of containers, including init
+	// containers, and of volumes with an image.
+	Images     []string
+	ImageCount int
 	// The following fields are set only for pods that have such rules. The rules depend on other pods, so these
 	// shapes are slower to evaluate.
 	PodAffinity     *corev1.PodAffinity
@@ -83,7 +83,7 @@ func (s *Spec) Key() string {
 	for _, image := range s.Images {
 		b = append(append(b, image...), ';')
 	}
-	b = append(strconv.AppendInt(b, int64(s.ContainerCount), 10), '|')
+	b = append(strconv.AppendInt(b, int64(s.ImageCount), 10), '|')
 	b = appendJSONKey(b, "na", s.NodeAffinity != nil, s.NodeAffinity)
 	b = appendJSONKey(b, "to", len(s.Tolerations) > 0, s.Tolerations)
 	b = appendJSONKey(b, "pa", s.PodAffinity != nil, s.PodAffinity)

@@ -27,7 +27,7 @@ func (w *Weights) prepareBalance(resources *resource.Names, s *model.Shape) []pa
 
 // balanceScore returns the balance score of a node, from 50 to 100. It is about 75 if the pod does not change how
 // even the used fractions are, and more if it makes them more even. The score matches kube-scheduler's
-// NodeResourcesBalancedAllocation (1.36).
+// NodeResourcesBalancedAllocation (1.37).
 func (r *Request) balanceScore(o *overlay.Overlay, base int) float64 {
 	return 50 + (50+measureEvenness(o, base, r.balance, 1)-measureEvenness(o, base, r.balance, 0))/2
 }

@@ -211,7 +211,7 @@ func (w *Weights) ScoreImages(s *model.Shape, info *model.NodeInfo, holders map[
 			sum += int64(float64(size) * (float64(holders[name]) / float64(nodes)))
 		}
 	}
-	most := int64(maxImage) * int64(max(s.ContainerCount, 1))
+	most := int64(maxImage) * int64(max(s.ImageCount, 1))
 	sum = min(max(sum, minImage), most)
 	return toScoreUnits(w.ImageLocality * float64(sum-minImage) / float64(most-minImage) * 100)
 }
