@@ -23,9 +23,9 @@ func (f *Feed) addAttachable(c *clients, list func(cache.Getter, string) cache.L
 		f.addKindWatch("CSIStorageCapacity", list(c.storage, "csistoragecapacities"), &storagev1.CSIStorageCapacity{}, objectSink[storagev1.CSIStorageCapacity](f))
 		f.addKindWatch("VolumeAttachment", list(c.storage, "volumeattachments"), &storagev1.VolumeAttachment{}, objectSink[storagev1.VolumeAttachment](f))
 	}
-	f.addKindWatch("ResourceClaim", optionalSource(list(c.devices, "resourceclaims"), &resourcev1.ResourceClaimList{}), &resourcev1.ResourceClaim{}, objectSink[resourcev1.ResourceClaim](f))
-	f.addKindWatch("ResourceSlice", optionalSource(list(c.devices, "resourceslices"), &resourcev1.ResourceSliceList{}), &resourcev1.ResourceSlice{}, objectSink[resourcev1.ResourceSlice](f))
-	f.addKindWatch("DeviceClass", optionalSource(list(c.devices, "deviceclasses"), &resourcev1.DeviceClassList{}), &resourcev1.DeviceClass{}, objectSink[resourcev1.DeviceClass](f))
+	f.addOptionalKindWatch("ResourceClaim", list(c.devices, "resourceclaims"), &resourcev1.ResourceClaimList{}, &resourcev1.ResourceClaim{}, objectSink[resourcev1.ResourceClaim](f))
+	f.addOptionalKindWatch("ResourceSlice", list(c.devices, "resourceslices"), &resourcev1.ResourceSliceList{}, &resourcev1.ResourceSlice{}, objectSink[resourcev1.ResourceSlice](f))
+	f.addOptionalKindWatch("DeviceClass", list(c.devices, "deviceclasses"), &resourcev1.DeviceClassList{}, &resourcev1.DeviceClass{}, objectSink[resourcev1.DeviceClass](f))
 }
 
 // object is a pointer to an API type.

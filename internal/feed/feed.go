@@ -13,6 +13,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
@@ -106,8 +107,8 @@ func (f *Feed) addKinds(o *Options, clients *clients) {
 	f.addKindWatch("Queue", list(clients.ours, "queues"), &schedulingv1beta1.Queue{}, queueSink(f))
 	f.addKindWatch("ResourceQuota", list(clients.core, "resourcequotas"), &corev1.ResourceQuota{}, quotaSink(f))
 	f.addKindWatch("PodGroup", list(clients.ours, "podgroups"), &schedulingv1beta1.PodGroup{}, gangSink(f))
-	f.addKindWatch("Numatopology", optionalSource(list(clients.nodeinfo, "numatopologies"), &nodeinfov1alpha1.NumatopologyList{}), &nodeinfov1alpha1.Numatopology{}, numaSink(f))
-	f.addKindWatch("HyperNode", optionalSource(list(clients.topology, "hypernodes"), &topologyv1alpha1.HyperNodeList{}), &topologyv1alpha1.HyperNode{}, hyperNodeSink(f))
+	f.addOptionalKindWatch("Numatopology", list(clients.nodeinfo, "numatopologies"), &nodeinfov1alpha1.NumatopologyList{}, &nodeinfov1alpha1.Numatopology{}, numaSink(f))
+	f.addOptionalKindWatch("HyperNode", list(clients.topology, "hypernodes"), &topologyv1alpha1.HyperNodeList{}, &topologyv1alpha1.HyperNode{}, hyperNodeSink(f))
 	f.addAttachable(clients, list, !o.NoCSI)
 	f.addKindWatch("Pod", list(clients.core, "pods"), &corev1.Pod{}, podSink(f, ours))
 }
@@ -122,6 +123,11 @@ func newFeed(log logr.Logger) *Feed {
 func (f *Feed) addKindWatch(kind string, source cache.ListerWatcher, sample any, store cache.ReflectorStore) {
 	f.unsynced.Add(1)
 	f.watches = append(f.watches, watch{kind: kind, source: source, sample: sample, store: store})
+}
+
+// addOptionalKindWatch adds the watch of a kind that some clusters do not serve. empty is an empty list of the kind.
+func (f *Feed) addOptionalKindWatch(kind string, source cache.ListerWatcher, empty runtime.Object, sample any, store cache.ReflectorStore) {
+	f.addKindWatch(kind, optionalSource(f.log.WithValues("kind", kind), source, empty), sample, store)
 }
 
 // Run watches until ctx is done.
