@@ -104,7 +104,7 @@ func components() []component {
 				rule(storageGroup, of("storageclasses", "csinodes", "csidrivers", "csistoragecapacities", "volumeattachments"), watched...),
 				rule(deviceGroup, of("resourceclaims"), append(watched, "update")...),
 				rule(deviceGroup, of("resourceclaims/status", "resourceclaims/binding"), "update", "patch"),
-				rule(deviceGroup, of("resourceslices", "deviceclasses"), watched...),
+				rule(deviceGroup, of("resourceslices", "deviceclasses", "devicetaintrules"), watched...),
 				// internal/nodemetrics: the actual load of nodes, if the metrics adapter is configured
 				rule("custom.metrics.k8s.io", of("nodes/node_cpu_usage_avg", "nodes/node_memory_usage_avg"), "get"),
 				// internal/outbox: bindings, evictions, conditions, statuses, events

@@ -26,6 +26,7 @@ func (f *Feed) addAttachable(c *clients, list func(cache.Getter, string) cache.L
 	f.addOptionalKindWatch("ResourceClaim", list(c.devices, "resourceclaims"), &resourcev1.ResourceClaimList{}, &resourcev1.ResourceClaim{}, objectSink[resourcev1.ResourceClaim](f))
 	f.addOptionalKindWatch("ResourceSlice", list(c.devices, "resourceslices"), &resourcev1.ResourceSliceList{}, &resourcev1.ResourceSlice{}, objectSink[resourcev1.ResourceSlice](f))
 	f.addOptionalKindWatch("DeviceClass", list(c.devices, "deviceclasses"), &resourcev1.DeviceClassList{}, &resourcev1.DeviceClass{}, objectSink[resourcev1.DeviceClass](f))
+	f.addOptionalKindWatch("DeviceTaintRule", list(c.devices, "devicetaintrules"), &resourcev1.DeviceTaintRuleList{}, &resourcev1.DeviceTaintRule{}, objectSink[resourcev1.DeviceTaintRule](f))
 }
 
 // object is a pointer to an API type.

@@ -170,7 +170,7 @@ func (f *fork) copyAttachable() {
 	a.VolumeClaims, a.Volumes, a.Classes = a.VolumeClaims.CloneIndexes(), a.Volumes.CloneIndexes(), a.Classes.CloneIndexes()
 	a.CSINodes, a.CSIDrivers, a.Capacities = a.CSINodes.CloneIndexes(), a.CSIDrivers.CloneIndexes(), a.Capacities.CloneIndexes()
 	a.Attachments, a.DeviceClaims = a.Attachments.CloneIndexes(), a.DeviceClaims.CloneIndexes()
-	a.Slices, a.DeviceClasses = a.Slices.CloneIndexes(), a.DeviceClasses.CloneIndexes()
+	a.Slices, a.DeviceClasses, a.TaintRules = a.Slices.CloneIndexes(), a.DeviceClasses.CloneIndexes(), a.TaintRules.CloneIndexes()
 	a.users = maps.Clone(a.users)
 	for claim, users := range a.users {
 		a.users[claim] = f.copiesOfTasks(users)

@@ -24,6 +24,7 @@ type Attachable struct {
 	DeviceClaims  apiobject.Store[*resourcev1.ResourceClaim]
 	Slices        apiobject.Store[*resourcev1.ResourceSlice]
 	DeviceClasses apiobject.Store[*resourcev1.DeviceClass]
+	TaintRules    apiobject.Store[*resourcev1.DeviceTaintRule]
 
 	// Gen is the generation of the last change to any of the objects. UsersGen is the generation of the last change
 	// to the tasks on nodes that use volume claims.

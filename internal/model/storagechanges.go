@@ -64,6 +64,8 @@ func (d ObjectSet) apply(c *Cluster) {
 		a.Slices.Set(o, gen)
 	case *resourcev1.DeviceClass:
 		a.DeviceClasses.Set(o, gen)
+	case *resourcev1.DeviceTaintRule:
+		a.TaintRules.Set(o, gen)
 	}
 }
 
@@ -91,6 +93,8 @@ func (d ObjectGone) apply(c *Cluster) {
 		a.Slices.Remove(key, gen)
 	case *resourcev1.DeviceClass:
 		a.DeviceClasses.Remove(key, gen)
+	case *resourcev1.DeviceTaintRule:
+		a.TaintRules.Remove(key, gen)
 	}
 }
 

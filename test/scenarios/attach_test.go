@@ -122,6 +122,8 @@ func (w *world) storage(kind string, args []string) []string {
 		for _, driver := range slices.Sorted(maps.Keys(p.left)) {
 			w.slice(name, driver, number(w, p.take(driver, "")))
 		}
+	case "taintrule": // taintrule NAME pool=NODE device=N: taints the devices of a pool
+		w.taintRule(name, p)
 	case "deviceclaim":
 		w.put(deviceClaim(name, p.take("class", ""), int64(number(w, p.take("count", "1")))))
 	}
@@ -196,6 +198,20 @@ func (w *world) slice(node, driver string, count int) {
 		s.Spec.Devices = append(s.Spec.Devices, resourcev1.Device{Name: fmt.Sprintf("card%d", i)})
 	}
 	w.put(s)
+}
+
+// taintRule adds a rule that taints the devices with these names.
+func (w *world) taintRule(name string, p *parameters) {
+	optional := func(key string) *string {
+		if value := p.take(key, ""); value != "" {
+			return &value
+		}
+		return nil
+	}
+	w.put(&resourcev1.DeviceTaintRule{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: resourcev1.DeviceTaintRuleSpec{
+		DeviceSelector: &resourcev1.DeviceTaintSelector{Driver: optional("driver"), Pool: optional("pool"), Device: optional("device")},
+		Taint:          resourcev1.DeviceTaint{Key: "example.com/" + name, Effect: resourcev1.DeviceTaintEffectNoSchedule},
+	}})
 }
 
 func deviceClaim(name, class string, count int64) *resourcev1.ResourceClaim {

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingk8s "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -89,7 +90,7 @@ func (w *world) do(line string, body []string) []string {
 		return w.class(args)
 	case "submit":
 		return w.submit(args)
-	case "storageclass", "storage", "volume", "claim", "attachable", "deviceclass", "devices", "deviceclaim":
+	case "storageclass", "storage", "volume", "claim", "attachable", "deviceclass", "devices", "deviceclaim", "taintrule":
 		return w.storage(words[0], args)
 	case "pod":
 		return w.foreign(args)
@@ -234,6 +235,8 @@ func (w *world) remove(args []string) []string {
 		w.loseObject(find[*corev1.PersistentVolumeClaim](w, namespace+"/"+args[1]))
 	case "volume":
 		w.loseObject(find[*corev1.PersistentVolume](w, args[1]))
+	case "taintrule":
+		w.loseObject(find[*resourcev1.DeviceTaintRule](w, args[1]))
 	case "hypernode":
 		delete(w.hypers, args[1])
 		w.model.Apply(model.HyperNodeGone{Name: args[1]})

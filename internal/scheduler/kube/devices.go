@@ -25,6 +25,8 @@ type devices struct {
 	pending map[string]*pendingClaim
 	byUID   map[types.UID]string
 
+	taints ruleTaints
+
 	inUse    *structured.AllocatedState // valid for generation inUseGen
 	inUseGen uint64
 	inUseOf  *model.Cluster
@@ -178,13 +180,13 @@ func (t claimTracker) GetPendingAllocation(types.UID) *resourcev1.AllocationResu
 // sliceLister lists the resource slices that the node in focus can reach.
 type sliceLister struct{ d *devices }
 
-// ListWithDeviceTaintRules returns the slices, sorted by name. It considers only the taints in the slices themselves.
+// ListWithDeviceTaintRules returns the slices, sorted by name, with the taints of the rules that select their devices.
 func (l sliceLister) ListWithDeviceTaintRules() ([]*resourcev1.ResourceSlice, error) {
 	slices := &l.d.attachableObjects().Slices
 	var out []*resourcev1.ResourceSlice
 	for _, key := range mergeSortedKeys(slices.KeysInGroup(model.AnyHost), slices.KeysInGroup(l.d.a.focusedNodeName())) {
 		if s, ok := slices.Get(key); ok {
-			out = append(out, s)
+			out = append(out, l.d.taints.withTaints(l.d.a.cluster, s))
 		}
 	}
 	return out, nil

@@ -141,7 +141,7 @@ func (a *Adapter) Stamp(shape *model.Shape) uint64 {
 		sum += at.Classes.Gen + at.CSINodes.Gen + at.Attachments.Gen
 	}
 	if len(shape.Attached.Spec.ResourceClaims) > 0 {
-		sum += at.DeviceClaims.Gen + at.Slices.Gen + at.DeviceClasses.Gen
+		sum += at.DeviceClaims.Gen + at.Slices.Gen + at.DeviceClasses.Gen + at.TaintRules.Gen
 	}
 	return sum
 }
