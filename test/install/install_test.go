@@ -31,7 +31,7 @@ import (
 // minute, and in a new cluster ours are new.
 const patience = 60 * time.Second
 
-// plane is the control plane that all tests of this package queueusage, with install.yaml applied.
+// plane is the control plane that the tests of this package use, with install.yaml applied.
 var plane *controlplane.ControlPlane
 
 // kubeconfig is the path of the administrator's kubeconfig.
@@ -39,6 +39,7 @@ var kubeconfig string
 
 func TestMain(m *testing.M) {
 	runVcdIfAsked()
+	runControlPlaneIfAsked()
 	code, err := run(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)

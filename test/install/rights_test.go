@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -130,13 +131,19 @@ func everyWebhookIsFilledIn(t *testing.T, c client.Client) {
 // start runs a component with its own account and returns when it works. The channel is closed when it has ended.
 func start(t *testing.T, ctx context.Context, refused *forbidden, component string, hooks admission.Options) <-chan struct{} {
 	t.Helper()
+	return startOn(t, ctx, plane.RESTConfig(), refused, component, hooks)
+}
+
+// startOn is like start, for the cluster of an administrator's configuration.
+func startOn(t *testing.T, ctx context.Context, admin *rest.Config, refused *forbidden, component string, hooks admission.Options) <-chan struct{} {
+	t.Helper()
 	account := map[string]string{
 		daemon.Scheduler: deploy.SchedulerAccount, daemon.Controllers: deploy.ControllersAccount, daemon.Admission: deploy.AdmissionAccount,
 	}[component]
 	ready, done := make(chan struct{}), make(chan struct{})
 	failed := make(chan error, 1)
 	options := daemon.Options{
-		Config: as(t, account, refused), Components: []string{component}, LeaderElect: true, LeaseNamespace: deploy.Namespace,
+		Config: asOn(t, admin, account, refused), Components: []string{component}, LeaderElect: true, LeaseNamespace: deploy.Namespace,
 		Admission: hooks, Listing: aggregatedapi.Options{ListenAddress: "127.0.0.1:0"}, Ready: func(string) { close(ready) },
 	}
 	go func() {
@@ -147,6 +154,8 @@ func start(t *testing.T, ctx context.Context, refused *forbidden, component stri
 	case <-ready:
 	case err := <-failed:
 		t.Fatalf("%s ended: %v", component, err)
+	case <-time.After(patience):
+		t.Fatalf("%s is not ready after %s; forbidden: %v", component, patience, refused.all())
 	}
 	return done
 }
@@ -154,13 +163,20 @@ func start(t *testing.T, ctx context.Context, refused *forbidden, component stri
 // as returns the configuration of a client with a token of one of our service accounts.
 func as(t *testing.T, account string, refused *forbidden) *rest.Config {
 	t.Helper()
-	c := admin(t)
+	return asOn(t, plane.RESTConfig(), account, refused)
+}
+
+// asOn is like as, for the cluster of an administrator's configuration.
+func asOn(t *testing.T, admin *rest.Config, account string, refused *forbidden) *rest.Config {
+	t.Helper()
+	c, err := newClient(admin)
+	must(t, err)
 	request := &authenticationv1.TokenRequest{}
 	of := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: deploy.Namespace, Name: account}}
 	if err := c.SubResource("token").Create(t.Context(), of, request); err != nil {
 		t.Fatalf("token of %s: %v", account, err)
 	}
-	config := rest.AnonymousClientConfig(plane.RESTConfig())
+	config := rest.AnonymousClientConfig(admin)
 	config.BearerToken = request.Status.Token
 	config.QPS = -1
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {

@@ -35,6 +35,9 @@ type Options struct {
 	Ephemeral bool
 	// ExtraHosts lists additional names and addresses of the API server for its certificate.
 	ExtraHosts []string
+	// APIServerFlags lists additional command-line flags of kube-apiserver. Feature gates and an emulated version apply
+	// to all Kubernetes code in this process.
+	APIServerFlags []string
 	// Kinds installs the kinds that must exist when kube-controller-manager starts. It may be nil. Kinds that are
 	// installed later work, too, but the garbage collector discovers them only after half a minute.
 	Kinds func(context.Context, *rest.Config) error
@@ -124,7 +127,7 @@ func (c *ControlPlane) startComponents(ctx context.Context, o Options, port int)
 	o.Progress("etcd", time.Since(begun))
 
 	begun = time.Now()
-	if err := c.startServer(starting, port); err != nil {
+	if err := c.startServer(starting, port, o.APIServerFlags); err != nil {
 		return err
 	}
 	if err := writeKubeconfig(c.pki, o.Kubeconfig, c.server, AdminUser, mastersGroup); err != nil {
@@ -148,8 +151,8 @@ func (c *ControlPlane) startComponents(ctx context.Context, o Options, port int)
 	return nil
 }
 
-func (c *ControlPlane) startServer(starting context.Context, port int) error {
-	run, err := newAPIServer(starting, apiServerFlags(c.pki, c.store.endpoint(), port))
+func (c *ControlPlane) startServer(starting context.Context, port int, extraFlags []string) error {
+	run, err := newAPIServer(starting, append(apiServerFlags(c.pki, c.store.endpoint(), port), extraFlags...))
 	if err != nil {
 		return err
 	}
