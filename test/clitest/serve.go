@@ -279,7 +279,7 @@ func mergePatch(old, change any) any {
 func (s *Server) serveDelete(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("dryRun") == "" {
 		if text, err := readBody(r); err == nil && text["dryRun"] != nil {
-			writeJSON(w, http.StatusOK, metav1.Status{Status: metav1.StatusSuccess})
+			writeJSON(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
 			return
 		}
 		if s.holdForFinalizers(r.URL.Path) {
