@@ -82,15 +82,14 @@ func (r *Row) BatchHost() string {
 	if head := r.HeadPod(); head != nil && head.Spec.NodeName != "" {
 		return head.Spec.NodeName
 	}
-	var first batchv1alpha1.PodPlace
-	host := ""
-	for place, node := range r.recordedNodes() {
-		earlier := host == "" || cmp.Or(compareHead(place.Task, first.Task), cmp.Compare(place.Index, first.Index)) < 0
-		if earlier {
-			first, host = place, node
-		}
+	nodes := r.recordedNodes()
+	if len(nodes) == 0 {
+		return ""
 	}
-	return host
+	first := slices.MinFunc(slices.Collect(maps.Keys(nodes)), func(a, b batchv1alpha1.PodPlace) int {
+		return cmp.Or(compareHead(a.Task, b.Task), cmp.Compare(a.Index, b.Index))
+	})
+	return nodes[first]
 }
 
 // compareHead compares the names of tasks so that the task of the batch script comes first.
