@@ -18,7 +18,7 @@ import (
 
 // anyText lists the flags whose values cannot be offered, because they are arbitrary.
 var anyText = []string{
-	"as", "as-uid", "as-group", "task", "as-user-extra", "certificate-authority", "client-certificate", "client-key", "request-timeout", "server", "tls-server-name", "token", "cache-dir", "kubeconfig",
+	"as", "as-uid", "as-group", "task", "as-user-extra", "certificate-authority", "client-certificate", "client-key", "request-timeout", "server", "proxy-url", "tls-server-name", "token", "cache-dir", "kubeconfig",
 	"selector", "labels", "label-columns", "field-selector", "image", "env", "workdir", "cpu", "memory", "gpu-resource", "capability", "guarantee", "deserved",
 	"job-name", "user", "container",
 }
