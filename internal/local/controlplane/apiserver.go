@@ -75,6 +75,7 @@ func apiServerFlags(p *PKI, etcdEndpoint string, port int) []string {
 
 // newAPIServer prepares a kube-apiserver. The returned function runs it until its context is done.
 func newAPIServer(ctx context.Context, flags []string) (func(context.Context) error, error) {
+	releaseInformerName("kube-apiserver")
 	options := apiserveroptions.NewServerRunOptions()
 	if err := parseFlags("kube-apiserver", options.Flags(), flags); err != nil {
 		return nil, err

@@ -74,6 +74,7 @@ func newControllerManager(flags []string) (func(context.Context) error, error) {
 	// The configuration page can be registered only once per process, and an earlier control plane in this process may
 	// have registered it.
 	configz.Delete(kcmapp.ConfigzName)
+	releaseInformerName("kube-controller-manager")
 	return func(ctx context.Context) error {
 		config, err := options.Config(ctx, known, disabled, aliases)
 		if err != nil {
