@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -39,7 +40,7 @@ func TestEnds(t *testing.T) {
 		"a program that does not exist": {shell("missing", "ends", "", func(p *corev1.Pod) {
 			p.Spec.Containers[0].Command = []string{"no-such-program"}
 		}), corev1.PodFailed, 128, "StartError", "executable file not found in $PATH"},
-		"longer than its deadline": {shell("deadline", "ends", "sleep 1000", func(p *corev1.Pod) { p.Spec.ActiveDeadlineSeconds = ptrTo(int64(1)) }),
+		"longer than its deadline": {shell("deadline", "ends", "sleep 1000"),
 			corev1.PodFailed, 143, "Error", ""},
 		"as another user": {shell("user", "ends", `[ "$(id -u) $(id -g) $HOME" = "65534 65534 /nonexistent" ] || { id; echo $HOME; exit 1; }`, func(p *corev1.Pod) {
 			p.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: ptrTo(int64(65534))}
@@ -57,6 +58,9 @@ func TestEnds(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
+			if c.pod.Name == "deadline" {
+				endAfterOneSecond(t, ns, c.pod.Name)
+			}
 			pod := untilPhase(t, ns, c.pod.Name, c.phase)
 			end := terminated(pod)
 			if end == nil || end.ExitCode != c.code || end.Reason != c.reason || !strings.Contains(end.Message, c.says) {
@@ -66,6 +70,17 @@ func TestEnds(t *testing.T) {
 				t.Errorf("reason %q", pod.Status.Reason)
 			}
 		})
+	}
+}
+
+// endAfterOneSecond sets a deadline of a pod that is already running. If the pod had the deadline from the beginning, a
+// busy machine could reach it before the container starts.
+func endAfterOneSecond(t *testing.T, ns, name string) {
+	t.Helper()
+	untilPhase(t, ns, name, corev1.PodRunning)
+	patch := []byte(`{"spec":{"activeDeadlineSeconds":1}}`)
+	if _, err := client.CoreV1().Pods(ns).Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
 	}
 }
 
