@@ -8,12 +8,8 @@ mkdir -p "$bin"
 command -v go >/dev/null || { echo "error: go is not installed
 hint:  install Go $(awk '/^go /{print $2}' go.mod) or later: https://go.dev/dl" >&2; exit 1; }
 
-version=$(git describe --tags --always --dirty 2>/dev/null || echo unknown)
-commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
-# The commit's time, not the present: the same tree gives the same programs, and a second build has nothing to link.
-built=$(TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null || echo unknown)
-pkg=github.com/vc-batch/vc/internal/build
-flags="-s -w -X $pkg.Version=$version -X $pkg.GitSHA=$commit -X $pkg.BuiltAt=$built"
+described=$(hack/version.sh)
+eval "$described"
 programs="./cmd/vc-local ./cmd/vcd ./cmd/vcctl ./cmd/kubectl-vc ./cmd/vc-step ./examples/wordcount k8s.io/kubernetes/cmd/kubectl"
 
 # Only packages that have to be compiled count: most are in the build cache.

@@ -41,7 +41,7 @@ var Now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // All golden files use the same program version.
 func init() {
-	build.Version, build.GitSHA, build.BuiltAt = "v0.1.0", "0123abcd", "2026-03-01T12:00:00Z"
+	build.Version, build.GitSHA, build.BuiltAt, build.Kubernetes = "v0.1.0", "0123abcd", "2026-03-01T12:00:00Z", "v0.37.0"
 }
 
 // Run is a command line with its environment.

@@ -50,7 +50,7 @@ func newCommand() *cobra.Command {
 
 Each component runs as a separate process or together with the others ("vcd all").
 If several processes run the same component, one is active and the others stand by.`,
-		SilenceUsage: true, SilenceErrors: true,
+		SilenceUsage: true, SilenceErrors: true, Version: build.DescribeProgram().Version,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &usageError{fmt.Errorf("unknown command %q; valid commands are scheduler, controllers, admission, all, version", args[0]), "vcd"}
@@ -61,6 +61,7 @@ If several processes run the same component, one is active and the others stand 
 			return &usageError{errors.New("no command given"), "vcd"}
 		},
 	}
+	root.SetVersionTemplate(build.DescribeProgram().String())
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{err, cmd.CommandPath()} })
 	root.AddCommand(
@@ -125,10 +126,9 @@ func connectionConfig(kubeconfig, master string) (*rest.Config, error) {
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version",
+		Use: "version", Short: "Print the version, and what vcd was built from",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			self := build.DescribeProgram()
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "vcd %s (revision %s)\n", self.Version, self.GitSHA)
+			_, err := fmt.Fprint(cmd.OutOrStdout(), build.DescribeProgram())
 			return err
 		},
 	}

@@ -65,7 +65,7 @@ func newVersion(f *cli.Factory, run func(context.Context, *options) error) *cobr
 		Use:   "version",
 		Short: "Show the versions of this client and of the cluster",
 		Long: cli.FormatHelp(`
-			Show the versions of this client, of Kubernetes in the cluster, and of vc's
+			Show what this client was built from, and the versions of Kubernetes and of vc's
 			components in the cluster. Also show the vc APIs that the cluster serves.
 
 			Incompatibilities are shown as warnings: a scheduler of a different version, missing
@@ -114,12 +114,10 @@ func printVersion(ctx context.Context, o *options) error {
 	return o.printInfo(&info)
 }
 
-// printInfo prints the version information. The first six lines are the same as in Volcano's vcctl, because scripts
-// parse them.
+// printInfo prints the version information. The first line is also the same as in Volcano's vcctl.
 func (o *options) printInfo(info *Info) error {
 	out, c := o.f.Streams.Out, info.Client
-	_, err := fmt.Fprintf(out, "API Version: %s\nVersion: %s\nGit SHA: %s\nBuilt At: %s\nGo Version: %s\nGo OS/Arch: %s\n",
-		c.APIVersion, c.Version, c.GitSHA, c.BuiltAt, c.GoVersion, c.Platform)
+	_, err := fmt.Fprintf(out, "API Version: %s\n%s", c.APIVersion, c.Info)
 	s := info.Server
 	if s == nil || err != nil {
 		return err
