@@ -13,13 +13,16 @@ SEED       ?= $(shell date +%s)
 TIME       ?= 3m
 
 .DEFAULT_GOAL := help
-.PHONY: help build install docs demo demo-down test test-full test-user test-unit test-race scenarios e2e chaos sim mutate bench fuzz prose lint generate verify vulncheck clean
+.PHONY: help build images install docs demo demo-down test test-full test-user test-unit test-race scenarios e2e chaos sim mutate bench fuzz prose lint generate verify vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build the programs into bin/
 	@hack/build.sh $(BIN)
+
+images: ## build the container images for amd64 and arm64 into bin/images; VERSION=v0.1.0 sets the version, IMAGES="vcd" selects some
+	@GO="$(GO)" hack/images.sh $(BIN)/images $(IMAGES)
 
 install: $(if $(UNINSTALL),,build docs) ## install the command line, its completion and its man pages below PREFIX (/usr/local); UNINSTALL=1 removes them
 	@hack/install.sh $(BIN) $(PREFIX)

@@ -12,10 +12,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/vc-batch/vc/internal/build"
 )
 
-// Image is the image of the Deployments, built with deploy/Dockerfile.
-const Image = "ghcr.io/vc-batch/vcd:latest"
+// Image is the image of the Deployments, which `make images` builds.
+const Image = build.Image
 
 // AdmissionService is the Service in front of the webhooks, under the same name as in Volcano.
 const AdmissionService = "volcano-admission-service"

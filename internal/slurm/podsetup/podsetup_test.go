@@ -22,7 +22,7 @@ func TestAPodOfABatchJob(t *testing.T) {
 		Resources:    corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": resource.MustParse("4")}},
 		VolumeMounts: []corev1.VolumeMount{{Name: "home", MountPath: "/home"}},
 	}}}
-	PreparePod(&pod, Options{Object: "run-sh-x7k2p-slurm", ToolsImage: "ghcr.io/vc-batch/vcd:latest", Secret: true})
+	PreparePod(&pod, Options{Object: "run-sh-x7k2p-slurm", ToolsImage: "ghcr.io/vc-batch/vcd:v0.1.0", Secret: true})
 	got, err := yaml.Marshal(pod)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/vc-batch/vc/internal/build"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/usererror"
@@ -183,14 +184,11 @@ func (b *source) missingImageError() error {
 	return usererror.Errorf("specify --container-image or SBATCH_CONTAINER_IMAGE, or set defaultImage in ConfigMap slurm-profile", "no image is specified, and the site's profile has no default image")
 }
 
-// defaultTools is the default image that contains vc-step.
-const defaultTools = "ghcr.io/vc-batch/vcd:latest"
-
 func (b *source) toolsImage() string {
 	if b.p.ToolsImage != "" {
 		return b.p.ToolsImage
 	}
-	return defaultTools
+	return build.Image
 }
 
 // setMounts adds the profile's volumes, and the mounts requested with --container-mounts. These mount directories in
