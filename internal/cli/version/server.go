@@ -186,11 +186,19 @@ func (i *Info) addDeployment(d *appsv1.Deployment) {
 		return
 	}
 	image := d.Spec.Template.Spec.Containers[0].Image
-	tag := "latest"
+	i.addComponent(name, imageVersion(image), "image "+image)
+}
+
+// imageVersion returns the tag of an image. An image without a tag has its digest as version, or else "latest".
+func imageVersion(image string) string {
+	image, digest, _ := strings.Cut(image, "@")
 	if at := strings.LastIndex(image, ":"); at > strings.LastIndex(image, "/") {
-		tag = image[at+1:]
+		return image[at+1:]
 	}
-	i.addComponent(name, tag, "image "+image)
+	if digest != "" {
+		return digest
+	}
+	return "latest"
 }
 
 // addComponent records a component and warns if its major or minor version differs from the client's.
