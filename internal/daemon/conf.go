@@ -3,7 +3,9 @@ package daemon
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -26,9 +28,11 @@ const confMisses = 5
 // confFile is the scheduler's configuration file together with its last valid content.
 type confFile struct {
 	path string
-	log  logr.Logger
-	last []byte
-	good *config.Config
+	// optional permits that the file is missing. The built-in configuration is in use then.
+	optional bool
+	log      logr.Logger
+	last     []byte
+	good     *config.Config
 	// inForce holds the same configuration as good. Any goroutine may read it, whereas only the goroutine that follows
 	// the file may read good.
 	inForce atomic.Pointer[config.Config]
@@ -39,17 +43,21 @@ type confFile struct {
 	teller *confTeller
 }
 
-// loadAtStartup reads the file at startup. The file must exist and be valid.
+// builtInSource is the source of the configuration without a file.
+const builtInSource = "the built-in configuration"
+
+// loadAtStartup reads the file at startup. The file must be valid, and must exist unless it is optional.
 func (f *confFile) loadAtStartup() error {
 	if f.path == "" {
-		f.good = config.Default()
-		f.metrics.Store(&f.good.Metrics)
-		f.inForce.Store(f.good)
-		f.state = confState{text: config.DefaultText, source: "the built-in configuration"}
-		confValid.Set(1)
+		f.useBuiltIn()
 		return nil
 	}
 	data, err := os.ReadFile(f.path)
+	if f.optional && errors.Is(err, fs.ErrNotExist) {
+		f.useBuiltIn()
+		f.log.Info("There is no scheduler configuration; the built-in configuration is in use", "file", f.path)
+		return nil
+	}
 	if err != nil {
 		return withHint(fmt.Errorf("scheduler configuration: %w", err), "specify the path of a file with --scheduler-conf, or omit the flag for the built-in configuration")
 	}
@@ -57,6 +65,16 @@ func (f *confFile) loadAtStartup() error {
 		return withHint(err, "correct the file, or omit --scheduler-conf for the built-in configuration")
 	}
 	return nil
+}
+
+// useBuiltIn makes the built-in configuration the current one.
+func (f *confFile) useBuiltIn() {
+	f.last = nil
+	f.good = config.Default()
+	f.metrics.Store(&f.good.Metrics)
+	f.inForce.Store(f.good)
+	f.state = confState{text: config.DefaultText, source: builtInSource}
+	confValid.Set(1)
 }
 
 // takeContent makes the content the current configuration if it is valid.
@@ -121,7 +139,7 @@ func (f *confFile) followFile(ctx context.Context, engines chan<- *scheduler.Eng
 		if err != nil {
 			// A file that is being replaced may be missing for a moment.
 			if missed++; missed == confMisses {
-				f.reportRefused(ctx, fmt.Errorf("scheduler configuration: %w", err))
+				f.handleMissingFile(ctx, err, engines)
 			}
 			continue
 		}
@@ -135,14 +153,37 @@ func (f *confFile) followFile(ctx context.Context, engines chan<- *scheduler.Eng
 			f.reportRefused(ctx, err)
 			continue
 		}
-		confReloads.WithLabelValues("taken").Inc()
-		f.log.Info("Scheduler configuration is now in use", "file", f.path)
-		f.teller.publishState(ctx, f.state)
-		select {
-		case engines <- engine:
-		case <-ctx.Done():
-			return
-		}
+		f.sendEngine(ctx, engine, engines)
+	}
+}
+
+// handleMissingFile returns to the built-in configuration if the file is optional, and reports the error otherwise. It does
+// nothing if the built-in configuration is in use already.
+func (f *confFile) handleMissingFile(ctx context.Context, why error, engines chan<- *scheduler.Engine) {
+	if !f.optional || !errors.Is(why, fs.ErrNotExist) {
+		f.reportRefused(ctx, fmt.Errorf("scheduler configuration: %w", why))
+		return
+	}
+	if f.state.source == builtInSource {
+		return
+	}
+	f.useBuiltIn()
+	engine, err := f.newEngine()
+	if err != nil {
+		f.reportRefused(ctx, err)
+		return
+	}
+	f.sendEngine(ctx, engine, engines)
+}
+
+// sendEngine reports the current configuration, and sends its engine.
+func (f *confFile) sendEngine(ctx context.Context, engine *scheduler.Engine, engines chan<- *scheduler.Engine) {
+	confReloads.WithLabelValues("taken").Inc()
+	f.log.Info("Scheduler configuration is now in use", "source", f.state.source)
+	f.teller.publishState(ctx, f.state)
+	select {
+	case engines <- engine:
+	case <-ctx.Done():
 	}
 }
 

@@ -75,6 +75,48 @@ func TestConfigurationFile(t *testing.T) {
 	}
 }
 
+func TestAnOptionalFileMayBeMissingAppearAndGo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "volcano-scheduler.conf")
+	f := &confFile{path: path, optional: true, log: logr.Discard()}
+	if err := f.loadAtStartup(); err != nil {
+		t.Fatalf("the file is missing at the start: %v", err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		engines := make(chan *scheduler.Engine, 10)
+		go f.followFile(ctx, engines)
+		for _, s := range []struct {
+			what    string
+			change  func() error
+			engines int
+			source  string
+			valid   float64
+		}{
+			{"a missing file", func() error { return nil }, 0, builtInSource, 1},
+			{"a new file", func() error { return os.WriteFile(path, []byte(goodConf), 0o600) }, 1, path, 1},
+			{"a removed file", func() error { return os.Remove(path) }, 2, builtInSource, 1},
+			{"the same file again", func() error { return os.WriteFile(path, []byte(goodConf), 0o600) }, 3, path, 1},
+			{"an invalid file", func() error { return os.WriteFile(path, []byte("actions: fly\n"), 0o600) }, 3, path, 0},
+		} {
+			if err := s.change(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep((confMisses + 1) * confPoll)
+			synctest.Wait()
+			if len(engines) != s.engines || f.state.source != s.source {
+				t.Errorf("%s: %d engines from %s, want %d from %s", s.what, len(engines), f.state.source, s.engines, s.source)
+			}
+			if valid := testutil.ToFloat64(confValid); valid != s.valid {
+				t.Errorf("%s: the metric is %v, want %v", s.what, valid, s.valid)
+			}
+		}
+		stop()
+	})
+	if err := (&confFile{path: path, optional: true, log: logr.Discard()}).loadAtStartup(); err == nil {
+		t.Error("an invalid optional file is accepted at the start")
+	}
+}
+
 // TestThePasswordIsNotTold: every user who may read ConfigMaps can read the published
 // configuration, so it must not contain the password.
 func TestThePasswordIsNotTold(t *testing.T) {

@@ -49,6 +49,8 @@ type Options struct {
 	// again when it changes. If the new content is invalid, it is rejected and the last valid configuration stays in
 	// use.
 	SchedulerConf string
+	// SchedulerConfOptional permits that the file does not exist. While it is missing, the built-in configuration is used.
+	SchedulerConfOptional bool
 	// SchedulerNames lists the values of spec.schedulerName that this scheduler handles. Empty means volcano.
 	SchedulerNames []string
 	// DefaultQueue is the queue of jobs and PodGroups that do not specify a queue. Empty means default.

@@ -27,7 +27,7 @@ func runScheduler(ctx context.Context, o *Options, h *health, log logr.Logger) e
 		return err
 	}
 	registerSchedulerMetrics()
-	conf := &confFile{path: o.SchedulerConf, log: log}
+	conf := &confFile{path: o.SchedulerConf, optional: o.SchedulerConfOptional, log: log}
 	if err := conf.loadAtStartup(); err != nil {
 		return err // at startup an invalid file is fatal; later it is only rejected
 	}

@@ -46,6 +46,7 @@ type flags struct {
 
 	schedulerNames []string
 	schedulerConf  string
+	confOptional   bool
 	period         time.Duration
 	defaultQueue   string
 
@@ -67,6 +68,7 @@ func (f *flags) bindFlags(fs *pflag.FlagSet, p parts) {
 	fs.StringSliceVar(&f.schedulerNames, "scheduler-name", []string{keys.DefaultSchedulerName}, "spec.schedulerName of the pods to schedule; can be repeated")
 	if p&scheduling != 0 {
 		fs.StringVar(&f.schedulerConf, "scheduler-conf", "", "path of volcano-scheduler.conf, which is reloaded when it changes; by default, the built-in configuration")
+		fs.BoolVar(&f.confOptional, "scheduler-conf-optional", false, "use the built-in configuration while the file of --scheduler-conf does not exist, instead of reporting an error")
 		fs.DurationVar(&f.period, "schedule-period", time.Second, "maximum time between two scheduling cycles; changes start a cycle immediately")
 		fs.BoolVar(&f.csiStorage, "csi-storage", true, "respect the volume limits and storage capacities that CSI drivers report")
 		fs.StringVar(&f.defaultQueue, "default-queue", keys.DefaultQueue, "queue for objects that do not specify a queue; created if it does not exist")
@@ -133,7 +135,7 @@ func (f *flags) toOptions(components []string) (daemon.Options, error) {
 		Config: config, Components: components,
 		LeaderElect: f.leaderElect, LeaseNamespace: f.leaseNamespace,
 		LeaseDuration: f.leaseDuration, RenewDeadline: f.renewDeadline, RetryPeriod: f.retryPeriod,
-		SchedulerConf: f.schedulerConf, SchedulerNames: f.schedulerNames, DefaultQueue: f.defaultQueue,
+		SchedulerConf: f.schedulerConf, SchedulerConfOptional: f.confOptional, SchedulerNames: f.schedulerNames, DefaultQueue: f.defaultQueue,
 		SchedulePeriod: f.period, NoCSI: !f.csiStorage, Pprof: f.pprof, PerJobMetrics: f.perJobMetrics,
 	}
 	o.Controllers.MaxRequeue = f.maxRequeue
