@@ -54,6 +54,9 @@ type Options struct {
 	// empty, the certificate stays in memory, which is suitable for a single process. With a Service, it is the
 	// namespace of the Service.
 	SecretNamespace string
+	// CertificateDir is a directory with a certificate for the webhooks: tls.crt, tls.key, and the authorities in ca.crt, as in
+	// a mounted Secret. The files are read again when they change. If it is empty, vcd issues and renews the certificate.
+	CertificateDir string
 	// SchedulerNames lists the schedulers whose pods this project manages; the first one is the default scheduler for
 	// jobs. The default is volcano.
 	SchedulerNames []string

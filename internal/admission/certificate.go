@@ -113,6 +113,30 @@ func (c certificates) renewAt(hosts []string) time.Time {
 	return leaf.NotBefore.Add(leaf.NotAfter.Sub(leaf.NotBefore) * 2 / 3)
 }
 
+// verify checks that the API server would accept the certificate for the first of the hosts. That is the name by which the API
+// server reaches the webhooks.
+func (c certificates) verify(hosts []string, now time.Time) error {
+	pair, err := c.keyPair()
+	if err != nil {
+		return err
+	}
+	authorities, between := x509.NewCertPool(), x509.NewCertPool()
+	if !authorities.AppendCertsFromPEM(c.CABundle) {
+		return fmt.Errorf("%s contains no certificate", caBundleKey)
+	}
+	leaf, err := x509.ParseCertificate(pair.Certificate[0])
+	if err != nil {
+		return err
+	}
+	for _, der := range pair.Certificate[1:] {
+		if issuer, err := x509.ParseCertificate(der); err == nil {
+			between.AddCert(issuer)
+		}
+	}
+	_, err = leaf.Verify(x509.VerifyOptions{DNSName: hosts[0], Roots: authorities, Intermediates: between, CurrentTime: now})
+	return err
+}
+
 func (c certificates) leafCertificate() (*x509.Certificate, error) {
 	pair, err := c.keyPair()
 	if err != nil {

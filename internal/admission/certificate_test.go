@@ -5,6 +5,9 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -65,6 +68,83 @@ func TestACertificateIsRenewedAfterTwoThirdsOfItsLifeAndForNewHosts(t *testing.T
 	}
 	if due := (certificates{Cert: []byte("nonsense")}).renewAt(hosts); !due.IsZero() {
 		t.Errorf("nonsense is due at %s, want now", due)
+	}
+}
+
+// writeCertificate writes a certificate to a directory as the kubelet writes a mounted Secret.
+func writeCertificate(t *testing.T, dir string, certs certificates) {
+	t.Helper()
+	for name, content := range map[string][]byte{"tls.crt": certs.Cert, "tls.key": certs.Key, "ca.crt": certs.CABundle} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAGivenCertificateIsServedAndReadAgainAfterAMinute(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	keeper := newCertificateKeeper(func() time.Time { return epoch }, nil, hosts)
+	keeper.dir = dir
+	for range 2 {
+		given, err := issueCertificates(epoch, hosts[:1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeCertificate(t, dir, given)
+		next, err := keeper.refreshCertificate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if next != epoch.Add(time.Minute) {
+			t.Errorf("the next read is at %s, want a minute later", next)
+		}
+		served, err := keeper.getCertificate(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if block, _ := pem.Decode(given.Cert); !bytes.Equal(served.Certificate[0], block.Bytes) {
+			t.Error("another certificate is served")
+		}
+		if !bytes.Equal(keeper.caBundle(), given.CABundle) {
+			t.Error("another authority is published")
+		}
+	}
+}
+
+func TestAGivenCertificateThatTheAPIServerWouldRejectIsAnError(t *testing.T) {
+	t.Parallel()
+	issue := func(now time.Time, hosts ...string) certificates {
+		certs, err := issueCertificates(now, hosts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return certs
+	}
+	good := issue(epoch, hosts...)
+	other := issue(epoch, hosts...)
+	for name, test := range map[string]struct {
+		given certificates
+		want  string
+	}{
+		"an expired one":           {issue(epoch.Add(-2*servingLifetime), hosts...), "expired"},
+		"one for another name":     {issue(epoch, "other.svc"), "not " + hosts[0]},
+		"one of another authority": {certificates{Cert: good.Cert, Key: good.Key, CABundle: other.CABundle}, "unknown authority"},
+		"one with another key":     {certificates{Cert: good.Cert, Key: other.Key, CABundle: good.CABundle}, "private key does not match"},
+		"an empty authority":       {certificates{Cert: good.Cert, Key: good.Key}, "ca.crt contains no certificate"},
+	} {
+		dir := t.TempDir()
+		writeCertificate(t, dir, test.given)
+		keeper := newCertificateKeeper(func() time.Time { return epoch }, nil, hosts)
+		keeper.dir = dir
+		if _, err := keeper.refreshCertificate(t.Context()); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: want an error with %q, got %v", name, test.want, err)
+		}
+	}
+	keeper := newCertificateKeeper(func() time.Time { return epoch }, nil, hosts)
+	keeper.dir = t.TempDir()
+	if _, err := keeper.refreshCertificate(t.Context()); err == nil || !strings.Contains(err.Error(), "must contain tls.crt, tls.key and ca.crt") {
+		t.Errorf("an empty directory: want an error that names the files, got %v", err)
 	}
 }
 

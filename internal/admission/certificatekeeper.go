@@ -6,6 +6,8 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -23,8 +25,14 @@ const caBundleKey = "ca.crt"
 // writeAttempts is the maximum number of attempts to write the Secret while other replicas are writing it, too.
 const writeAttempts = 5
 
-// certificateKeeper keeps one certificate valid, in memory or in a Secret shared by replicas.
+// filesCheck is the interval between two reads of a certificate that an administrator provides. The kubelet updates a mounted
+// Secret within about a minute.
+const filesCheck = time.Minute
+
+// certificateKeeper keeps one certificate valid, in memory or in a Secret shared by replicas. If dir is set, it serves the
+// certificate in that directory instead, which other software renews.
 type certificateKeeper struct {
+	dir     string
 	hosts   []string
 	now     func() time.Time
 	secrets ObjectClient[*corev1.Secret] // nil means in memory only
@@ -57,6 +65,9 @@ func (k *certificateKeeper) caBundle() []byte {
 // refreshCertificate loads the certificate from the Secret, renews it if renewal is due, and returns the time at which
 // the next renewal is due.
 func (k *certificateKeeper) refreshCertificate(ctx context.Context) (time.Time, error) {
+	if k.dir != "" {
+		return k.refreshFromFiles()
+	}
 	if k.secrets == nil {
 		return k.refreshInMemory()
 	}
@@ -67,6 +78,25 @@ func (k *certificateKeeper) refreshCertificate(ctx context.Context) (time.Time, 
 		}
 	}
 	return time.Time{}, fmt.Errorf("secret %s was changed by another client at the same time", k.secret)
+}
+
+// refreshFromFiles loads the certificate from the directory, and returns the time of the next read. An expired certificate is
+// an error, because the API server rejects it.
+func (k *certificateKeeper) refreshFromFiles() (time.Time, error) {
+	given := certificates{}
+	for name, content := range map[string]*[]byte{caBundleKey: &given.CABundle, corev1.TLSCertKey: &given.Cert, corev1.TLSPrivateKeyKey: &given.Key} {
+		var err error
+		if *content, err = os.ReadFile(filepath.Join(k.dir, name)); err != nil {
+			return time.Time{}, fmt.Errorf("%w: the directory of --webhook-certificate-dir must contain %s, %s and %s",
+				err, corev1.TLSCertKey, corev1.TLSPrivateKeyKey, caBundleKey)
+		}
+	}
+	now := k.now()
+	if err := given.verify(k.hosts, now); err != nil {
+		return time.Time{}, fmt.Errorf("%s: %w", filepath.Join(k.dir, corev1.TLSCertKey), err)
+	}
+	_, err := k.useCertificates(given)
+	return now.Add(filesCheck), err
 }
 
 func (k *certificateKeeper) refreshInMemory() (time.Time, error) {

@@ -45,9 +45,11 @@ func New(options Options, cluster Cluster, listenAddress string) (*Webhooks, err
 		reviews: cluster.Reviews, schedulers: options.SchedulerNames, ids: options.JobIDs, pods: pods, queueRules: options.Queues,
 		maxReplicas: options.MaxReplicas, requireClassUse: options.RequirePriorityClassUse,
 	}
+	keeper := newCertificateKeeper(options.Now, cluster.Secrets, hosts)
+	keeper.dir = options.CertificateDir
 	bounds := newBounds()
 	return &Webhooks{
-		options: options, cluster: cluster, address: address, pods: pods, keeper: newCertificateKeeper(options.Now, cluster.Secrets, hosts),
+		options: options, cluster: cluster, address: address, pods: pods, keeper: keeper,
 		bounds: bounds, handlers: h.boundedHandlers(bounds),
 	}, nil
 }

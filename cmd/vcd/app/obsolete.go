@@ -26,7 +26,7 @@ const (
 	ownLeases    = "the leases have the same names as Volcano's leases, so that two schedulers or controllers are never active at the same time"
 	noSharding   = "nodes are not divided among schedulers"
 	noDumps      = "the state can be queried and is not dumped into files"
-	certificates = "the daemon creates and renews the webhooks' certificates, and /metrics and /healthz use plain HTTP"
+	certificates = "the daemon creates and renews the webhooks' certificate, or reads it from --webhook-certificate-dir; /metrics and /healthz use plain HTTP"
 )
 
 // ignoredFlags returns the flags of Volcano that the components accept but ignore.
