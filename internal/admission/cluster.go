@@ -6,6 +6,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -29,6 +30,8 @@ type Cluster struct {
 	Reviews Creator[*authorizationv1.SubjectAccessReview]
 	// Secrets reads and writes Secrets in the namespace of the certificate. If it is nil, the certificate stays in memory.
 	Secrets ObjectClient[*corev1.Secret]
+	// Owner reads the object to which new webhook configurations belong. If it is nil, they belong to no object.
+	Owner ownerGetter
 	// Mutating and Validating read and write the webhook configurations.
 	Mutating   ObjectClient[*admissionregistrationv1.MutatingWebhookConfiguration]
 	Validating ObjectClient[*admissionregistrationv1.ValidatingWebhookConfiguration]
@@ -65,6 +68,11 @@ func newCluster(options *Options, config *rest.Config, clientset kubernetes.Inte
 	}
 	if options.SecretNamespace != "" {
 		cluster.Secrets = clientset.CoreV1().Secrets(options.SecretNamespace)
+	}
+	if options.Owner != "" {
+		cluster.Owner = func(ctx context.Context) (*rbacv1.ClusterRole, error) {
+			return clientset.RbacV1().ClusterRoles().Get(ctx, options.Owner, metav1.GetOptions{})
+		}
 	}
 	return cluster, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -267,7 +268,7 @@ func (t target) clientConfig(path string, caBundle []byte) admissionregistration
 func installWebhooks(ctx context.Context, cluster *Cluster, all webhookConfigurations) ([]string, error) {
 	var written []string
 	for _, want := range all.mutating {
-		wrote, err := createOrCorrect(ctx, cluster.Mutating, want, func(have *admissionregistrationv1.MutatingWebhookConfiguration) bool {
+		wrote, err := createOrCorrect(ctx, cluster.Mutating, cluster.Owner, want, func(have *admissionregistrationv1.MutatingWebhookConfiguration) bool {
 			same := apiequality.Semantic.DeepEqual(have.Webhooks, want.Webhooks)
 			have.Webhooks = want.Webhooks
 			return same
@@ -280,7 +281,7 @@ func installWebhooks(ctx context.Context, cluster *Cluster, all webhookConfigura
 		}
 	}
 	for _, want := range all.validating {
-		wrote, err := createOrCorrect(ctx, cluster.Validating, want, func(have *admissionregistrationv1.ValidatingWebhookConfiguration) bool {
+		wrote, err := createOrCorrect(ctx, cluster.Validating, cluster.Owner, want, func(have *admissionregistrationv1.ValidatingWebhookConfiguration) bool {
 			same := apiequality.Semantic.DeepEqual(have.Webhooks, want.Webhooks)
 			have.Webhooks = want.Webhooks
 			return same
@@ -298,9 +299,9 @@ func installWebhooks(ctx context.Context, cluster *Cluster, all webhookConfigura
 // createOrCorrect creates want. If the object exists, the function correct corrects it and reports whether it was
 // correct already. wrote reports whether anything was written. If other clients write the object at the same time, it
 // tries again.
-func createOrCorrect[T metav1.Object](ctx context.Context, client ObjectClient[T], want T, correct func(T) bool) (wrote bool, err error) {
+func createOrCorrect[T metav1.Object](ctx context.Context, client ObjectClient[T], owner ownerGetter, want T, correct func(T) bool) (wrote bool, err error) {
 	for range writeAttempts {
-		wrote, err = tryToCreateOrCorrect(ctx, client, want, correct)
+		wrote, err = tryToCreateOrCorrect(ctx, client, owner, want, correct)
 		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) {
 			return wrote, err
 		}
@@ -308,10 +309,15 @@ func createOrCorrect[T metav1.Object](ctx context.Context, client ObjectClient[T
 	return false, fmt.Errorf("it was changed by another client at the same time: %w", err)
 }
 
-func tryToCreateOrCorrect[T metav1.Object](ctx context.Context, client ObjectClient[T], want T, correct func(T) bool) (wrote bool, err error) {
+func tryToCreateOrCorrect[T metav1.Object](ctx context.Context, client ObjectClient[T], owner ownerGetter, want T, correct func(T) bool) (wrote bool, err error) {
 	have, err := client.Get(ctx, want.GetName(), metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
+		owners, err := owner.references(ctx)
+		if err != nil {
+			return false, err
+		}
+		want.SetOwnerReferences(owners)
 		_, err = client.Create(ctx, want, metav1.CreateOptions{})
 		return err == nil, err
 	case err != nil, correct(have):
@@ -319,4 +325,20 @@ func tryToCreateOrCorrect[T metav1.Object](ctx context.Context, client ObjectCli
 	}
 	_, err = client.Update(ctx, have, metav1.UpdateOptions{})
 	return err == nil, err
+}
+
+// ownerGetter reads the owner of new webhook configurations. It may be nil.
+type ownerGetter func(ctx context.Context) (*rbacv1.ClusterRole, error)
+
+// references returns the owner as a list of references, which is empty if there is no owner.
+func (g ownerGetter) references(ctx context.Context) ([]metav1.OwnerReference, error) {
+	if g == nil {
+		return nil, nil
+	}
+	role, err := g(ctx)
+	if err != nil {
+		// This is not the error of a configuration that is missing, which would be created again.
+		return nil, fmt.Errorf("the owner of new webhook configurations (--webhook-owner): %s", err.Error())
+	}
+	return []metav1.OwnerReference{{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole", Name: role.Name, UID: role.UID}}, nil
 }

@@ -2,9 +2,12 @@ package admission
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes/fake"
@@ -109,5 +112,42 @@ func TestWhatAnEarlierVolcanoLeftIsTakenOver(t *testing.T) {
 		if action.GetVerb() != "get" {
 			t.Errorf("nothing changed, and yet: %s", action.GetVerb())
 		}
+	}
+}
+
+func TestNewConfigurationsBelongToTheOwnerAndAreNotCreatedWithoutIt(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "vc-admission", UID: "u1"}})
+	api := client.AdmissionregistrationV1()
+	cluster := &Cluster{Mutating: api.MutatingWebhookConfigurations(), Validating: api.ValidatingWebhookConfigurations()}
+	cluster.Owner = func(ctx context.Context) (*rbacv1.ClusterRole, error) {
+		return client.RbacV1().ClusterRoles().Get(ctx, "vc-admission", metav1.GetOptions{})
+	}
+	install := func() error {
+		_, err := installWebhooks(t.Context(), cluster, described(t, Options{SchedulerNames: []string{"volcano"}}, "bundle"))
+		return err
+	}
+	if err := install(); err != nil {
+		t.Fatal(err)
+	}
+	const name = "volcano-admission-service-jobs-validate"
+	got, err := api.ValidatingWebhookConfigurations().Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if owners := got.OwnerReferences; len(owners) != 1 || owners[0].Kind != "ClusterRole" || owners[0].UID != "u1" {
+		t.Errorf("the owners are %+v, want ClusterRole vc-admission", owners)
+	}
+	if err := client.RbacV1().ClusterRoles().Delete(t.Context(), "vc-admission", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := api.ValidatingWebhookConfigurations().Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := install(); err == nil || !strings.Contains(err.Error(), "--webhook-owner") {
+		t.Errorf("want an error that names the flag, got %v", err)
+	}
+	if _, err := api.ValidatingWebhookConfigurations().Get(t.Context(), name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the configuration was created without its owner: %v", err)
 	}
 }

@@ -23,6 +23,7 @@ type admissionFlags struct {
 	serviceNamespace, serviceName string
 	enabled                       []string
 	conf, clientCA, certificates  string
+	owner                         string
 	clientNames                   []string
 	queueDepth                    int
 	maxReplicas                   int64
@@ -37,6 +38,7 @@ func (f *admissionFlags) bindFlags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&f.enabled, "enabled-admission", nil, "paths of the webhooks to install, for example /jobs/mutate,/jobs/validate; by default, all webhooks")
 	fs.StringVar(&f.conf, "admission-conf", "", "path to a file that defines resource groups for pods; the file is reloaded when it changes")
 	fs.StringVar(&f.clientCA, "webhook-client-ca-file", "", "path of the client certificate authorities; the API server must present a certificate from one of these authorities; by default, every client can send reviews")
+	fs.StringVar(&f.owner, "webhook-owner", "", "name of a ClusterRole; webhook configurations that vcd creates are deleted together with it; by default, they stay when vc is removed")
 	fs.StringVar(&f.certificates, "webhook-certificate-dir", "", "path of a directory with the webhooks' certificate (tls.crt, tls.key) and its authorities (ca.crt), for example a mounted Secret; the files are reloaded when they change; by default, vcd issues and renews the certificate")
 	fs.StringSliceVar(&f.clientNames, "webhook-client-name", nil, "common names of the clients that can send reviews; by default, all clients with a certificate from --webhook-client-ca-file")
 	fs.IntVar(&f.queueDepth, "max-queue-depth", schedulingv1beta1.MaxQueueDepth, "maximum depth of the queue hierarchy below root")
@@ -58,7 +60,7 @@ func (f *admissionFlags) bindObsolete(fs *pflag.FlagSet) {
 func (f *admissionFlags) toOptions(gates featureGates) (admission.Options, error) {
 	o := admission.Options{
 		ListenAddress: f.address, URL: f.url, AdmissionConf: f.conf, QueueGate: gates[queueGate], MaxReplicas: f.maxReplicas,
-		ClientCAFile: f.clientCA, CertificateDir: f.certificates, ClientNames: f.clientNames, RequirePriorityClassUse: f.requireClassUse,
+		ClientCAFile: f.clientCA, CertificateDir: f.certificates, Owner: f.owner, ClientNames: f.clientNames, RequirePriorityClassUse: f.requireClassUse,
 		Queues: schedulingv1beta1.QueueRules{MaxDepth: f.queueDepth, FreeRoot: !f.protectRoot, KeepBusy: f.keepBusyQueues},
 	}
 	for _, path := range f.enabled {
