@@ -182,7 +182,8 @@ func components() []component {
 				// jobs on which other jobs depend, and the job numbers in use
 				rule(batchGroup, of("jobs"), "get", "list"),
 				rule(flowGroup, of("jobtemplates"), "list"), // to check the jobs of JobFlows
-				// create: deleted configurations are re-created
+				// create: deleted configurations are re-created; the ClusterRole owns them
+				only(rule(rbacv1.GroupName, of("clusterroles"), "get"), AdmissionAccount),
 				rule(hookGroup, of("mutatingwebhookconfigurations", "validatingwebhookconfigurations"), "list", "watch", "create"),
 				only(rule(hookGroup, of("mutatingwebhookconfigurations"), "get", "update"), mutatingConfigurations...),
 				only(rule(hookGroup, of("validatingwebhookconfigurations"), "get", "update"), validatingConfigurations...),

@@ -3,10 +3,9 @@ package deploy
 import (
 	"fmt"
 
-	_ "embed"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,20 +21,20 @@ const Image = build.Image
 // AdmissionService is the Service in front of the webhooks, under the same name as in Volcano.
 const AdmissionService = "volcano-admission-service"
 
+// The ConfigMap with the scheduler's configuration, under the same names as in Volcano. It is optional: without it, the
+// scheduler uses its built-in configuration.
 const (
-	configMapName = "volcano-scheduler-configmap"
-	configKey     = "volcano-scheduler.conf"
-	configDir     = "/etc/volcano"
-	webhookPort   = 8443
-	metricsPort   = 8080
-	healthPort    = 11251
-	nameLabel     = "app.kubernetes.io/name"
+	SchedulerConfigMap = "volcano-scheduler-configmap"
+	SchedulerConfigKey = "volcano-scheduler.conf"
 )
 
-// schedulerConf is the default configuration of the scheduler, in the same file as in Volcano.
-//
-//go:embed volcano-scheduler.conf
-var schedulerConf string
+const (
+	configDir   = "/etc/volcano"
+	webhookPort = 8443
+	metricsPort = 8080
+	healthPort  = 11251
+	nameLabel   = "app.kubernetes.io/name"
+)
 
 // deployment describes the Deployment of one component.
 type deployment struct {
@@ -43,36 +42,27 @@ type deployment struct {
 	args    []string
 	ports   []corev1.ContainerPort
 	config  bool
-	// memory is both the request and the limit.
-	cpu, memory resource.Quantity
 }
 
 func deployments() []deployment {
 	return []deployment{
 		{
 			account: AdmissionAccount,
-			args:    []string{"admission", "--webhook-service=" + Namespace + "/" + AdmissionService},
+			args:    []string{"admission", "--webhook-service=" + Namespace + "/" + AdmissionService, "--webhook-owner=" + AdmissionAccount},
 			ports:   []corev1.ContainerPort{{Name: "webhook", ContainerPort: webhookPort}},
-			cpu:     resource.MustParse("100m"), memory: resource.MustParse("256Mi"),
 		},
+		{account: ControllersAccount, args: []string{"controllers"}},
 		{
-			account: ControllersAccount, args: []string{"controllers"},
-			cpu: resource.MustParse("200m"), memory: resource.MustParse("1Gi"),
-		},
-		{
-			account: SchedulerAccount, args: []string{"scheduler", "--scheduler-conf=" + configDir + "/" + configKey}, config: true,
-			cpu: resource.MustParse("500m"), memory: resource.MustParse("2Gi"),
+			account: SchedulerAccount, config: true,
+			args: []string{"scheduler", "--scheduler-conf=" + configDir + "/" + SchedulerConfigKey, "--scheduler-conf-optional"},
 		},
 	}
 }
 
-// workloads returns the Deployments, the Service of the webhooks, and the scheduler's configuration.
+// workloads returns the Deployments with their budgets and network policies, and the Service of the webhooks. The scheduler's
+// ConfigMap is not among them, because it belongs to the administrator: an update must not overwrite it.
 func workloads() []runtime.Object {
 	objects := []runtime.Object{
-		&corev1.ConfigMap{
-			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: ownMeta(configMapName),
-			Data: map[string]string{configKey: schedulerConf},
-		},
 		&corev1.Service{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: ownMeta(AdmissionService),
 			Spec: corev1.ServiceSpec{
@@ -82,7 +72,7 @@ func workloads() []runtime.Object {
 		},
 	}
 	for _, d := range deployments() {
-		objects = append(objects, d.object(), d.budget())
+		objects = append(objects, d.object(), d.budget(), d.networkPolicy())
 	}
 	return objects
 }
@@ -110,7 +100,7 @@ func (d deployment) object() *appsv1.Deployment {
 }
 
 func (d deployment) pod(selector *metav1.LabelSelector) corev1.PodSpec {
-	ports := append(d.ports, corev1.ContainerPort{Name: "metrics", ContainerPort: metricsPort}, corev1.ContainerPort{Name: "health", ContainerPort: healthPort})
+	size := Sizes[DefaultSize][d.account]
 	probe := func(path string) *corev1.Probe {
 		return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromString("health")}}}
 	}
@@ -123,18 +113,19 @@ func (d deployment) pod(selector *metav1.LabelSelector) corev1.PodSpec {
 			RunAsNonRoot: new(true), RunAsUser: new(int64(65532)), RunAsGroup: new(int64(65532)),
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
-		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
-			MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: selector,
-		}},
+		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{
+			{MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: selector},
+			{MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: selector},
+		},
 		Containers: []corev1.Container{{
-			Name: "vcd", Image: Image, Args: d.args, Ports: ports,
+			Name: "vcd", Image: Image, Args: d.args, Ports: d.containerPorts(),
 			LivenessProbe: probe("/healthz"), ReadinessProbe: probe("/readyz"),
 			Resources: corev1.ResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceCPU: d.cpu, corev1.ResourceMemory: d.memory},
-				Limits:   corev1.ResourceList{corev1.ResourceMemory: d.memory},
+				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(size.CPU), corev1.ResourceMemory: size.memory()},
+				Limits:   corev1.ResourceList{corev1.ResourceMemory: size.memory()},
 			},
 			// The garbage collector should run before the kernel kills the process.
-			Env: []corev1.EnvVar{{Name: "GOMEMLIMIT", Value: fmt.Sprintf("%dMiB", d.memory.Value()*9/10>>20)}},
+			Env: []corev1.EnvVar{{Name: "GOMEMLIMIT", Value: fmt.Sprintf("%dMiB", size.MemoryMiB*GoMemoryPercent/100)}},
 			SecurityContext: &corev1.SecurityContext{
 				AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
 				Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
@@ -143,7 +134,7 @@ func (d deployment) pod(selector *metav1.LabelSelector) corev1.PodSpec {
 	}
 	if d.config {
 		spec.Volumes = []corev1.Volume{{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: configMapName},
+			LocalObjectReference: corev1.LocalObjectReference{Name: SchedulerConfigMap}, Optional: new(true),
 		}}}}
 		spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "config", MountPath: configDir, ReadOnly: true}}
 	}
@@ -159,4 +150,35 @@ func (d deployment) budget() *policyv1.PodDisruptionBudget {
 			Selector:       &metav1.LabelSelector{MatchLabels: map[string]string{nameLabel: d.account}},
 		},
 	}
+}
+
+// networkPolicy returns a policy that permits connections only to the ports of the component. The second rule is for metrics.
+// The policy does not restrict senders, because the API server and the kubelet are often outside of the pod network.
+func (d deployment) networkPolicy() *networkingv1.NetworkPolicy {
+	rule := func(ports ...corev1.ContainerPort) networkingv1.NetworkPolicyIngressRule {
+		var rule networkingv1.NetworkPolicyIngressRule
+		for _, port := range ports {
+			rule.Ports = append(rule.Ports, networkingv1.NetworkPolicyPort{Protocol: new(corev1.ProtocolTCP), Port: new(intstr.FromString(port.Name))})
+		}
+		return rule
+	}
+	return &networkingv1.NetworkPolicy{
+		TypeMeta: metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"}, ObjectMeta: ownMeta(d.account),
+		Spec: networkingv1.NetworkPolicySpec{
+			PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{nameLabel: d.account}},
+			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
+			Ingress:     []networkingv1.NetworkPolicyIngressRule{rule(append(d.ports, health)...), rule(metrics)},
+		},
+	}
+}
+
+// The ports that every component has.
+var (
+	metrics = corev1.ContainerPort{Name: "metrics", ContainerPort: metricsPort}
+	health  = corev1.ContainerPort{Name: "health", ContainerPort: healthPort}
+)
+
+// containerPorts returns the ports on which the component listens.
+func (d deployment) containerPorts() []corev1.ContainerPort {
+	return append(d.ports, metrics, health)
 }
