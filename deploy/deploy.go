@@ -34,6 +34,21 @@ var crdFiles embed.FS
 //go:embed install.yaml
 var InstallYAML []byte
 
+// CRDFiles returns the text of the CustomResourceDefinitions by file name.
+func CRDFiles() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	entries, err := crdFiles.ReadDir("crds")
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if files[entry.Name()], err = crdFiles.ReadFile("crds/" + entry.Name()); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
 // CRDs returns the CustomResourceDefinitions. Every call returns new copies.
 func CRDs() []*apiextensionsv1.CustomResourceDefinition {
 	paths, err := fs.Glob(crdFiles, "crds/*.yaml")

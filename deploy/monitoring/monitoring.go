@@ -36,6 +36,9 @@ func Files() (map[string][]byte, error) {
 	return files, nil
 }
 
+// RuleGroups returns the alerts as the spec of a PrometheusRule, which is also a rule file of Prometheus.
+func RuleGroups() ([]byte, error) { return yaml.Marshal(PrometheusRule()["spec"]) }
+
 // alertsHeader is the comment at the start of the file of alerts.
 const alertsHeader = `# Alerts for vc, as an object of the Prometheus Operator: kubectl apply -f deploy/monitoring/alerts.yaml
 # Without the operator, write a rule file of Prometheus that contains the list groups of spec.

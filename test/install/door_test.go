@@ -29,10 +29,17 @@ import (
 // runAdmission serves the webhooks until stop is called.
 func runAdmission(t *testing.T) (stop func()) {
 	t.Helper()
+	return runAdmissionWith(t, admission.Options{})
+}
+
+// runAdmissionWith serves the webhooks with options until stop is called. It sets the address.
+func runAdmissionWith(t *testing.T, options admission.Options) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, done := make(chan struct{}), make(chan error, 1)
 	go func() {
-		done <- admission.Run(ctx, plane.RESTConfig(), admission.Options{ListenAddress: "127.0.0.1:0", Ready: func() { close(ready) }})
+		options.ListenAddress, options.Ready = "127.0.0.1:0", func() { close(ready) }
+		done <- admission.Run(ctx, plane.RESTConfig(), options)
 	}()
 	select {
 	case <-ready:

@@ -1,0 +1,128 @@
+package chart
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/deploy"
+)
+
+// valuesByAccount holds the name of each component's values by its service account.
+var valuesByAccount = map[string]string{
+	deploy.SchedulerAccount: "scheduler", deploy.ControllersAccount: "controllers", deploy.AdmissionAccount: "admission",
+}
+
+// certificateDir is the directory with a certificate that vcd does not issue itself.
+const certificateDir = "/etc/vc/certificate"
+
+func (d *document) kind() string { return fmt.Sprint(d.content["kind"]) }
+
+func (d *document) name() string {
+	metadata, _ := d.content["metadata"].(map[string]any)
+	return fmt.Sprint(metadata["name"])
+}
+
+// file returns the name of the template with the object.
+func (d *document) file() string {
+	switch kind := d.kind(); {
+	case strings.HasPrefix(kind, "ValidatingAdmissionPolicy"):
+		return "policies.yaml"
+	case strings.HasSuffix(kind, "WebhookConfiguration"):
+		return "webhooks.yaml"
+	case kind == "Service", kind == "Deployment", kind == "PodDisruptionBudget", kind == "NetworkPolicy":
+		if component, ok := valuesByAccount[d.name()]; ok {
+			return component + ".yaml"
+		}
+		return "service.yaml"
+	default:
+		return "rbac.yaml"
+	}
+}
+
+// parametrize replaces the fields that depend on values.
+func (d *document) parametrize() {
+	d.setEntries("vc.labels", "metadata", "labels")
+	switch d.kind() {
+	case "Deployment":
+		d.parametrizeDeployment(valuesByAccount[d.name()])
+	case "PodDisruptionBudget":
+		d.condition = ".Values.podDisruptionBudget.enabled"
+		d.set(expression(".Values.podDisruptionBudget.maxUnavailable | int"), "spec", "maxUnavailable")
+	case "NetworkPolicy":
+		d.condition = ".Values.networkPolicy.enabled"
+		d.set(expression("toJson .Values.networkPolicy.metricsFrom"), "spec", "ingress", 1, "from")
+	case "ValidatingAdmissionPolicyBinding":
+		if d.name() == deploy.QueueUsePolicyName {
+			d.condition = ".Values.queueUse.required"
+		}
+	}
+}
+
+func (d *document) parametrizeDeployment(component string) {
+	values := ".Values." + component
+	d.before = fmt.Sprintf(`{{- $size := index (include "vc.sizes" . | fromJson) .Values.size %q }}
+{{- $cpu := %s.cpu | default $size.cpu }}
+{{- $memory := %s.memoryMiB | default $size.memoryMiB | int }}
+`, component, values, values)
+	pod := []any{"spec", "template", "spec"}
+	container := path(pod, "containers", 0)
+	d.set(expression(values+".replicas | int"), "spec", "replicas")
+	d.set(optional(values+".podAnnotations"), "spec", "template", "metadata", "annotations")
+	for _, field := range []string{"nodeSelector", "tolerations", "affinity"} {
+		d.set(optional(values+"."+field), path(pod, field)...)
+	}
+	d.set(optional(".Values.image.pullSecrets"), path(pod, "imagePullSecrets")...)
+	d.set(expression(values+".priorityClassName | quote"), path(pod, "priorityClassName")...)
+	d.set(expression(".Values.topologySpread.zones"), path(pod, "topologySpreadConstraints", 0, "whenUnsatisfiable")...)
+	d.set(expression(".Values.topologySpread.hosts"), path(pod, "topologySpreadConstraints", 1, "whenUnsatisfiable")...)
+	d.set(expression(`include "vc.image" (dict "image" .Values.image "version" .Chart.AppVersion)`), path(container, "image")...)
+	d.set(optionalWord(".Values.image.pullPolicy"), path(container, "imagePullPolicy")...)
+	d.set(expression("$cpu"), path(container, "resources", "requests", "cpu")...)
+	d.set(expression(`printf "%dMi" $memory`), path(container, "resources", "requests", "memory")...)
+	d.set(expression(`printf "%dMi" $memory`), path(container, "resources", "limits", "memory")...)
+	d.set(expression(fmt.Sprintf(`printf "%%dMiB" (div (mul $memory %d) 100)`, deploy.GoMemoryPercent)), path(container, "env", 0, "value")...)
+	if component == "admission" {
+		d.mountCertificate(pod, container)
+	}
+	d.append(items(values+".extraArgs"), path(container, "args")...)
+}
+
+// mountCertificate lets admission use a certificate from a Secret, unless vcd issues it.
+func (d *document) mountCertificate(pod, container []any) {
+	const given = `{{- if ne .Values.certificates.source "vcd" }}`
+	d.append(lines(given, "- --webhook-certificate-dir="+certificateDir, "{{- end }}"), path(container, "args")...)
+	d.set(lines(given, "%s", "- mountPath: "+certificateDir, "  name: certificate", "  readOnly: true", "{{- end }}"), path(container, "volumeMounts")...)
+	d.set(lines(given, "%s", "- name: certificate", "  secret:", `    secretName: {{ include "vc.certificateSecret" . }}`, "{{- end }}"), path(pod, "volumes")...)
+}
+
+// sizesByComponent returns the sizes with the names that components have in values.
+func sizesByComponent() map[string]any {
+	all := map[string]any{}
+	for size, components := range deploy.Sizes {
+		requests := map[string]any{}
+		for account, request := range components {
+			requests[valuesByAccount[account]] = map[string]any{"cpu": request.CPU, "memoryMiB": request.MemoryMiB}
+		}
+		all[size] = requests
+	}
+	return all
+}
+
+// sizesTable returns the table of sizes for the README.
+func sizesTable() string {
+	var out strings.Builder
+	out.WriteString("| `size` | Cluster with at most | Scheduler | Controllers | Admission |\n|---|---|---|---|---|\n")
+	for _, size := range []string{deploy.SizeSmall, deploy.SizeMedium, deploy.SizeLarge} {
+		fmt.Fprintf(&out, "| `%s` | %s |", size, deploy.SizeLimits[size])
+		for _, account := range []string{deploy.SchedulerAccount, deploy.ControllersAccount, deploy.AdmissionAccount} {
+			request := deploy.Sizes[size][account]
+			fmt.Fprintf(&out, " CPU %s, %d MiB |", request.CPU, request.MemoryMiB)
+		}
+		out.WriteString("\n")
+	}
+	return out.String()
+}
+
+// path returns a longer path. It does not change start.
+func path(start []any, steps ...any) []any { return slices.Concat(start, steps) }
