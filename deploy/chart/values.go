@@ -106,9 +106,10 @@ type Extra struct {
 
 // Doctor holds the values for the test of a release.
 type Doctor struct {
-	Enabled bool     `json:"enabled" doc:"Let helm test run vcctl doctor in the cluster."`
-	Image   Image    `json:"image"`
-	Args    []string `json:"args" doc:"More arguments for vcctl doctor."`
+	Enabled        bool     `json:"enabled" doc:"Let helm test run vcctl doctor in the cluster."`
+	Image          Image    `json:"image"`
+	ProbeNamespace string   `json:"probeNamespace" doc:"Namespace in which the test runs a small job. Empty means no such job."`
+	Args           []string `json:"args" doc:"More arguments for vcctl doctor, for example [--image=registry.example.com/busybox] for the image of the small job."`
 }
 
 // DefaultValues returns the values of an installation without changes. They describe install.yaml.
@@ -126,7 +127,7 @@ func DefaultValues() Values {
 		TopologySpread:   Spread{Zones: "ScheduleAnyway", Hosts: "ScheduleAnyway"},
 		NetworkPolicy:    Network{Enabled: true},
 		Monitoring:       Monitoring{Dashboards: Extra{Labels: map[string]string{"grafana_dashboard": "1"}}},
-		Doctor:           Doctor{Enabled: true, Image: Image{Repository: doctorRepository}},
+		Doctor:           Doctor{Enabled: true, ProbeNamespace: "default", Image: Image{Repository: doctorRepository}},
 	}
 }
 

@@ -113,7 +113,7 @@ func Combinations() []Combination {
 		{"pod-monitor-and-alerts", "monitoring: {podMonitor: {enabled: true, interval: 15s, labels: {release: prometheus}}, alerts: {enabled: true, labels: {release: prometheus}}}"},
 		{"service-monitor", "monitoring: {serviceMonitor: {enabled: true}}"},
 		{"without-test", "doctor: {enabled: false}"},
-		{"test-arguments", "doctor: {args: [--no-probe], image: {repository: registry.example.com/vcctl, tag: v1}}"},
+		{"test-arguments", "doctor: {probeNamespace: '', args: [--output=json], image: {repository: registry.example.com/vcctl, tag: v1}}"},
 		{"subchart", "global: {imageRegistry: registry.example.com}\nenabled: true"},
 	}
 }
