@@ -80,7 +80,7 @@ prose: ## measure how the source reads: wording of comments, dense conditions, s
 lint: ## run golangci-lint with .golangci.yml (building it the first time takes minutes)
 	@$(TOOL) golangci-lint run ./...
 
-generate: ## write the CRDs, the deep copies and deploy/install.yaml
+generate: ## write the CRDs, the deep copies, deploy/install.yaml and deploy/charts
 	@hack/generate.sh
 
 verify: generate ## check that generated files, formatting and go.mod are up to date

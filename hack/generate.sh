@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes from package api: deepcopy functions, deploy/crds and deploy/install.yaml. Called by `make generate`.
+# Makes from package api: deepcopy functions, deploy/crds, deploy/install.yaml and deploy/charts. Called by `make generate`.
 set -eu
 cd "$(dirname "$0")/.."
 
