@@ -82,7 +82,7 @@ func TestAPolicyFromOutsideIsCompiledIn(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "vcd-licences")
 	goTool(t, "build", "-o", binary, ".")
 	goTool(t, "test", "./...")
-	if out, err := exec.Command(binary, "version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "vcd ") {
+	if out, err := exec.Command(binary, "version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "Version: ") {
 		t.Errorf("%v: %s", err, out)
 	}
 }
