@@ -26,6 +26,10 @@ import (
 // Namespace is the namespace in which vc is installed.
 const Namespace = "volcano-system"
 
+// CRDVersionAnnotation is the annotation of a CRD with the version of its schema: a number that `make generate` raises
+// whenever the spec of the CRD changes. It tells an older schema from a newer one.
+const CRDVersionAnnotation = "vc-batch.dev/crd-version"
+
 //go:embed crds/*.yaml
 var crdFiles embed.FS
 

@@ -41,13 +41,17 @@ func run(from, to string) error {
 	crdFiles := map[string][]byte{}
 	for _, crd := range crds {
 		finish(crd)
+		name := fmt.Sprintf("%s_%s.yaml", crd.Spec.Group, crd.Spec.Names.Plural)
+		path := filepath.Join(to, "crds", name)
+		if err := setVersion(crd, path); err != nil {
+			return err
+		}
 		document, err := render(crd)
 		if err != nil {
 			return err
 		}
-		name := fmt.Sprintf("%s_%s.yaml", crd.Spec.Group, crd.Spec.Names.Plural)
 		crdFiles[name] = append([]byte(notice), document...)
-		if err := os.WriteFile(filepath.Join(to, "crds", name), crdFiles[name], 0o644); err != nil {
+		if err := os.WriteFile(path, crdFiles[name], 0o644); err != nil {
 			return err
 		}
 		install.WriteString("---\n")
