@@ -163,6 +163,13 @@ type webhookConfigurations struct {
 	validating []*admissionregistrationv1.ValidatingWebhookConfiguration
 }
 
+// DefaultConfigurations returns the webhook configurations that a daemon with default options installs, without the
+// address of the webhooks. They show which objects the API server must send to the webhooks.
+func DefaultConfigurations() ([]*admissionregistrationv1.MutatingWebhookConfiguration, []*admissionregistrationv1.ValidatingWebhookConfiguration) {
+	all := webhookConfigsFor(target{}, nil, mutatingRules(), validatingRules([]string{keys.DefaultSchedulerName}))
+	return all.mutating, all.validating
+}
+
 // webhookConfigsFor returns the configurations of the webhooks at the target. caBundle verifies the target's
 // certificate.
 func webhookConfigsFor(where target, caBundle []byte, mutating, validating []rule) webhookConfigurations {

@@ -259,6 +259,23 @@ func missingNamespace(err error) string {
 // cannot matches the message with which the API server denies a request because of RBAC.
 var cannot = regexp.MustCompile(`User "([^"]*)" cannot (\w+) resource "([^"]*)" in API group "([^"]*)" (?:at the cluster scope|in the namespace "([^"]*)")`)
 
+// IsPermissionMissing reports whether the API server denied a request because of RBAC. Webhooks and policies also reject
+// requests with the code 403.
+func IsPermissionMissing(err error) bool {
+	return apierrors.IsForbidden(err) && cannot.MatchString(err.Error())
+}
+
+// WebhookCallFailure returns why the API server could not call an admission webhook. isFailure is false for other errors.
+func WebhookCallFailure(err error) (reason string, isFailure bool) {
+	if err == nil || !strings.Contains(err.Error(), "failed calling webhook") {
+		return "", false
+	}
+	if _, reason, found := strings.Cut(err.Error(), "failed to call webhook: "); found {
+		return reason, true
+	}
+	return err.Error(), true
+}
+
 // deniedByPolicy matches the message with which the API server denies a request because of an admission policy.
 var deniedByPolicy = regexp.MustCompile(`ValidatingAdmissionPolicy '([^']*)' with binding '[^']*' denied request: (.*)$`)
 

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vc-batch/vc/internal/cli"
 )
@@ -235,11 +236,14 @@ func (s *Server) servePatch(w http.ResponseWriter, r *http.Request) {
 	object, there := s.objects[r.URL.Path]
 	change, err := readBody(r)
 	switch {
-	case !there:
-		s.writeNotFound(w, r)
-		return
 	case err != nil:
 		s.writeFailure(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		return
+	case !there && r.Header.Get("Content-Type") == string(types.ApplyPatchType):
+		s.createApplied(w, r, change)
+		return
+	case !there:
+		s.writeNotFound(w, r)
 		return
 	}
 	if meta, _ := change["metadata"].(map[string]any); meta["resourceVersion"] != nil && meta["resourceVersion"] != object["metadata"].(map[string]any)["resourceVersion"] {
@@ -252,6 +256,17 @@ func (s *Server) servePatch(w http.ResponseWriter, r *http.Request) {
 		merged = s.objects[r.URL.Path]
 	}
 	writeJSON(w, http.StatusOK, merged)
+}
+
+// createApplied creates an object that a client applies and that does not exist.
+func (s *Server) createApplied(w http.ResponseWriter, r *http.Request, object map[string]any) {
+	if r.URL.Query().Get("dryRun") == "" {
+		if change := s.onCreate[fmt.Sprint(object["kind"])]; change != nil {
+			change(object)
+		}
+		s.storeObject(r.URL.Path, object)
+	}
+	writeJSON(w, http.StatusCreated, object)
 }
 
 // mergePatch applies a JSON merge patch.

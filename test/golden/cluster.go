@@ -47,6 +47,11 @@ func ClusterObjects() []client.Object {
 	return append(objects, clusterJobs()...)
 }
 
+// Establish makes a new CRD one that the API server serves.
+func Establish(crd map[string]any) {
+	crd["status"] = map[string]any{"storedVersions": []any{"v1"}, "conditions": []any{map[string]any{"type": "Established", "status": "True"}}}
+}
+
 func clusterJobs() []client.Object {
 	train := NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
 	train.Spec.Tasks[0].Replicas, train.Spec.MinAvailable = 3, 3

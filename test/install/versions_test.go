@@ -57,6 +57,17 @@ func runControlPlaneIfAsked() {
 // configuration.
 func startControlPlane(t *testing.T, flags ...string) *rest.Config {
 	t.Helper()
+	path := startCluster(t, flags...)
+	config, err := clientcmd.BuildConfigFromFlags("", path)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return config
+}
+
+// startCluster is like startControlPlane. It returns the path of the administrator's kubeconfig.
+func startCluster(t *testing.T, flags ...string) string {
+	t.Helper()
 	process := exec.Command(os.Args[0], flags...)
 	process.Env = append(os.Environ(), beControlPlane+"="+filepath.Join(t.TempDir(), "cluster"))
 	process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -75,11 +86,7 @@ func startControlPlane(t *testing.T, flags ...string) *rest.Config {
 	if err != nil {
 		t.Fatalf("the control plane did not start: %v", err)
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", strings.TrimSpace(line))
-	if err != nil {
-		t.Fatalf("%s: %v", line, err)
-	}
-	return config
+	return strings.TrimSpace(line)
 }
 
 // deviceKinds are the kinds of Kubernetes that the scheduler does not need.

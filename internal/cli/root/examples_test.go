@@ -30,6 +30,7 @@ var goesOn = []string{"-w", "--watch", "--watch-only", "--wait", "--attach"}
 
 // endsWith lists the examples that exit with a code other than 0 in this cluster.
 var endsWith = map[string]int{
+	"doctor --no-probe -o json":                   1,   // nothing is installed
 	"config check":                                1,   // no scheduler has published its configuration
 	"job explain train eval":                      8,   // eval waits
 	"job explain -A":                              8,   // eval waits
@@ -133,6 +134,9 @@ func (e *exampleRun) run() {
 	}
 	noun, verb := e.noun()
 	file, named := e.files[kindOf[noun]+"/new"], slices.ContainsFunc(e.words, func(word string) bool { return strings.HasSuffix(word, ".yaml") || strings.HasSuffix(word, "/") })
+	if noun == "crds" {
+		server.OnCreate("CustomResourceDefinition", golden.Establish)
+	}
 	if file != nil {
 		e.write(file)
 		if named && verb != "create" && verb != "run" && noun != "plan" {
@@ -152,7 +156,7 @@ func (e *exampleRun) run() {
 	if noun == "slurm" {
 		e.slurm(server)
 	}
-	follows := verb == "wait" || noun == "slurm" && (verb == "srun" || verb == "salloc") || verb == "logs" && slices.Contains(e.words, "-f") ||
+	follows := verb == "wait" || noun == "doctor" || noun == "slurm" && (verb == "srun" || verb == "salloc") || verb == "logs" && slices.Contains(e.words, "-f") ||
 		slices.ContainsFunc(e.words, func(word string) bool { return slices.Contains(goesOn, word) })
 	patience := patienceWithCommands
 	if follows {

@@ -18,8 +18,10 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/completion"
 	"github.com/vc-batch/vc/internal/cli/configcmd"
+	"github.com/vc-batch/vc/internal/cli/crds"
 	"github.com/vc-batch/vc/internal/cli/cronjob"
 	"github.com/vc-batch/vc/internal/cli/diff"
+	"github.com/vc-batch/vc/internal/cli/doctor"
 	"github.com/vc-batch/vc/internal/cli/events"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/cli/job"
@@ -134,9 +136,10 @@ func New(f *cli.Factory) *cobra.Command {
 	cmd.SetIn(f.Streams.In)
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.RewordFlagError(f, cmd, err) })
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "tool", Title: "This tool:"})
+	cmd.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "installation", Title: "Installation:"}, &cobra.Group{ID: "tool", Title: "This tool:"})
 	addCommandGroup(cmd, "work", job.New(f), queue.New(f), node.New(f), plan.New(f), diff.New(f), top.New(f), jobflow.New(f), jobtemplate.New(f), cronjob.New(f), podgroup.New(f), pod.New(f), events.New(f), slurm.New(f))
-	addCommandGroup(cmd, "tool", configcmd.New(f), version.New(f), completion.New(f), newOptions(f))
+	addCommandGroup(cmd, "installation", doctor.New(f), crds.New(f), configcmd.New(f))
+	addCommandGroup(cmd, "tool", version.New(f), completion.New(f), newOptions(f))
 	addTopics(cmd)
 	cmd.SetHelpCommandGroupID("tool")
 	rejectUnknownHelp(f, cmd)
