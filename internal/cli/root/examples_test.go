@@ -21,6 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/cli/root"
+	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/test/clitest"
 	"github.com/vc-batch/vc/test/golden"
 )
@@ -96,12 +97,8 @@ var kindOf = map[string]string{"job": "Job", "plan": "Job", "diff": "Job", "queu
 // example must exit with 0 or with its code in endsWith.
 func TestExamplesRun(t *testing.T) {
 	world, files := objectsOf(t, "examples.yaml"), objectsOf(t, "new.yaml")
-	conf, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", "volcano-scheduler.conf"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("volcano-scheduler.conf", conf, 0o600); err != nil {
+	if err := os.WriteFile("volcano-scheduler.conf", []byte(config.DefaultText), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	tree := newTree("vcctl")

@@ -30,6 +30,10 @@ var notTried = []string{"template", "allow-missing-template-keys", "show-managed
 	// kubectl accepts it without effect on lists of cluster-scoped objects.
 	"node list --all-namespaces", "queue list --all-namespaces", "queue get --all-namespaces", "queue tree --all-namespaces", "queue view --all-namespaces"}
 
+// needInstallation lists the commands that wait for the parts of an installation, which the server of this test does not
+// have. Package test/install tries them on a real one.
+var needInstallation = []string{"doctor", "crds apply", "crds list"}
+
 // FRESH and THERE stand for directories of files with new and existing objects; NEW for one more new file, OTHER for
 // one more existing, UNKNOWN for a file with an unknown field, NEWBUILT and OLDBUILT for kustomizations.
 

@@ -19,6 +19,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/test/golden"
 )
 
@@ -103,10 +104,6 @@ func heededWorld(t *testing.T) []client.Object {
 
 // heededFiles writes the files and returns their paths by noun and placeholder.
 func heededFiles(t *testing.T, world []client.Object) map[string]string {
-	conf, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", "volcano-scheduler.conf"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
 	write := func(where string, text []byte) string {
 		at := filepath.Join(dir, where)
@@ -122,7 +119,7 @@ func heededFiles(t *testing.T, world []client.Object) map[string]string {
 		}
 		return text
 	}
-	files := map[string]string{"config CONF": write("conf", conf)}
+	files := map[string]string{"config CONF": write("conf", []byte(config.DefaultText))}
 	fresh := objectsOf(t, "new.yaml")
 	for noun, kind := range kindOf {
 		one := fresh[kind+"/new"]
