@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -91,6 +93,9 @@ func (r *reader) readServer(ctx context.Context) error {
 	}
 	defer response.Body.Close()
 	r.server.after = r.o.f.Now()
+	if response.StatusCode == http.StatusForbidden {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "version"}, "", errors.New("the API server does not permit you to read its version"))
+	}
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("version of the API server %s: the response is %s", address, response.Status)
 	}
