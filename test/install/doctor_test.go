@@ -140,8 +140,10 @@ func TestDoctorFindsWhatIsBroken(t *testing.T) {
 		requireFinding(t, report, "access", doctor.Warning, "you may not create jobs.batch.volcano.sh")
 	})
 	t.Run("a wrong configuration", func(t *testing.T) {
-		p.change(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: deploy.Namespace, Name: deploy.SchedulerConfigMap}},
-			`{"data":{"volcano-scheduler.conf":"# ours\nactions: \"enqueue, alocate\"\n"}}`)
+		must(t, p.c.Create(t.Context(), &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: deploy.Namespace, Name: deploy.SchedulerConfigMap},
+			Data:       map[string]string{deploy.SchedulerConfigKey: "# ours\nactions: \"enqueue, alocate\"\n"},
+		}))
 		report, code := p.examine(t, "--no-probe")
 		if code != 1 {
 			t.Errorf("exit code %d", code)
