@@ -13,7 +13,7 @@ SEED       ?= $(shell date +%s)
 TIME       ?= 3m
 
 .DEFAULT_GOAL := help
-.PHONY: help build images install docs demo demo-down test test-full test-user test-unit test-race scenarios e2e chaos sim mutate bench fuzz prose lint generate verify vulncheck clean
+.PHONY: help build images install docs demo demo-down test test-full test-user test-unit test-race scenarios e2e real chaos sim mutate bench fuzz prose lint generate verify vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ scenarios: ## run the scheduler's stories; REWRITE=1 writes their outcomes
 
 e2e: ## run the seeds' scenarios with real processes on a real API server
 	@VC_E2E=all $(GO) test -count=1 -timeout 60m -v ./test/e2e/...
+
+real: ## run vc in containers on three real kubelets (as root; needs containerd, runc, containernetworking-plugins, nftables, busybox-static)
+	@VC_REAL=1 $(GO) test -count=1 -timeout 30m -v ./test/real
 
 chaos: ## kill, freeze and disconnect real processes for TIME (3m), chosen by SEED (default: the clock), and check the invariants
 	@echo "chaos: SEED=$(SEED) TIME=$(TIME)"

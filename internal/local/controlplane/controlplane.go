@@ -38,6 +38,8 @@ type Options struct {
 	// APIServerFlags lists additional command-line flags of kube-apiserver. Feature gates and an emulated version apply
 	// to all Kubernetes code in this process.
 	APIServerFlags []string
+	// ControllerManagerFlags lists additional command-line flags of kube-controller-manager.
+	ControllerManagerFlags []string
 	// Kinds installs the kinds that must exist when kube-controller-manager starts. It may be nil. Kinds that are
 	// installed later work, too, but the garbage collector discovers them only after half a minute.
 	Kinds func(context.Context, *rest.Config) error
@@ -144,7 +146,7 @@ func (c *ControlPlane) startComponents(ctx context.Context, o Options, port int)
 	}
 
 	begun = time.Now()
-	if err := c.startManager(starting); err != nil {
+	if err := c.startManager(starting, o.ControllerManagerFlags); err != nil {
 		return err
 	}
 	o.Progress("kube-controller-manager", time.Since(begun))
@@ -171,12 +173,12 @@ func (c *ControlPlane) startServer(starting context.Context, port int, extraFlag
 	return err
 }
 
-func (c *ControlPlane) startManager(starting context.Context) error {
+func (c *ControlPlane) startManager(starting context.Context, extraFlags []string) error {
 	kubeconfig := c.pki.pathOfFile("controller-manager.kubeconfig")
 	if err := writeKubeconfig(c.pki, kubeconfig, c.server, "system:kube-controller-manager", mastersGroup); err != nil {
 		return err
 	}
-	run, err := newControllerManager(controllerManagerFlags(c.pki, kubeconfig))
+	run, err := newControllerManager(append(controllerManagerFlags(c.pki, kubeconfig), extraFlags...))
 	if err != nil {
 		return err
 	}
@@ -223,6 +225,12 @@ func (c *ControlPlane) RESTConfig() *rest.Config {
 // controlled by RBAC.
 func (c *ControlPlane) ConfigFor(user string, groups ...string) (*rest.Config, error) {
 	return configFor(c.pki, c.server, user, groups...)
+}
+
+// WriteKubeconfig writes a kubeconfig with which a user, who is identified by a certificate, connects to the API server
+// at the given URL. The certificate of the API server must be valid for the host of the URL (see Options.ExtraHosts).
+func (c *ControlPlane) WriteKubeconfig(path, server, user string, groups ...string) error {
+	return writeKubeconfig(c.pki, path, server, user, groups...)
 }
 
 // APIServerURL returns the URL of the API server.
