@@ -25,6 +25,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/apiclient"
 )
 
 const (
@@ -200,7 +201,7 @@ func serveWebhooks(ctx context.Context, s *service) error {
 		ErrorLog:  slog.NewLogLogger(logr.ToSlogHandler(klog.FromContext(ctx).WithName("admission")), slog.LevelDebug),
 		TLSConfig: s.clients.requireClientCert(&tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.webhooks.Certificate, NextProtos: []string{"h2", "http/1.1"}}),
 	}
-	if err := s.webhooks.LoadCertificate(ctx); err != nil {
+	if err := s.loadCertificate(ctx); err != nil {
 		return errors.Join(err, s.listener.Close())
 	}
 	group.Go(func() error { return s.queues.watchQueues(ctx) })
@@ -234,6 +235,18 @@ func serveWebhooks(ctx context.Context, s *service) error {
 	group.Go(func() error { return s.watch(ctx, wake) })
 	group.Go(func() error { return s.maintainWebhooks(ctx, changed) })
 	return group.Wait()
+}
+
+// loadCertificate loads the certificate. It retries while the API server is unreachable, until ctx is done.
+func (s *service) loadCertificate(ctx context.Context) error {
+	err := s.webhooks.LoadCertificate(ctx)
+	for apiclient.IsUnavailable(err) && ctx.Err() == nil {
+		klog.FromContext(ctx).WithName("admission").Info("The API server is unreachable; the certificate is not loaded yet",
+			"reason", err.Error(), "retryAfter", installRetry.String())
+		sleepContext(ctx, installRetry)
+		err = s.webhooks.LoadCertificate(ctx)
+	}
+	return err
 }
 
 // maintainWebhooks maintains the webhooks when a configuration has changed, and when the schedule says so.

@@ -18,6 +18,9 @@ const (
 	repairPause = 2 * time.Second
 	// repairRetry is the delay before a failed correction is retried.
 	repairRetry = 10 * time.Second
+	// installRetry is the delay before the first installation, or the first load of the certificate, is retried while
+	// the API server is unreachable. It is short, because the process is not ready until then.
+	installRetry = time.Second
 )
 
 // sleepContext waits for d, or until ctx is done.

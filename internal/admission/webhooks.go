@@ -10,6 +10,8 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/vc-batch/vc/internal/apiclient"
 )
 
 // Webhooks contains the webhooks of one process, and the steps that keep their configurations and their certificate up
@@ -95,8 +97,8 @@ type Schedule struct {
 
 // Maintain renews the certificate if this is due, and installs the configurations or repairs them after a change by
 // another client, because a wrong configuration would leave jobs unchecked or prevent their creation. The first call must
-// follow LoadCertificate, and the first list of the queues. An error means that the first installation failed; the
-// process cannot continue then. Later errors are logged, and the next maintenance tries again.
+// follow LoadCertificate, and the first list of the queues. An error means that the API server rejected the first
+// installation; the process cannot continue then. All other errors are logged, and the next maintenance tries again.
 func (w *Webhooks) Maintain(ctx context.Context) (Schedule, error) {
 	log := klog.FromContext(ctx).WithName("admission")
 	renewal, err := w.keeper.refreshCertificate(ctx)
@@ -110,8 +112,11 @@ func (w *Webhooks) Maintain(ctx context.Context) (Schedule, error) {
 		next.Pause = repairPause
 	}
 	switch {
-	case err != nil && !w.isInstalled:
+	case err != nil && !w.isInstalled && !apiclient.IsUnavailable(err):
 		return Schedule{}, fmt.Errorf("admission: install webhooks: %w", err)
+	case err != nil && !w.isInstalled:
+		log.Info("The API server is unreachable; the webhooks are not installed yet", "reason", err.Error(), "retryAfter", installRetry.String())
+		next.Wait = installRetry
 	case err != nil:
 		log.Error(err, "Could not update the webhook certificate or configurations; trying again", "after", repairRetry)
 		next.Wait = repairRetry

@@ -2,14 +2,18 @@ package admission
 
 import (
 	"context"
-	"errors"
+	"io"
+	"net/url"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -18,8 +22,8 @@ import (
 // jobChecks is the name of the configuration of the webhook that checks jobs.
 const jobChecks = ConfigurationPrefix + "jobs-validate"
 
-// newTestWebhooks returns webhooks with a certificate in a cluster.
-func newTestWebhooks(t *testing.T, client *fake.Clientset) *Webhooks {
+// newWebhooks returns webhooks without a certificate.
+func newWebhooks(t *testing.T, client *fake.Clientset) *Webhooks {
 	t.Helper()
 	api := client.AdmissionregistrationV1()
 	cluster := Cluster{Queues: NewQueueIndexer(), Secrets: client.CoreV1().Secrets("vc-system"), Mutating: api.MutatingWebhookConfigurations(), Validating: api.ValidatingWebhookConfigurations()}
@@ -27,6 +31,13 @@ func newTestWebhooks(t *testing.T, client *fake.Clientset) *Webhooks {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return w
+}
+
+// newTestWebhooks returns webhooks that have loaded their certificate.
+func newTestWebhooks(t *testing.T, client *fake.Clientset) *Webhooks {
+	t.Helper()
+	w := newWebhooks(t, client)
 	if err := w.LoadCertificate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -77,25 +88,53 @@ func TestMaintenanceRepairsConfigurations(t *testing.T) {
 	}
 }
 
-func TestOnlyTheFirstInstallationMustSucceed(t *testing.T) {
+func TestOnlyTheFirstInstallationMustNotBeRejected(t *testing.T) {
 	t.Parallel()
 	client := fake.NewClientset()
-	isDown := true
+	var answer error
 	client.PrependReactor("*", "validatingwebhookconfigurations", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return isDown, nil, errors.New("connection refused")
+		return answer != nil, nil, answer
 	})
 	w := newTestWebhooks(t, client)
+	rejected := apierrors.NewForbidden(schema.GroupResource{Resource: "validatingwebhookconfigurations"}, "", nil)
+	brokenConnection := &url.Error{Op: "Post", URL: "https://api:6443", Err: io.ErrUnexpectedEOF}
+
+	answer = rejected
 	if _, err := w.Maintain(t.Context()); err == nil {
 		t.Error("want an error, because the process cannot continue")
 	}
-	isDown = false
+	answer = brokenConnection
+	if next, err := w.Maintain(t.Context()); err != nil || next.Wait != installRetry {
+		t.Errorf("want another attempt after %s, because the API server is unreachable: %+v %v", installRetry, next, err)
+	}
+	answer = nil
 	if _, err := w.Maintain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	isDown = true
+	answer = rejected
 	if next, err := w.Maintain(t.Context()); err != nil || next.Wait != repairRetry {
 		t.Errorf("want another attempt after %s: %+v %v", repairRetry, next, err)
 	}
+}
+
+func TestTheCertificateIsLoadedWhenTheServerRecovers(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset()
+	isDown := true
+	client.PrependReactor("get", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return isDown, nil, &url.Error{Op: "Get", URL: "https://api:6443", Err: syscall.ECONNREFUSED}
+	})
+	w := newWebhooks(t, client)
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		time.AfterFunc(time.Minute, func() { isDown = false })
+		if err := (&service{webhooks: w}).loadCertificate(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took < time.Minute || took > time.Minute+installRetry {
+			t.Errorf("loaded after %s", took)
+		}
+	})
 }
 
 // TestConfigurationsDeletedBeforeTheFirstListAreNoticed starts the watch after all configurations were deleted, so that

@@ -7,6 +7,7 @@
 //	  - GroupClient reads custom resources, and decodes a watch event with one pass over each byte.
 //	  - Writer sends writes of which only success or failure matters, and decodes no object.
 //	  - MetadataClient is a client.Client that receives only metadata in response to frequent writes.
+//	  - IsUnavailable recognizes errors that mean that the API server is temporarily unavailable.
 //
 // # Invariants
 //

@@ -2,21 +2,18 @@ package controllers
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
-	"net"
-	"net/url"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"github.com/vc-batch/vc/internal/apiclient"
 )
 
 // The pauses between the cache's attempts to reach an API server that is unavailable. client-go's reflectors increase
@@ -73,7 +70,7 @@ func (p *patience) wrapSource(of toolscache.ListerWatcher) *toolscache.ListWatch
 // retryUntilReached calls ask until the API server responds or ctx is done.
 func retryUntilReached[T any](ctx context.Context, p *patience, ask func() (T, error)) (T, error) {
 	answer, err := ask()
-	if err == nil || !isUnavailable(err) {
+	if err == nil || !apiclient.IsUnavailable(err) {
 		return answer, err
 	}
 	p.beginWaiting(ctx, err)
@@ -91,32 +88,8 @@ func retryUntilReached[T any](ctx context.Context, p *patience, ask func() (T, e
 			return answer, err
 		case <-timer.C:
 		}
-		if answer, err = ask(); err == nil || !isUnavailable(err) {
+		if answer, err = ask(); err == nil || !apiclient.IsUnavailable(err) {
 			return answer, err
 		}
 	}
-}
-
-// isUnavailable reports whether an error means that the API server is temporarily unavailable, because there was no
-// connection, or because the server is starting or overloaded. An invalid certificate or an unknown host name is a
-// permanent error, so it is reported.
-func isUnavailable(err error) bool {
-	if apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) {
-		return true
-	}
-	if asked := (*url.Error)(nil); errors.As(err, &asked) {
-		err = asked.Err // url.Error implements net.Error for every error that it wraps
-	}
-	if name := (*net.DNSError)(nil); errors.As(err, &name) {
-		return !name.IsNotFound
-	}
-	if alert := tls.AlertError(0); errors.As(err, &alert) {
-		return false
-	}
-	var broken net.Error
-	switch {
-	case errors.As(err, &broken), utilnet.IsConnectionReset(err), utilnet.IsConnectionRefused(err), utilnet.IsProbableEOF(err), utilnet.IsHTTP2ConnectionLost(err):
-		return true
-	}
-	return false
 }
