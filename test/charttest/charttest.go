@@ -27,7 +27,12 @@ import (
 // Load reads a chart in deploy/charts.
 func Load(name string) (*chart.Chart, error) {
 	_, self, _, _ := runtime.Caller(0)
-	return loader.Load(filepath.Join(filepath.Dir(self), "..", "..", "deploy", "charts", name))
+	return LoadFrom(filepath.Join(filepath.Dir(self), "..", ".."), name)
+}
+
+// LoadFrom reads a chart in deploy/charts of a source tree.
+func LoadFrom(tree, name string) (*chart.Chart, error) {
+	return loader.Load(filepath.Join(tree, "deploy", "charts", name))
 }
 
 // Release is a rendered chart: its templates one after the other, and the text that Helm prints after an installation.

@@ -37,11 +37,17 @@ type cluster struct {
 	config     *rest.Config
 	client.WithWatch
 	kube *kubernetes.Clientset
+	// sizes are the CPUs of the nodes, if the cluster existed before the test.
+	sizes []int
 }
 
-// startCluster runs `vc-local up` with args in its own directory and stops it when the test ends.
+// startCluster runs `vc-local up` with args in its own directory and stops it when the test ends. If there is an existing
+// cluster for the tests, it returns that.
 func startCluster(t *testing.T, args ...string) *cluster {
 	t.Helper()
+	if usesExistingCluster() {
+		return useExistingCluster(t, args)
+	}
 	dir, err := os.MkdirTemp("", "vc-e2e-cluster-")
 	if err != nil {
 		t.Fatal(err)

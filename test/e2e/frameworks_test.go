@@ -27,7 +27,11 @@ func TestScenario17APyTorchJobWhoseOperatorMakesNoGroup(t *testing.T) {
 	i.standIn(submitted)
 	i.make(submitted)
 	for _, role := range []string{"Master", "Worker"} {
-		i.make(podOfReplica(t, submitted, role))
+		pod := podOfReplica(t, submitted, role)
+		if usesExistingCluster() {
+			replaceContainers(t, pod)
+		}
+		i.make(pod)
 	}
 	i.eventually(60*time.Second, "master and worker run", func() error { return i.allRun(2) })
 
@@ -40,6 +44,23 @@ func TestScenario17APyTorchJobWhoseOperatorMakesNoGroup(t *testing.T) {
 			t.Errorf("%s is in group %q, want %s", name, got, groups[0].Name)
 		}
 		i.eventually(20*time.Second, name+" is said to be assigned", func() error { return i.assigned(&pod) })
+	}
+}
+
+// replaceContainers makes the containers of a pod sleep, in an image that the nodes have.
+func replaceContainers(t *testing.T, pod *unstructured.Unstructured) {
+	t.Helper()
+	containers, _, err := unstructured.NestedSlice(pod.Object, "spec", "containers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, container := range containers {
+		fields := container.(map[string]any)
+		fields["image"], fields["imagePullPolicy"] = "none:local", "IfNotPresent"
+		fields["command"], fields["args"] = []any{"sleep", "600"}, []any{}
+	}
+	if err := unstructured.SetNestedSlice(pod.Object, containers, "spec", "containers"); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -62,7 +62,7 @@ spec:
 		}
 	})
 
-	c.must("", "vc-local", "nodes", "add", "--dir", c.dir, "--process", "1", "--cpu", "2", "--memory", "4Gi")
+	c.addNode(2, "4Gi")
 	c.running("six", 6, 30*time.Second)
 	c.eventually(20*time.Second, "the group is Scheduled and Running, and nothing contradicts it", func() error {
 		pg := group()

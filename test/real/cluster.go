@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,7 +34,6 @@ type cluster struct {
 	heartbeat  time.Duration
 	plane      *controlplane.ControlPlane
 	client     kubernetes.Interface
-	scheduler  *exec.Cmd
 	nodes      []*node
 }
 
@@ -75,11 +74,13 @@ func startCluster(ctx context.Context, dir, program string, archives []string) (
 			return nil, err
 		}
 	}
-	return c, c.waitForNodes(ctx)
+	if err := c.waitForNodes(ctx); err != nil {
+		return nil, err
+	}
+	return c, c.serveResize(ctx, c.resizeSocket())
 }
 
-// startControlPlane starts the API server where the nodes can reach it, and the default scheduler, which places the
-// pods of vc itself.
+// startControlPlane starts the API server where the nodes can reach it, the default scheduler and the DNS server.
 func (c *cluster) startControlPlane(ctx context.Context) error {
 	var err error
 	c.plane, err = controlplane.Start(ctx, controlplane.Options{
@@ -98,20 +99,59 @@ func (c *cluster) startControlPlane(ctx context.Context) error {
 	if c.client, err = kubernetes.NewForConfig(c.plane.RESTConfig()); err != nil {
 		return err
 	}
+	return errors.Join(c.startScheduler(), c.startDNS())
+}
+
+// startScheduler starts the default scheduler, which places the pods of vc itself.
+func (c *cluster) startScheduler() error {
 	kubeconfig := filepath.Join(c.dir, "kube-scheduler.kubeconfig")
 	if err := c.plane.WriteKubeconfig(kubeconfig, c.plane.APIServerURL(), "system:kube-scheduler"); err != nil {
 		return err
 	}
-	log, err := os.Create(filepath.Join(c.dir, "kube-scheduler.log"))
+	return c.start("kube-scheduler", "--kubeconfig="+kubeconfig, "--leader-elect=false", "--bind-address=127.0.0.1",
+		"--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig)
+}
+
+const clusterDomain = "cluster.local"
+
+// startDNS starts CoreDNS, which resolves the names of services and of pods with a host name.
+func (c *cluster) startDNS() error {
+	kubeconfig := filepath.Join(c.dir, "coredns.kubeconfig")
+	if err := c.plane.WriteKubeconfig(kubeconfig, c.plane.APIServerURL(), "system:coredns", "system:masters"); err != nil {
+		return err
+	}
+	config := fmt.Sprintf(".:53 {\n\terrors\n\tkubernetes %s in-addr.arpa {\n\t\tkubeconfig %s\n\t}\n}\n", clusterDomain, kubeconfig)
+	file := filepath.Join(c.dir, "Corefile")
+	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
+		return err
+	}
+	if err := c.start("coredns", "-conf", file); err != nil {
+		return err
+	}
+	err := wait.PollUntilContextTimeout(context.Background(), poll, time.Minute, true, func(ctx context.Context) (bool, error) {
+		connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", "127.0.0.1:53")
+		if err != nil {
+			return false, nil
+		}
+		return true, connection.Close()
+	})
+	if err != nil {
+		return fmt.Errorf("CoreDNS does not listen: %w (log: %s)", err, filepath.Join(c.dir, "coredns.log"))
+	}
+	return nil
+}
+
+// start starts a component of the control plane. Its log has the name of the component. The component ends with the
+// test, because the test has a PID namespace of its own.
+func (c *cluster) start(component string, args ...string) error {
+	log, err := os.Create(filepath.Join(c.dir, component+".log"))
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	c.scheduler = exec.Command(c.kubernetes, "kube-scheduler", "--kubeconfig="+kubeconfig, "--leader-elect=false", "--bind-address=127.0.0.1",
-		"--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig)
-	c.scheduler.Stdout, c.scheduler.Stderr = log, log
-	c.scheduler.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	return c.scheduler.Start()
+	command := exec.Command(c.kubernetes, append([]string{component}, args...)...)
+	command.Stdout, command.Stderr = log, log
+	return command.Start()
 }
 
 func (n *node) waitForContainerd(ctx context.Context) error {
@@ -150,6 +190,16 @@ func (c *cluster) waitForNodes(ctx context.Context) error {
 	})
 	if err != nil {
 		return fmt.Errorf("wait for %d nodes: %w\n%s", nodeCount, err, state)
+	}
+	return nil
+}
+
+// nodeOf returns the node of a pod.
+func (c *cluster) nodeOf(pod *corev1.Pod) *node {
+	for _, n := range c.nodes {
+		if n.name == pod.Spec.NodeName {
+			return n
+		}
 	}
 	return nil
 }

@@ -40,14 +40,7 @@ func (i *image) save(file string) error {
 	if err != nil {
 		return err
 	}
-	config, err := built.ConfigFile()
-	if err != nil {
-		return err
-	}
-	config = config.DeepCopy()
-	config.OS, config.Architecture = "linux", runtime.GOARCH
-	config.Config = v1.Config{Entrypoint: i.entrypoint, Env: []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}}
-	if built, err = mutate.ConfigFile(built, config); err != nil {
+	if built, err = configure(built, v1.Config{Entrypoint: i.entrypoint}); err != nil {
 		return err
 	}
 	tag, err := name.NewTag(i.name)
@@ -57,7 +50,20 @@ func (i *image) save(file string) error {
 	return tarball.WriteToFile(file, tag, built)
 }
 
-// layer returns the only layer of an image.
+// configure sets the platform of an image, and the configuration of its containers.
+func configure(built v1.Image, containers v1.Config) (v1.Image, error) {
+	config, err := built.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	config = config.DeepCopy()
+	config.OS, config.Architecture = "linux", runtime.GOARCH
+	config.Config = containers
+	config.Config.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+	return mutate.ConfigFile(built, config)
+}
+
+// layer returns a layer with the files and links of an image.
 func (i *image) layer() (v1.Layer, error) {
 	var content bytes.Buffer
 	out := tar.NewWriter(&content)

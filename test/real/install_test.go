@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"testing"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,15 +28,10 @@ import (
 // TestChartRunsAGangOnRealNodes installs the charts, waits until all Deployments are available, and runs a job whose pods
 // start together, one on each node.
 func TestChartRunsAGangOnRealNodes(t *testing.T) {
-	c := newClient(t)
-	begun := time.Now()
-	installCharts(t, c)
-	waitForDeployments(t)
-	t.Logf("all Deployments are available after %.1f s", time.Since(begun).Seconds())
-
+	c := installVC(t)
 	namespace := newNamespace(t, "gang")
 	job := newGang(namespace)
-	begun = time.Now()
+	begun := time.Now()
 	eventually(t, "create the job", func(ctx context.Context) error { return c.Create(ctx, job) })
 	eventually(t, "the job is completed", func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(job), job); err != nil {
@@ -77,6 +76,28 @@ func newGang(namespace string) *batchv1alpha1.Job {
 	}
 }
 
+// isInstalled is true after a test has installed vc.
+var isInstalled bool
+
+// installVC installs the charts if no test has done this yet, and waits until all Deployments are available. All nodes
+// offer all of their processors then.
+func installVC(t *testing.T) client.Client {
+	t.Helper()
+	c := newClient(t)
+	if err := shared.resize(t.Context(), []int{nodeCPUs, nodeCPUs, nodeCPUs}); err != nil {
+		t.Fatal(err)
+	}
+	if isInstalled {
+		return c
+	}
+	begun := time.Now()
+	installCharts(t, c)
+	waitForDeployments(t)
+	t.Logf("all Deployments are available after %.1f s", time.Since(begun).Seconds())
+	isInstalled = true
+	return c
+}
+
 func newClient(t *testing.T) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -90,34 +111,125 @@ func newClient(t *testing.T) client.Client {
 	return c
 }
 
-// installCharts applies the objects of both charts with the image that the nodes have.
+// chartValues returns the values for a chart of a source tree. The nodes have the images already.
+func chartValues(tree, chart string) string {
+	switch {
+	case chart == "vc-crds":
+		return "{}"
+	case tree == ".":
+		return "{size: small, image: {pullPolicy: IfNotPresent}}"
+	}
+	return "{size: small, image: {pullPolicy: IfNotPresent, tag: " + previousVersion + "}}"
+}
+
+// installCharts applies the objects of both charts of this source tree.
 func installCharts(t *testing.T, c client.Client) {
+	t.Helper()
+	installChart(t, c, ".", "vc-crds")
+	installChart(t, c, ".", "vc")
+}
+
+// installChart applies the objects of a chart of a source tree.
+func installChart(t *testing.T, c client.Client, tree, chart string) {
 	t.Helper()
 	err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: deploy.Namespace}})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
-	for name, values := range map[string]string{"vc-crds": "{}", "vc": "{size: small, image: {pullPolicy: IfNotPresent}}"} {
-		loaded, err := charttest.Load(name)
+	for _, object := range objectsOf(t, tree, chart) {
+		if isHook(object) {
+			continue
+		}
+		if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("helm"), client.ForceOwnership); err != nil {
+			t.Fatalf("chart %s: %s %s: %v", chart, object.GetKind(), object.GetName(), err)
+		}
+	}
+}
+
+// objectsOf returns the objects of a chart of a source tree. "." is the tree of this test.
+func objectsOf(t *testing.T, tree, chart string) []*unstructured.Unstructured {
+	t.Helper()
+	loaded, err := charttest.LoadFrom(filepath.Join("..", "..", tree), chart)
+	if filepath.IsAbs(tree) {
+		loaded, err = charttest.LoadFrom(tree, chart)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, err := charttest.Render(loaded, chartValues(tree, chart))
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := charttest.Objects(release.Manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
+}
+
+// isHook reports whether Helm creates an object only for a test.
+func isHook(object *unstructured.Unstructured) bool {
+	return object.GetAnnotations()["helm.sh/hook"] != ""
+}
+
+// TestDoctorFindsNothingInAPod runs the pod of `helm test`, which runs `vcctl doctor` in the cluster.
+func TestDoctorFindsNothingInAPod(t *testing.T) {
+	c := installVC(t)
+	var doctor *unstructured.Unstructured
+	for _, object := range objectsOf(t, ".", "vc") {
+		if !isHook(object) {
+			continue
+		}
+		if err := c.Create(t.Context(), object); err != nil {
+			t.Fatalf("%s %s: %v", object.GetKind(), object.GetName(), err)
+		}
+		t.Cleanup(func() { _ = c.Delete(context.Background(), object) })
+		if object.GetKind() == "Pod" {
+			doctor = object
+		}
+	}
+	pod := &corev1.Pod{}
+	eventually(t, "the pod of helm test has ended", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(doctor), pod); err != nil {
+			return err
+		}
+		if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+			return fmt.Errorf("it is %s: %+v", pod.Status.Phase, pod.Status.ContainerStatuses)
+		}
+		return nil
+	})
+	log := logOf(t, pod.Namespace, pod.Name)
+	t.Logf("vcctl doctor:\n%s", log)
+	if pod.Status.Phase != corev1.PodSucceeded {
+		t.Errorf("the pod is %s", pod.Status.Phase)
+	}
+	logMemory(t)
+}
+
+// logMemory prints the memory that the first process of each pod of vc uses.
+func logMemory(t *testing.T) {
+	t.Helper()
+	pods, err := shared.client.CoreV1().Pods(deploy.Namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/component"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if pod.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		pid, err := shared.nodeOf(pod).containerPID(pod.Status.ContainerStatuses[0].ContainerID)
 		if err != nil {
-			t.Fatal(err)
+			t.Error(err)
+			continue
 		}
-		release, err := charttest.Render(loaded, values)
-		if err != nil {
-			t.Fatal(err)
+		resident := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindStringSubmatch(readFile(t, fmt.Sprintf("/proc/%d/status", pid)))
+		if resident == nil {
+			t.Errorf("the memory of %s is unknown", pod.Name)
+			continue
 		}
-		objects, err := charttest.Objects(release.Manifest)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, object := range objects {
-			if object.GetAnnotations()["helm.sh/hook"] != "" {
-				continue
-			}
-			if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("helm"), client.ForceOwnership); err != nil {
-				t.Fatalf("chart %s: %s %s: %v", name, object.GetKind(), object.GetName(), err)
-			}
-		}
+		kib, _ := strconv.Atoi(resident[1])
+		t.Logf("%s uses %d MiB", pod.Name, kib/1024)
 	}
 }
 
@@ -134,12 +246,20 @@ func waitForDeployments(t *testing.T) {
 		}
 		for i := range list.Items {
 			d := &list.Items[i]
-			if d.Status.AvailableReplicas != *d.Spec.Replicas {
-				return fmt.Errorf("%s has %d of %d replicas: %s", d.Name, d.Status.AvailableReplicas, *d.Spec.Replicas, describePods(ctx, d))
+			if !isRolledOut(d) {
+				return fmt.Errorf("%s: %d of %d replicas are up to date, %d are available: %s",
+					d.Name, d.Status.UpdatedReplicas, *d.Spec.Replicas, d.Status.AvailableReplicas, describePods(ctx, d))
 			}
 		}
 		return nil
 	})
+}
+
+// isRolledOut reports whether a Deployment has only pods of its current template, and all of them are available.
+func isRolledOut(d *appsv1.Deployment) bool {
+	want := *d.Spec.Replicas
+	isObserved := d.Status.ObservedGeneration >= d.Generation
+	return isObserved && d.Status.Replicas == want && d.Status.UpdatedReplicas == want && d.Status.AvailableReplicas == want
 }
 
 // describePods returns the states of the containers of a Deployment.

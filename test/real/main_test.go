@@ -10,6 +10,10 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"github.com/vc-batch/vc/internal/build"
 	"github.com/vc-batch/vc/internal/local/controlplane"
 )
@@ -23,6 +27,7 @@ const (
 var shared *cluster
 
 func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
 	code, err := run(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -55,21 +60,36 @@ func run(m *testing.M) (int, error) {
 // dirVariable names the directory of the cluster.
 const dirVariable = "VC_REAL_DIR"
 
-// runInside runs the tests in new namespaces. It removes the directory of the cluster when all processes of the cluster
-// have ended, unless VC_REAL_KEEP is set.
+// binVariable names the directory of the programs and images. If it is set, they are not built again.
+const binVariable = "VC_REAL_BIN"
+
+// runInside runs the tests in new namespaces. The programs and images are built before that, because they need the
+// machine's network. It removes the directory of the cluster when all processes of the cluster have ended, unless
+// VC_REAL_KEEP is set.
 func runInside() (int, error) {
 	dir, err := os.MkdirTemp("", "vc-real-")
 	if err != nil {
 		return 1, err
 	}
-	if err := os.Setenv(dirVariable, dir); err != nil {
-		return 1, err
+	err = os.Setenv(dirVariable, dir)
+	if err == nil && os.Getenv(binVariable) == "" {
+		bin := filepath.Join(dir, "bin")
+		err = errors.Join(os.Setenv(binVariable, bin), buildAll(bin))
 	}
-	code, err := runInNamespaces()
+	code := 1
+	if err == nil {
+		code, err = runInNamespaces()
+	}
 	if os.Getenv("VC_REAL_KEEP") == "" {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
 	return code, err
+}
+
+// requiredPackages maps programs that the tests call to their Debian packages.
+var requiredPackages = map[string]string{
+	"containerd": "containerd", "runc": "runc", "/usr/lib/cni/ptp": "containernetworking-plugins", "nft": "nftables",
+	"busybox": "busybox-static", "mmdebstrap": "mmdebstrap", "mpicc": "libopenmpi-dev",
 }
 
 // missingPrograms says what keeps the tests from running on this machine. It returns "" if nothing does.
@@ -80,7 +100,7 @@ func missingPrograms() string {
 	if os.Getuid() != 0 {
 		return "it needs root"
 	}
-	for program, pack := range map[string]string{"containerd": "containerd", "runc": "runc", "nft": "nftables", "/usr/lib/cni/bridge": "containernetworking-plugins", "busybox": "busybox-static"} {
+	for program, pack := range requiredPackages {
 		if _, err := exec.LookPath(program); err != nil {
 			return fmt.Sprintf("it needs the package %s", pack)
 		}
@@ -88,42 +108,49 @@ func missingPrograms() string {
 	return ""
 }
 
-// prepareCluster builds the programs and images, and starts a cluster with them.
+// prepareCluster writes the archives of the images, and starts a cluster with them.
 func prepareCluster(ctx context.Context, dir string) (*cluster, error) {
-	bin := os.Getenv("VC_REAL_BIN")
-	if bin == "" {
-		bin = filepath.Join(dir, "bin")
-		if err := buildPrograms(bin); err != nil {
-			return nil, err
-		}
-	}
-	archives, err := buildImages(dir, bin)
+	bin := os.Getenv(binVariable)
+	archives, err := saveImages(dir, bin)
 	if err != nil {
 		return nil, err
 	}
 	return startCluster(ctx, dir, filepath.Join(bin, "kubernetes"), archives)
 }
 
-// buildPrograms builds the components of Kubernetes, and the image of vc, into a directory.
+// buildAll builds the programs, and the file system of the image with Debian, into a directory. Debian is installed at
+// the same time as the programs are compiled, because this mostly waits for the network and the disk.
+func buildAll(bin string) error {
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		return err
+	}
+	var group errgroup.Group
+	group.Go(func() error { return buildDebian(bin) })
+	group.Go(func() error {
+		return errors.Join(buildHello(bin), downloadSources(bin), buildPrograms(bin), buildPrevious(bin))
+	})
+	return group.Wait()
+}
+
+// buildPrograms builds the components of Kubernetes, the images of vc, and the end-to-end tests with their programs.
 func buildPrograms(bin string) error {
 	flags := "-ldflags=-s -w -X k8s.io/component-base/version.gitVersion=" + controlplane.Kubernetes
 	components := exec.Command("go", "build", flags, "-o", bin+"/", "./kubernetes")
-	if output, err := components.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the components of Kubernetes: %w: %s", err, output)
-	}
 	pause := exec.Command("go", "build", "-o", bin+"/", "./pause")
 	pause.Env = append(os.Environ(), "CGO_ENABLED=0") // its image has no libraries
-	if output, err := pause.CombinedOutput(); err != nil {
-		return fmt.Errorf("build pause: %w: %s", err, output)
-	}
-	image := exec.Command("make", "-C", "../..", "images", "BIN="+bin, "VERSION="+build.Release, "IMAGES=-platforms linux/"+runtime.GOARCH+" vcd")
-	if output, err := image.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the image of vc: %w: %s", err, output)
+	images := exec.Command("make", "-C", "../..", "images", "BIN="+bin, "VERSION="+build.Release, "IMAGES=-platforms linux/"+runtime.GOARCH)
+	programs := exec.Command("make", "-C", "../..", "build", "BIN="+bin)
+	scenarios := exec.Command("go", "test", "-c", "-o", filepath.Join(bin, scenarioTests), "../e2e")
+	for _, command := range []*exec.Cmd{components, pause, images, programs, scenarios} {
+		if output, err := command.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", command, err, output)
+		}
 	}
 	return nil
 }
 
-func buildImages(dir, bin string) ([]string, error) {
+// saveImages writes the images of the test to archives. It returns them and the archives of the images of vc.
+func saveImages(dir, bin string) ([]string, error) {
 	busybox, err := exec.LookPath("busybox")
 	if err != nil {
 		return nil, err
@@ -140,5 +167,12 @@ func buildImages(dir, bin string) ([]string, error) {
 		}
 		archives = append(archives, archive)
 	}
-	return append(archives, filepath.Join(bin, "images", "vcd.tar")), nil
+	debian := filepath.Join(dir, debianFile)
+	if err := saveDebian(bin, debian); err != nil {
+		return nil, fmt.Errorf("image with Debian: %w", err)
+	}
+	if previous, ok := previousArchive(bin); ok {
+		archives = append(archives, previous)
+	}
+	return append(archives, debian, filepath.Join(bin, "images", "vcd.tar"), filepath.Join(bin, "images", "vcctl.tar")), nil
 }

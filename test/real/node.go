@@ -8,8 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	proxyconfig "k8s.io/kube-proxy/config/v1alpha1"
 	kubeletconfig "k8s.io/kubelet/config/v1beta1"
@@ -26,6 +30,8 @@ type node struct {
 	containerd *exec.Cmd
 	kubelet    *exec.Cmd
 	proxy      *exec.Cmd
+
+	reserved *resource.Quantity // CPUs that the kubelet does not offer; nil if it offers all
 }
 
 // containerdSocket is the same path on each node, because each has its own /run.
@@ -49,7 +55,7 @@ func (n *node) startHolder() error {
 	if output, err := prepare.CombinedOutput(); err != nil {
 		return fmt.Errorf("prepare the mounts of %s: %w: %s", n.name, err, output)
 	}
-	return nil
+	return n.simulateProcessors()
 }
 
 // command returns a command that runs in the namespaces of the node. Its process is the program itself.
@@ -130,6 +136,21 @@ func (n *node) importImage(archive string) error {
 	return nil
 }
 
+// containerPID returns the process ID of the first process of a container. The test has the PID namespace of the nodes.
+func (n *node) containerPID(id string) (int, error) {
+	id = strings.TrimPrefix(id, "containerd://")
+	output, err := n.command("ctr", "--address", containerdSocket, "--namespace", "k8s.io", "tasks", "list").Output()
+	if err != nil {
+		return 0, fmt.Errorf("%s: list containers: %w", n.name, err)
+	}
+	for line := range strings.Lines(string(output)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == id {
+			return strconv.Atoi(fields[1])
+		}
+	}
+	return 0, fmt.Errorf("%s has no running container %s", n.name, id)
+}
+
 func (n *node) startKubelet() error {
 	plane := n.cluster.plane
 	kubeconfig := filepath.Join(n.dir, "kubelet.kubeconfig")
@@ -144,7 +165,7 @@ func (n *node) startKubelet() error {
 	resolver := filepath.Join(n.dir, "resolv.conf")
 	err = errors.Join(
 		os.WriteFile(certificate, certPEM, 0o600), os.WriteFile(key, keyPEM, 0o600),
-		os.WriteFile(resolver, nil, 0o644), n.writeKubeletConfig(certificate, key, resolver),
+		os.WriteFile(resolver, []byte("nameserver "+gateway+"\n"), 0o644), n.writeKubeletConfig(certificate, key, resolver),
 	)
 	if err != nil {
 		return err
@@ -168,6 +189,8 @@ func (n *node) writeKubeletConfig(certificate, key, resolver string) error {
 		TLSCertFile:       certificate,
 		TLSPrivateKeyFile: key,
 		ResolverConfig:    new(resolver),
+		ClusterDNS:        []string{gateway},
+		ClusterDomain:     clusterDomain,
 		PodLogsDir:        filepath.Join(n.dir, "pods"),
 		VolumePluginDir:   filepath.Join(n.dir, "volumeplugins"),
 		MaxPods:           100,
@@ -180,8 +203,13 @@ func (n *node) writeKubeletConfig(certificate, key, resolver string) error {
 		OOMScoreAdj:                 new(int32(0)),
 		ImageGCHighThresholdPercent: new(int32(100)),
 		EvictionHard:                map[string]string{"memory.available": "50Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
-		NodeStatusUpdateFrequency:   metav1.Duration{Duration: n.cluster.heartbeat},
-		NodeLeaseDurationSeconds:    int32(4 * n.cluster.heartbeat.Seconds()),
+		// Tests kill containers often, and do not wait for minutes until they start again.
+		CrashLoopBackOff:          kubeletconfig.CrashLoopBackOffConfig{MaxContainerRestartPeriod: &metav1.Duration{Duration: time.Second}},
+		NodeStatusUpdateFrequency: metav1.Duration{Duration: n.cluster.heartbeat},
+		NodeLeaseDurationSeconds:  int32(4 * n.cluster.heartbeat.Seconds()),
+	}
+	if n.reserved != nil {
+		config.SystemReserved = map[string]string{string(corev1.ResourceCPU): n.reserved.String()}
 	}
 	return writeJSON(filepath.Join(n.dir, "kubelet.json"), &config)
 }

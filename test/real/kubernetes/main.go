@@ -1,6 +1,6 @@
-// Command kubernetes runs the components of a node and the scheduler of the Kubernetes version that vc is built with:
-// kubernetes kubelet|kube-proxy|kube-scheduler FLAG… . The tests in test/real start it. One program holds all three,
-// because linking each alone takes half a minute.
+// Command kubernetes runs the components of a node and the scheduler of the Kubernetes version that vc is built with,
+// and the DNS server of a cluster: kubernetes kubelet|kube-proxy|kube-scheduler|coredns FLAG… . The tests in test/real
+// start it. One program holds all of them, because linking each alone takes half a minute.
 package main
 
 import (
@@ -8,6 +8,10 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/coredns/coredns/coremain"
+	_ "github.com/coredns/coredns/plugin/errors"
+	_ "github.com/coredns/coredns/plugin/kubernetes"
+	_ "github.com/coredns/coredns/plugin/ready"
 	"github.com/spf13/cobra"
 	"k8s.io/component-base/cli"
 	proxyapp "k8s.io/kubernetes/cmd/kube-proxy/app"
@@ -22,12 +26,18 @@ var commands = map[string]func() *cobra.Command{
 	"kube-scheduler": func() *cobra.Command { return schedulerapp.NewSchedulerCommand() },
 }
 
+const coreDNS = "coredns"
+
 func main() {
-	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: kubernetes kubelet|kube-proxy|kube-scheduler [flags]")
+	if len(os.Args) < 2 || commands[os.Args[1]] == nil && os.Args[1] != coreDNS {
+		fmt.Fprintln(os.Stderr, "usage: kubernetes kubelet|kube-proxy|kube-scheduler|coredns [flags]")
 		os.Exit(2)
 	}
 	component := os.Args[1]
 	os.Args = append([]string{component}, os.Args[2:]...)
+	if component == coreDNS {
+		coremain.Run()
+		return
+	}
 	os.Exit(cli.Run(commands[component]()))
 }

@@ -1,0 +1,362 @@
+package real
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/deploy"
+)
+
+// rounds is the number of times that each fault is made.
+var rounds = flag.Int("real.rounds", 1, "number of times that each leader is killed, stopped and drained")
+
+const (
+	// plannedGap is the maximum time without a scheduled pod when a leader is drained.
+	plannedGap = 3 * time.Second
+	// crashGap is the maximum time without a scheduled pod when a leader disappears: the lease expires after 15 s, and the
+	// other replica tries to get it every 2 s.
+	crashGap = 17 * time.Second
+	// stopTime is how long a stopped leader does not run.
+	stopTime = 40 * time.Second
+)
+
+// TestTheOtherReplicaTakesOver kills, stops and drains the leaders of the scheduler and of the controllers while jobs are
+// created. The gap until the next pod is scheduled is limited, no gang is scheduled in part, and no job loses a pod.
+func TestTheOtherReplicaTakesOver(t *testing.T) {
+	c := installVC(t)
+	sizes := []int{loadedCPUs, loadedCPUs, loadedCPUs}
+	if err := shared.resize(t.Context(), sizes); err != nil {
+		t.Fatal(err)
+	}
+	load := startLoad(t, c)
+	for _, component := range []struct{ deployment, lease string }{{"vc-scheduler", "vc-scheduler"}, {"vc-controllers", "vc-controller-manager"}} {
+		for _, fault := range []struct {
+			name  string
+			limit time.Duration
+			make  func(t *testing.T, leader *corev1.Pod) (undo func())
+		}{
+			{"killed", crashGap, killLeader},
+			{"stopped", crashGap, stopLeader},
+			{"drained", plannedGap, drainLeader},
+		} {
+			t.Run(component.deployment+"-"+fault.name, func(t *testing.T) {
+				var gaps []time.Duration
+				for range *rounds {
+					waitForDeployments(t)
+					load.waitForNext(t, time.Now(), podPatience)
+					leader := leaderOf(t, component.lease)
+					begun := time.Now()
+					undo := fault.make(t, leader)
+					gaps = append(gaps, load.waitForNext(t, begun, podPatience))
+					undo()
+				}
+				slices.Sort(gaps)
+				t.Logf("gap until the next pod is scheduled after the leader was %s, %d rounds: median %.1f s, maximum %.1f s",
+					fault.name, len(gaps), gaps[len(gaps)/2].Seconds(), gaps[len(gaps)-1].Seconds())
+				if longest := gaps[len(gaps)-1]; longest > fault.limit {
+					t.Errorf("the longest gap is %.1f s, want at most %.0f s", longest.Seconds(), fault.limit.Seconds())
+				}
+			})
+		}
+	}
+	load.finish(t, c)
+}
+
+// leaderOf returns the pod that holds a lease. A pod name is the first part of its identity.
+func leaderOf(t *testing.T, lease string) *corev1.Pod {
+	t.Helper()
+	var leader *corev1.Pod
+	eventually(t, "lease "+lease+" has a holder", func(ctx context.Context) error {
+		found, err := shared.client.CoordinationV1().Leases(deploy.Namespace).Get(ctx, lease, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if found.Spec.HolderIdentity == nil || *found.Spec.HolderIdentity == "" {
+			return fmt.Errorf("it has none")
+		}
+		name, _, _ := strings.Cut(*found.Spec.HolderIdentity, "_")
+		leader, err = shared.client.CoreV1().Pods(deploy.Namespace).Get(ctx, name, metav1.GetOptions{})
+		return err
+	})
+	return leader
+}
+
+// signalContainer sends a signal to the first process of a pod's only container.
+func signalContainer(t *testing.T, pod *corev1.Pod, signal syscall.Signal) {
+	t.Helper()
+	pid, err := shared.nodeOf(pod).containerPID(pod.Status.ContainerStatuses[0].ContainerID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, signal); err != nil {
+		t.Fatalf("signal process %d of pod %s: %v", pid, pod.Name, err)
+	}
+}
+
+func killLeader(t *testing.T, leader *corev1.Pod) func() {
+	t.Helper()
+	signalContainer(t, leader, syscall.SIGKILL)
+	return func() {}
+}
+
+// stopLeader stops the process of a leader for stopTime, and continues it then.
+func stopLeader(t *testing.T, leader *corev1.Pod) func() {
+	t.Helper()
+	begun := time.Now()
+	signalContainer(t, leader, syscall.SIGSTOP)
+	pid, err := shared.nodeOf(leader).containerPID(leader.Status.ContainerStatuses[0].ContainerID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		<-time.After(time.Until(begun.Add(stopTime)))
+		_ = syscall.Kill(pid, syscall.SIGCONT) // the kubelet may have killed the process, because it failed its probe
+	}
+}
+
+// drainLeader evicts the pod of a leader, as a drain of its node does.
+func drainLeader(t *testing.T, leader *corev1.Pod) func() {
+	t.Helper()
+	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: leader.Name, Namespace: leader.Namespace}}
+	if err := shared.client.PolicyV1().Evictions(leader.Namespace).Evict(t.Context(), eviction); err != nil {
+		t.Fatal(err)
+	}
+	return func() {}
+}
+
+// load creates gangs all the time, and records when their pods are scheduled.
+type load struct {
+	namespace string
+	// stopCreating and stopWatching end the goroutines, which close the channels.
+	stopCreating, stopWatching context.CancelFunc
+	created, watched           chan struct{}
+
+	mu       sync.Mutex
+	gangs    int                   // created
+	pods     map[string]*loadedPod // by UID
+	names    map[string]string     // the UID of a pod, by name
+	problems []string
+	changed  chan struct{} // closed when a pod was scheduled
+}
+
+// loadedPod is a pod of a gang that was seen on a node.
+type loadedPod struct {
+	gang, node string
+	scheduled  time.Time
+	hasEnded   bool
+}
+
+const (
+	// gangSize is the number of pods of each gang. Each requests one CPU.
+	gangSize = 3
+	// gangsAtOnce is the maximum number of gangs that have not ended. Together they request more than all nodes have.
+	gangsAtOnce = 5
+	// loadedCPUs is the number of CPUs that each node offers.
+	loadedCPUs = 4
+)
+
+// startLoad starts to create gangs, until the test ends or finish is called.
+func startLoad(t *testing.T, c client.Client) *load {
+	t.Helper()
+	l := &load{
+		namespace: newNamespace(t, "load"), created: make(chan struct{}), watched: make(chan struct{}),
+		pods: map[string]*loadedPod{}, names: map[string]string{}, changed: make(chan struct{}),
+	}
+	var creating, watching context.Context
+	creating, l.stopCreating = context.WithCancel(context.Background())
+	watching, l.stopWatching = context.WithCancel(context.Background())
+	go func() {
+		defer close(l.watched)
+		l.watch(watching)
+	}()
+	go func() {
+		defer close(l.created)
+		l.create(creating, c)
+	}()
+	t.Cleanup(l.stop)
+	return l
+}
+
+// stop ends the goroutines.
+func (l *load) stop() {
+	l.stopCreating()
+	<-l.created
+	l.stopWatching()
+	<-l.watched
+}
+
+// create creates a gang whenever there are fewer than gangsAtOnce, until ctx is done.
+func (l *load) create(ctx context.Context, c client.Client) {
+	for ctx.Err() == nil {
+		active, err := l.countActive(ctx, c)
+		if err == nil && active < gangsAtOnce {
+			l.createGang(ctx, c)
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(poll):
+		}
+	}
+}
+
+// countActive returns the number of gangs that are not completed.
+func (l *load) countActive(ctx context.Context, c client.Client) (int, error) {
+	var jobs batchv1alpha1.JobList
+	if err := c.List(ctx, &jobs, client.InNamespace(l.namespace)); err != nil {
+		return 0, err
+	}
+	active := 0
+	for i := range jobs.Items {
+		if jobs.Items[i].Status.State.Phase != batchv1alpha1.Completed {
+			active++
+		}
+	}
+	return active, nil
+}
+
+func (l *load) createGang(ctx context.Context, c client.Client) {
+	container := shell("exec sleep 1")
+	container.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+	job := newJob(l.namespace, fmt.Sprintf("gang-%d", l.gangs), gangSize, corev1.PodSpec{Containers: []corev1.Container{container}})
+	if err := c.Create(ctx, job); err != nil {
+		return // the next attempt follows
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gangs++
+}
+
+// watch records the changes of pods until ctx is done.
+func (l *load) watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		changes, err := shared.client.CoreV1().Pods(l.namespace).Watch(ctx, metav1.ListOptions{})
+		if err != nil {
+			continue
+		}
+		for change := range changes.ResultChan() {
+			if pod, ok := change.Object.(*corev1.Pod); ok {
+				l.record(pod)
+			}
+		}
+	}
+}
+
+// record records a pod. A pod with the name of an earlier one means that its job was started again, and a pod that
+// changes its node means that two schedulers have placed it.
+func (l *load) record(pod *corev1.Pod) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	uid, node := string(pod.UID), pod.Spec.NodeName
+	if earlier, ok := l.names[pod.Name]; ok && earlier != uid {
+		l.problems = append(l.problems, fmt.Sprintf("pod %s was created twice", pod.Name))
+	}
+	l.names[pod.Name] = uid
+	if node == "" {
+		return
+	}
+	known := l.pods[uid]
+	if known == nil {
+		known = &loadedPod{gang: pod.Labels[keys.JobName], node: node, scheduled: time.Now()}
+		l.pods[uid] = known
+		close(l.changed)
+		l.changed = make(chan struct{})
+	}
+	known.hasEnded = pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	if known.node != node {
+		l.problems = append(l.problems, fmt.Sprintf("pod %s was on %s, then on %s", pod.Name, known.node, node))
+	}
+	running := 0
+	for _, other := range l.pods {
+		if other.node == node && !other.hasEnded {
+			running++
+		}
+	}
+	if running > loadedCPUs {
+		l.problems = append(l.problems, fmt.Sprintf("%s offers %d CPUs, and has %d pods that request one each", node, loadedCPUs, running))
+	}
+}
+
+// waitForNext waits until a pod is scheduled after a time, and returns how long after it.
+func (l *load) waitForNext(t *testing.T, after time.Time, limit time.Duration) time.Duration {
+	t.Helper()
+	timeout := time.After(limit)
+	for {
+		l.mu.Lock()
+		changed := l.changed
+		var first time.Time
+		for _, pod := range l.pods {
+			if pod.scheduled.After(after) && (first.IsZero() || pod.scheduled.Before(first)) {
+				first = pod.scheduled
+			}
+		}
+		l.mu.Unlock()
+		if !first.IsZero() {
+			return first.Sub(after)
+		}
+		select {
+		case <-changed:
+		case <-timeout:
+			t.Fatalf("no pod was scheduled within %s", limit)
+		}
+	}
+}
+
+// finish stops the creation of gangs, waits until all are completed, and checks what was recorded.
+func (l *load) finish(t *testing.T, c client.Client) {
+	t.Helper()
+	l.stopCreating()
+	<-l.created
+	eventually(t, "all gangs are completed", func(ctx context.Context) error {
+		active, err := l.countActive(ctx, c)
+		if err == nil && active > 0 {
+			err = fmt.Errorf("%d gangs are not", active)
+		}
+		return err
+	})
+	l.stop()
+	for _, problem := range l.problems {
+		t.Error(problem)
+	}
+	if len(l.pods) != l.gangs*gangSize {
+		t.Errorf("%d pods of %d gangs were scheduled, want %d", len(l.pods), l.gangs, l.gangs*gangSize)
+	}
+	longest := l.longestStart()
+	t.Logf("%d gangs; at most %.2f s between the first and the last pod of a gang", l.gangs, longest.Seconds())
+	if longest > crashGap {
+		t.Errorf("a gang was scheduled in part for %s, want at most %s", longest, crashGap)
+	}
+}
+
+// longestStart returns the longest time between the placement of the first and of the last pod of a gang.
+func (l *load) longestStart() time.Duration {
+	first, last := map[string]time.Time{}, map[string]time.Time{}
+	for _, pod := range l.pods {
+		if begun, ok := first[pod.gang]; !ok || pod.scheduled.Before(begun) {
+			first[pod.gang] = pod.scheduled
+		}
+		if pod.scheduled.After(last[pod.gang]) {
+			last[pod.gang] = pod.scheduled
+		}
+	}
+	var longest time.Duration
+	for gang := range first {
+		longest = max(longest, last[gang].Sub(first[gang]))
+	}
+	return longest
+}
