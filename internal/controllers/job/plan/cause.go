@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -159,7 +160,7 @@ func causeCodeOf(name string, pod *corev1.Pod) Cause {
 func describeContainerEnd(name string, end *corev1.ContainerStateTerminated, memory string) Cause {
 	switch end.Reason {
 	case nodeStartError, nodeCannotRun:
-		return Cause{code: reason.StartError, text: name + " could not start" + messageSuffix(end.Message)}
+		return Cause{code: reason.StartError, text: name + " could not start" + messageSuffix(trimOuterErrors(end.Message))}
 	case nodeOutOfMemory:
 		if memory == "" {
 			return Cause{code: reason.OOMKilled, text: name + " used more memory than allowed"}
@@ -245,6 +246,21 @@ func messageSuffix(message string) string {
 		line = string(letters[:mostOfMessage-1]) + "…"
 	}
 	return ": " + line
+}
+
+// trimOuterErrors shortens an error message of the form "outer: inner: cause" from the left, until it is short enough for
+// messageSuffix or has no outer errors. Container runtimes begin such messages with the names of their own steps, and the
+// program that they could not start is at the end.
+func trimOuterErrors(message string) string {
+	message, _, _ = strings.Cut(strings.TrimSpace(message), "\n")
+	for utf8.RuneCountInString(message) > mostOfMessage {
+		_, inner, isNested := strings.Cut(message, ": ")
+		if !isNested {
+			break
+		}
+		message = inner
+	}
+	return message
 }
 
 func causeOfRefusal(name string, pod *corev1.Pod) Cause {
