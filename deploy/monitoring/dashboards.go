@@ -6,7 +6,8 @@ import "fmt"
 type Dashboard struct {
 	// Name is the name of its file and the end of its UID.
 	Name, Title, Description string
-	// HasQueues adds a choice of queues, which expressions use as queue_name=~"$queue".
+	// HasQueues adds a choice of queues, which expressions use as queue_name=~"$queue". The queue root is not a choice:
+	// it includes all queues, so a sum over all queues would count everything twice.
 	HasQueues bool
 	Sections  []Section
 }
@@ -50,20 +51,23 @@ type Query struct {
 // rate is the range of all rates. Grafana replaces it by a range that fits the interval at which metrics are read.
 const rate = "$__rate_interval"
 
-// newQuantileQueries returns a query for each quantile of a histogram, by the given labels (a list in PromQL, or "").
-func newQuantileQueries(histogram, selector, by, legend string) []Query {
+// newQuantileQueries returns a query for each quantile of a histogram.
+func newQuantileQueries(histogram, selector string) []Query {
 	var queries []Query
 	for _, q := range []struct{ value, name string }{{"0.5", "50 %"}, {"0.95", "95 %"}, {"0.99", "99 %"}} {
-		labels := "le"
-		if by != "" {
-			labels += ", " + by
-		}
-		queries = append(queries, Query{
-			Expr:   fmt.Sprintf("histogram_quantile(%s, sum by (%s) (rate(%s_bucket%s[%s])))", q.value, labels, histogram, selector, rate),
-			Legend: legend + q.name,
-		})
+		queries = append(queries, newQuantileQuery(histogram, selector, q.value, "le", q.name))
 	}
 	return queries
+}
+
+// newQuantileQueryBy returns a query for a quantile of a histogram by a label. It has only one quantile, because with
+// several quantiles of many queues or webhooks, a chart is not readable.
+func newQuantileQueryBy(label, histogram, selector, quantile string) []Query {
+	return []Query{newQuantileQuery(histogram, selector, quantile, "le, "+label, "{{"+label+"}}")}
+}
+
+func newQuantileQuery(histogram, selector, quantile, labels, legend string) Query {
+	return Query{Expr: fmt.Sprintf("histogram_quantile(%s, sum by (%s) (rate(%s_bucket%s[%s])))", quantile, labels, histogram, selector, rate), Legend: legend}
 }
 
 // newRatePanel returns a panel with the rate of a counter by a label.
@@ -102,7 +106,7 @@ func queuesDashboard() Dashboard {
 		Description: "What the queues use, what they deserve, how long their jobs wait, and which queue evicts pods of which.",
 		Sections: []Section{
 			{"Resources", []Panel{
-				{"CPU", "Allocated CPUs of the chosen queues, beside what they deserve and what they requested. Compare parents with parents: a parent includes its children.", CPUs,
+				{"CPU", "Allocated CPUs of the chosen queues, beside what they deserve and requested. Choose either a parent or its children: a parent includes them.", CPUs,
 					[]Query{cpu("allocated", "allocated"), cpu("deserved", "deserved"), cpu("request", "requested")}},
 				{"Memory", "The same for memory.", Bytes, []Query{memory("allocated", "allocated"), memory("deserved", "deserved"), memory("request", "requested")}},
 				{"Other resources", "Devices and other resources.", Count, []Query{others("allocated", "allocated"), others("deserved", "deserved")}},
@@ -112,10 +116,10 @@ func queuesDashboard() Dashboard {
 				newQueuePanel("Pending", "Gangs that are not admitted to their queue yet.", Count, "volcano_queue_pod_group_pending_count"),
 				newQueuePanel("Admitted", "Gangs that are admitted and wait for nodes.", Count, "volcano_queue_pod_group_inqueue_count"),
 				newQueuePanel("Running", "Gangs that run.", Count, "volcano_queue_pod_group_running_count"),
-				{"Waiting time", "Time from the creation of a gang until its minimum is scheduled.", Seconds, newQuantileQueries("vc_queue_wait_seconds", ofQueue, "queue_name", "{{queue_name}} ")},
+				{"Waiting time", "Time from the creation of a gang until its minimum is scheduled. 95 % of the gangs wait for less.", Seconds, newQuantileQueryBy("queue_name", "vc_queue_wait_seconds", ofQueue, "0.95")},
 				newRatePanel("Ended jobs", "By phase. Failed jobs are worth a look: vcctl job list --phase Failed.", "vc_jobs_ended_total", ofQueue, "phase"),
 				{"Error of estimated starts", "Actual minus estimated start, for gangs that waited. Above zero: time limits are too long, or urgent jobs keep arriving.", Seconds,
-					newQuantileQueries("vc_estimated_start_error_seconds", ofQueue, "", "")},
+					newQuantileQueries("vc_estimated_start_error_seconds", ofQueue)},
 			}},
 			{"Evictions", []Panel{
 				{"Evicted pods", "By the queue that lost them and the queue that gained. A steady rate may mean that queues compete.", PerSecond, []Query{{
@@ -139,8 +143,8 @@ func schedulerDashboard() Dashboard {
 				newRatePanel("Attempts", "Attempts to schedule a gang. Result error: an extender failed, or a cycle ended with a panic.", "volcano_schedule_attempts_total", "", "result"),
 			}},
 			{"Decisions", []Panel{
-				{"Age of decisions", "Time from a change until the decisions about it are passed on. It should be far below a second.", Seconds, newQuantileQueries("vc_decision_age_seconds", "", "", "")},
-				{"Duration of a cycle", "It should be far below a second.", Seconds, newQuantileQueries("vc_cycle_duration_seconds", "", "", "")},
+				{"Age of decisions", "Time from a change until the decisions about it are passed on. It should be far below a second.", Seconds, newQuantileQueries("vc_decision_age_seconds", "")},
+				{"Duration of a cycle", "It should be far below a second.", Seconds, newQuantileQueries("vc_cycle_duration_seconds", "")},
 				{"Actions", "Average duration of each action.", Seconds, []Query{{
 					Expr: fmt.Sprintf("sum by (action) (rate(vc_action_duration_seconds_sum[%[1]s])) / sum by (action) (rate(vc_action_duration_seconds_count[%[1]s]))", rate), Legend: "{{action}}",
 				}}},
@@ -149,7 +153,7 @@ func schedulerDashboard() Dashboard {
 				}}},
 			}},
 			{"Writes to the API server", []Panel{
-				{"Time to bind a pod", "From the decision until the API server has confirmed it, with all retries.", Seconds, newQuantileQueries("vc_bind_duration_seconds", "", "", "")},
+				{"Time to bind a pod", "From the decision until the API server has confirmed it, with all retries.", Seconds, newQuantileQueries("vc_bind_duration_seconds", "")},
 				{"Oldest write", "Above 10 s in evict, bind or status, decisions do not reach the API server.", Seconds, []Query{{Expr: "max by (lane) (vc_outbox_oldest_write_age_seconds)", Legend: "{{lane}}"}}},
 				{"Unfinished writes", "Writes that are decided and not done yet.", Count, []Query{{Expr: "max by (lane) (vc_outbox_unfinished_writes)", Legend: "{{lane}}"}}},
 				newRatePanel("Outcomes of writes", "Many outcomes other than ok: the API server rejects or delays writes.", "vc_outbox_writes_total", "", "outcome"),
@@ -164,7 +168,7 @@ func controllersDashboard() Dashboard {
 		Description: "Whether jobs get their pods, and whether objects are checked.",
 		Sections: []Section{
 			{"Controllers", []Panel{
-				{"Time to create a pod", "From the creation of a job to the creation of each of its pods.", Seconds, []Query{{
+				{"Time to create a pod", "From the creation of a job to the creation of each of its pods. It includes the wait for admission to the queue.", Seconds, []Query{{
 					Expr: fmt.Sprintf("histogram_quantile(0.95, sum by (le) (rate(volcano_controller_job_to_pod_creation_latency_milliseconds_bucket[%s]))) / 1000", rate), Legend: "95 %",
 				}}},
 				{"Queued objects", "Objects that wait for a reconcile, by controller.", Count, []Query{{Expr: "max by (name) (workqueue_depth)", Legend: "{{name}}"}}},
@@ -173,7 +177,7 @@ func controllersDashboard() Dashboard {
 			}},
 			{"Admission", []Panel{
 				newRatePanel("Requests", "By the response code of the webhook.", "controller_runtime_webhook_requests_total", "", "code"),
-				{"Latency", "The API server waits at most 10 s.", Seconds, newQuantileQueries("controller_runtime_webhook_latency_seconds", "", "webhook", "{{webhook}} ")},
+				{"Latency", "99 % of the requests take less. The API server waits at most 10 s.", Seconds, newQuantileQueryBy("webhook", "controller_runtime_webhook_latency_seconds", "", "0.99")},
 			}},
 			{"All components", []Panel{
 				newRatePanel("Requests to the API server", "By response code. 429: the API server is overloaded.", "rest_client_requests_total", "", "code"),

@@ -34,7 +34,7 @@ func (d *Dashboard) grafana() map[string]any {
 	if d.HasQueues {
 		variables = append(variables, map[string]any{
 			"name": "queue", "label": "Queue", "type": "query", "datasource": dataSource, "query": "label_values(volcano_queue_weight, queue_name)",
-			"refresh": 2, "includeAll": true, "allValue": ".*", "multi": true, "sort": 1,
+			"regex": "/^(?!root$).*/", "refresh": 2, "includeAll": true, "multi": true, "sort": 1,
 			"current": map[string]any{"text": "All", "value": "$__all"},
 		})
 	}

@@ -1,6 +1,7 @@
 package monitoring
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -198,6 +199,36 @@ func TestAWrongExpressionIsFound(t *testing.T) {
 		if !strings.Contains(found, want) {
 			t.Errorf("%s: found %s, want %q", expression, found, want)
 		}
+	}
+}
+
+// TestAllQueuesExcludeTheRoot checks that the choice of all queues does not include the root, whose resources are those
+// of all queues together.
+func TestAllQueuesExcludeTheRoot(t *testing.T) {
+	files, err := Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var model struct {
+		Templating struct {
+			List []struct{ Name, Regex, AllValue string }
+		}
+	}
+	if err := json.Unmarshal(files["queues.json"], &model); err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, variable := range model.Templating.List {
+		if variable.Name != "queue" {
+			continue
+		}
+		checked++
+		if variable.Regex != "/^(?!root$).*/" || variable.AllValue != "" {
+			t.Errorf("variable queue has regex %q and value %q for all queues, which include the root", variable.Regex, variable.AllValue)
+		}
+	}
+	if checked != 1 {
+		t.Errorf("%d variables queue, want 1", checked)
 	}
 }
 
