@@ -13,7 +13,7 @@ SEED       ?= $(shell date +%s)
 TIME       ?= 3m
 
 .DEFAULT_GOAL := help
-.PHONY: help build images install docs demo demo-down test test-full test-user test-unit test-race scenarios e2e real chaos sim mutate bench fuzz prose lint generate verify vulncheck clean
+.PHONY: help build images install docs demo demo-down test test-full test-user test-unit test-race scenarios e2e real chaos sim mutate bench pictures fuzz prose lint generate verify vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +73,9 @@ mutate: ## make COUNT (300) small changes to PACKAGE (the parts that the simulat
 
 bench: ## measure speeds and sizes, and compare them with their floors; LINE=TestBindPhase selects one, GROWTH=1 adds larger clusters, KEEP=1 writes docs
 	@GO="$(GO)" LINE="$(LINE)" GROWTH="$(GROWTH)" KEEP="$(KEEP)" hack/bench.sh
+
+pictures: ## run jobs on a local cluster for four minutes, and draw the Grafana dashboards with their data into docs (needs prometheus)
+	@hack/pictures.sh
 
 fuzz: ## run every fuzz test for FUZZTIME (10s)
 	@hack/fuzz.sh $(FUZZTIME)
