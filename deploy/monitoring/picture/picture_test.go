@@ -196,22 +196,41 @@ func TestALineBelowAnotherRemainsVisible(t *testing.T) {
 	}
 }
 
-// TestARecordingComesFromPrometheus records from a server with fixed answers, and reads the file again.
+// startPrometheus starts a server with fixed answers, and returns its URL. up is the fraction of successful scrapes, and
+// answer is called for the other expressions.
+func startPrometheus(t *testing.T, up string, answer func(w http.ResponseWriter, query string)) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/values"):
+			fmt.Fprint(w, `{"status": "success", "data": ["a", "b", "root"]}`)
+		case strings.HasSuffix(r.URL.Path, "/query"):
+			fmt.Fprintf(w, `{"status": "success", "data": {"resultType": "vector", "result": [{"metric": {}, "value": [1006, "%s"]}]}}`, up)
+		default:
+			answer(w, r.FormValue("query"))
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// recordOne records six seconds of a panel with one expression.
+func recordOne(url string, of target) (recording, panel, error) {
+	p := panel{Title: "p", Targets: []target{of}}
+	r, err := recordAll(context.Background(), url, []dashboard{{Title: "d", Panels: []panel{p}}}, time.Unix(1006, 0), 6*time.Second)
+	return r, p, err
+}
+
+// TestARecordingComesFromPrometheus records an expression, and reads the file again.
 func TestARecordingComesFromPrometheus(t *testing.T) {
 	var queries []string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/values") {
-			fmt.Fprint(w, `{"status": "success", "data": ["a", "b", "root"]}`)
-			return
-		}
-		queries = append(queries, r.FormValue("query"))
+	url := startPrometheus(t, "0.97", func(w http.ResponseWriter, query string) {
+		queries = append(queries, query)
 		fmt.Fprint(w, `{"status": "success", "data": {"resultType": "matrix", "result": [
 			{"metric": {"queue_name": "a"}, "values": [[1000, "1"], [1004, "0.123456"]]},
 			{"metric": {"queue_name": "b"}, "values": [[1000, "NaN"]]}]}}`)
-	}))
-	defer server.Close()
-	one := []dashboard{{Panels: []panel{{Title: "p", Targets: []target{{Expr: `rate(c{q=~"$queue"}[$__rate_interval])`, LegendFormat: "{{queue_name}} x"}}}}}}
-	r, err := recordAll(context.Background(), server.URL, one, time.Unix(1006, 0), 6*time.Second)
+	})
+	r, p, err := recordOne(url, target{Expr: `rate(c{q=~"$queue"}[$__rate_interval])`, LegendFormat: "{{queue_name}} x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,24 +245,24 @@ func TestARecordingComesFromPrometheus(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []line{{legend: "a x", values: samples{1, math.NaN(), 0.1235, math.NaN()}}}
-	if diff := cmp.Diff(want, one[0].Panels[0].lines(r), cmp.AllowUnexported(line{}), cmpopts.EquateNaNs()); diff != "" {
+	if diff := cmp.Diff(want, p.lines(r), cmp.AllowUnexported(line{}), cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
 }
 
 func TestAnErrorOfPrometheusNamesThePanel(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/values") {
-			fmt.Fprint(w, `{"status": "success", "data": []}`)
-			return
-		}
+	url := startPrometheus(t, "1", func(w http.ResponseWriter, _ string) {
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprint(w, `{"status": "error", "errorType": "bad_data", "error": "parse error"}`)
-	}))
-	defer server.Close()
-	one := []dashboard{{Title: "d", Panels: []panel{{Title: "p", Targets: []target{{Expr: "sum("}}}}}}
-	_, err := recordAll(context.Background(), server.URL, one, time.Unix(1006, 0), 6*time.Second)
-	if err == nil || !strings.Contains(err.Error(), "d, p: sum(: ") {
+	})
+	if _, _, err := recordOne(url, target{Expr: "sum("}); err == nil || !strings.Contains(err.Error(), "d, p: sum(: ") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestARecordingWithFailedScrapesIsRejected(t *testing.T) {
+	url := startPrometheus(t, "0.7", func(w http.ResponseWriter, query string) { t.Errorf("%s is evaluated", query) })
+	if _, _, err := recordOne(url, target{Expr: "c"}); err == nil || !strings.Contains(err.Error(), "only 70 % of the scrapes succeeded") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -122,6 +122,9 @@ func recordAll(ctx context.Context, server string, all []dashboard, end time.Tim
 		return recording{}, err
 	}
 	rec := recorder{server: prometheusv1.NewAPI(client), during: prometheusv1.Range{Start: end.Add(-last), End: end, Step: step}}
+	if err := rec.checkScrapes(ctx); err != nil {
+		return recording{}, err
+	}
 	queues, err := rec.queues(ctx)
 	if err != nil {
 		return recording{}, err
@@ -138,6 +141,26 @@ func recordAll(ctx context.Context, server string, all []dashboard, end time.Tim
 		}
 	}
 	return r, nil
+}
+
+// minScrapes is the fraction of scrapes that must succeed. With less, the pictures would have gaps.
+const minScrapes = 0.95
+
+// checkScrapes returns an error if too many scrapes failed, because the machine was overloaded.
+func (r *recorder) checkScrapes(ctx context.Context) error {
+	expr := fmt.Sprintf("min(avg_over_time(up[%s]))", model.Duration(r.during.End.Sub(r.during.Start)))
+	result, _, err := r.server.Query(ctx, expr, r.during.End)
+	if err != nil {
+		return err
+	}
+	vector, ok := result.(model.Vector)
+	if !ok || len(vector) != 1 {
+		return fmt.Errorf("%s: result %s is not a number", expr, result)
+	}
+	if up := float64(vector[0].Value); up < minScrapes {
+		return fmt.Errorf("only %.0f %% of the scrapes succeeded, want %.0f %%: run it again when the machine is idle", 100*up, 100*minScrapes)
+	}
+	return nil
 }
 
 // queues returns the queues that the dashboards offer, which is all but the root.
