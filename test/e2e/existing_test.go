@@ -119,7 +119,6 @@ func (c *cluster) removeAll() {
 			c.t.Error(err)
 		}
 	}
-	c.run("", "kubectl", "delete", "namespace", "kubeflow", "--ignore-not-found")
 	c.eventually(time.Minute, "no jobs, groups and pods are left", func() error {
 		return c.containsNothing(ctx, &batchv1alpha1.JobList{}, &schedulingv1beta1.PodGroupList{}, &corev1.PodList{})
 	})

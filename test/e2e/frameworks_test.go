@@ -22,16 +22,12 @@ import (
 func TestScenario17APyTorchJobWhoseOperatorMakesNoGroup(t *testing.T) {
 	c := startCluster(t, "--process-nodes=0", "--simulated-nodes=1")
 	i := &integrating{cluster: c, namespace: "kubeflow", uids: map[string]types.UID{}}
-	c.create("apiVersion: v1\nkind: Namespace\nmetadata: {name: kubeflow}\n")
+	i.createNamespace()
 	submitted := i.read("../../examples/scenarios/pytorch-simple.yaml")[0]
 	i.standIn(submitted)
 	i.make(submitted)
 	for _, role := range []string{"Master", "Worker"} {
-		pod := podOfReplica(t, submitted, role)
-		if usesExistingCluster() {
-			replaceContainers(t, pod)
-		}
-		i.make(pod)
+		i.make(podOfReplica(t, submitted, role))
 	}
 	i.eventually(60*time.Second, "master and worker run", func() error { return i.allRun(2) })
 
@@ -47,20 +43,25 @@ func TestScenario17APyTorchJobWhoseOperatorMakesNoGroup(t *testing.T) {
 	}
 }
 
-// replaceContainers makes the containers of a pod sleep, in an image that the nodes have.
-func replaceContainers(t *testing.T, pod *unstructured.Unstructured) {
+// replaceContainers makes the containers of a pod, or of the pods in a template, sleep in an image that the nodes have.
+func replaceContainers(t *testing.T, object *unstructured.Unstructured) {
 	t.Helper()
-	containers, _, err := unstructured.NestedSlice(pod.Object, "spec", "containers")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, container := range containers {
-		fields := container.(map[string]any)
-		fields["image"], fields["imagePullPolicy"] = "none:local", "IfNotPresent"
-		fields["command"], fields["args"] = []any{"sleep", "600"}, []any{}
-	}
-	if err := unstructured.SetNestedSlice(pod.Object, containers, "spec", "containers"); err != nil {
-		t.Fatal(err)
+	for _, path := range [][]string{{"spec", "containers"}, {"spec", "template", "spec", "containers"}} {
+		containers, found, err := unstructured.NestedSlice(object.Object, path...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !found {
+			continue
+		}
+		for _, container := range containers {
+			fields := container.(map[string]any)
+			fields["image"], fields["imagePullPolicy"] = "none:local", "IfNotPresent"
+			fields["command"], fields["args"] = []any{"sleep", "600"}, []any{}
+		}
+		if err := unstructured.SetNestedSlice(object.Object, containers, path...); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

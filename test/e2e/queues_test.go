@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
@@ -87,4 +88,39 @@ func TestScenario04WhatIsNotReclaimableStays(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestScenario13EqualQueuesEndWithHalfEach submits three jobs to one of two equal queues and one to the other. Each job
+// wants half of the cluster.
+func TestScenario13EqualQueuesEndWithHalfEach(t *testing.T) {
+	c := fourCores(t)
+	c.create(queue("small", "weight: 1") + queue("large", "weight: 1"))
+	large := []string{"large1", "large2", "large3"}
+	for _, name := range large {
+		c.create(single(name, "large", "2").String())
+	}
+	runningOfLarge := func() int {
+		running := 0
+		for _, name := range large {
+			for _, pod := range c.jobPods(name) {
+				if pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil {
+					running++
+				}
+			}
+		}
+		return running
+	}
+	wantOfLarge := func(want int) {
+		t.Helper()
+		c.eventually(60*time.Second, fmt.Sprintf("%d jobs of the larger queue run", want), func() error {
+			if running := runningOfLarge(); running != want {
+				return fmt.Errorf("%d run", running)
+			}
+			return nil
+		})
+	}
+	wantOfLarge(2)
+	c.create(single("small1", "small", "2").String())
+	c.running("small1", 1, 60*time.Second)
+	wantOfLarge(1)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,8 +20,8 @@ import (
 const (
 	// compilers is the number of pods that compile. With the master, the gang has twelve pods.
 	compilers = 11
-	// compilerCPU is what each pod of the gang requests.
-	compilerCPU = "500m"
+	// compilerCPU is what each pod of the gang requests: a node has room for five.
+	compilerCPU = "3"
 )
 
 // compileScript compiles the C library of Zstandard on the other pods. A file that cannot be compiled there is not
@@ -28,6 +29,7 @@ const (
 // and decompresses a text.
 const compileScript = `set -e
 export DISTCC_HOSTS="$(sed 's,$,/1,' /etc/volcano/worker.host | tr '\n' ' ')" DISTCC_FALLBACK=0 DISTCC_DIR=/tmp/distcc
+mkdir -p $DISTCC_DIR
 for host in $(cat /etc/volcano/worker.host); do
 	until python3 -c "import socket; socket.create_connection(('$host', 3632), 1)" 2>/dev/null; do sleep 0.2; done
 done
@@ -74,11 +76,12 @@ func TestDistccCompilesOnAGang(t *testing.T) {
 	worker.Name, job.Spec.Tasks[0].Name = "worker", "master"
 	job.Spec.MinAvailable = compilers + 1
 	job.Spec.Plugins = map[string][]string{"svc": {}, "env": {}}
+	job.Spec.Policies = []batchv1alpha1.LifecyclePolicy{{Event: busv1alpha1.PodFailedEvent, Action: busv1alpha1.TerminateJobAction}}
 	job.Spec.Tasks[0].Policies = []batchv1alpha1.LifecyclePolicy{{Event: busv1alpha1.TaskCompletedEvent, Action: busv1alpha1.CompleteJobAction}}
 	job.Spec.Tasks = append(job.Spec.Tasks, worker)
 	createJob(t, c, job)
-	waitForJob(t, c, job, "is running", hasPhase(batchv1alpha1.Running))
-	checkTop(t)
+	waitForJob(t, c, job, "has twelve pods that run", func(s *batchv1alpha1.JobStatus) bool { return s.Running == compilers+1 })
+	checkTop(t, namespace)
 
 	log := waitForLog(t, namespace, "distcc-master-0", "Zstandard")
 	t.Logf("the master printed:\n%s", log)
@@ -114,35 +117,45 @@ func objectsAreComplete(log string) bool {
 	return found != nil && found[1] == found[2]
 }
 
-// checkTop compares the nodes in the output of `vcctl top --once` with the requests of all pods.
-func checkTop(t *testing.T) {
+// checkTop compares the nodes in the output of `vcctl top --once` with the requests of all pods, and looks for the job and
+// its pods.
+func checkTop(t *testing.T, namespace string) {
 	t.Helper()
-	output, err := vcctl(t.Context(), "top", "--once")
+	output, err := vcctl(t.Context(), "top", "--once", "--namespace", namespace)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("vcctl top --once:\n%s", output)
-	idle := regexp.MustCompile(`Idle.*`).FindString(output)
 	for _, n := range shared.nodes {
-		node, err := shared.client.CoreV1().Nodes().Get(t.Context(), n.name, metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		free := node.Status.Allocatable.Cpu().DeepCopy()
-		pods, err := shared.client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + n.name})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range pods.Items {
-			for j := range pods.Items[i].Spec.Containers {
-				free.Sub(*pods.Items[i].Spec.Containers[j].Resources.Requests.Cpu())
-			}
-		}
-		want := fmt.Sprintf("cpu: %dm", free.MilliValue())
-		if !strings.Contains(output, n.name) || !strings.Contains(idle, want) {
-			t.Errorf("%s must have %q idle, but the line is %q", n.name, want, idle)
+		idle := idleCPU(t, n)
+		row := regexp.MustCompile(`(?m)^` + n.name + ` +Ready +\S+ +(\S+)`).FindStringSubmatch(output)
+		if row == nil || row[1] != idle {
+			t.Errorf("%s must be ready and have %s CPUs idle, but the row is %q", n.name, idle, row)
 		}
 	}
+	if running := len(regexp.MustCompile(`(?m)^distcc-\S+ .*Running`).FindAllString(output, -1)); running != compilers+1 {
+		t.Errorf("%d pods of the job are listed as running, want %d", running, compilers+1)
+	}
+}
+
+// idleCPU returns the CPUs of a node that no pod requests, as the dashboard prints them.
+func idleCPU(t *testing.T, n *node) string {
+	t.Helper()
+	found, err := shared.client.CoreV1().Nodes().Get(t.Context(), n.name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := found.Status.Allocatable.Cpu().DeepCopy()
+	pods, err := shared.client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + n.name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range pods.Items {
+		for j := range pods.Items[i].Spec.Containers {
+			free.Sub(*pods.Items[i].Spec.Containers[j].Resources.Requests.Cpu())
+		}
+	}
+	return strconv.FormatFloat(float64(free.MilliValue())/1000, 'f', -1, 64)
 }
 
 // TestMPIReachesAllNodes runs the unchanged manifest of the MPI scenario. A limit range gives each pod so large a request

@@ -37,6 +37,10 @@ type node struct {
 // containerdSocket is the same path on each node, because each has its own /run.
 const containerdSocket = "/run/containerd/containerd.sock"
 
+// containerdRoot is the directory of the node's images and containers. It is in memory, because the images of three nodes
+// would otherwise be written to the same disk at the same time.
+func (n *node) containerdRoot() string { return filepath.Join(n.dir, "containerd") }
+
 // startHolder starts the process that keeps the namespaces of the node, and prepares its mounts. The kubelet writes
 // symbolic links to /var/log/containers, and containerd keeps its state in /run.
 func (n *node) startHolder() error {
@@ -50,8 +54,9 @@ func (n *node) startHolder() error {
 		mount --make-rshared /
 		mount -t tmpfs -o mode=755 tmpfs /run
 		mount -t tmpfs -o mode=755 tmpfs /var/log
-		mkdir -p /run/netns
-		echo 1 >/proc/sys/net/ipv4/ip_forward`)
+		mkdir -p /run/netns "$1"
+		mount -t tmpfs -o mode=755 tmpfs "$1"
+		echo 1 >/proc/sys/net/ipv4/ip_forward`, "sh", n.containerdRoot())
 	if output, err := prepare.CombinedOutput(); err != nil {
 		return fmt.Errorf("prepare the mounts of %s: %w: %s", n.name, err, output)
 	}
@@ -89,7 +94,7 @@ state = "/run/containerd"
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = %q
-`, filepath.Join(n.dir, "containerd"), containerdSocket, pauseImage, filepath.Join(n.dir, "cni"))
+`, n.containerdRoot(), containerdSocket, pauseImage, filepath.Join(n.dir, "cni"))
 	if err := n.writeNetworkConfig(); err != nil {
 		return err
 	}
