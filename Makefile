@@ -57,8 +57,8 @@ scenarios: ## run the scheduler's stories; REWRITE=1 writes their outcomes
 e2e: ## run the seeds' scenarios with real processes on a real API server
 	@VC_E2E=all $(GO) test -count=1 -timeout 60m -v ./test/e2e/...
 
-real: ## run vc in containers on three real kubelets (as root; needs containerd, runc, containernetworking-plugins, nftables, busybox-static)
-	@VC_REAL=1 $(GO) test -count=1 -timeout 30m -v ./test/real
+real: ## run vc in containers on three real kubelets, as root; TESTS=Upgrade selects tests, ROUNDS=20 repeats the faults of leaders
+	@VC_REAL=1 $(GO) test -count=1 -timeout 150m -v ./test/real $(if $(TESTS),-run '$(TESTS)') $(if $(ROUNDS),-real.rounds $(ROUNDS))
 
 chaos: ## kill, freeze and disconnect real processes for TIME (3m), chosen by SEED (default: the clock), and check the invariants
 	@echo "chaos: SEED=$(SEED) TIME=$(TIME)"

@@ -115,7 +115,8 @@ func (c *cluster) removeAll() {
 	ctx := context.Background()
 	inDefault := client.InNamespace(corev1.NamespaceDefault)
 	for _, kind := range []client.Object{&batchv1alpha1.Job{}, &schedulingv1beta1.PodGroup{}, &corev1.Pod{}, &corev1.Service{}} {
-		if err := c.DeleteAllOf(ctx, kind, inDefault); err != nil {
+		// Many containers of the tests ignore the signal to end.
+		if err := c.DeleteAllOf(ctx, kind, inDefault, client.GracePeriodSeconds(0)); err != nil {
 			c.t.Error(err)
 		}
 	}

@@ -151,6 +151,9 @@ func idleCPU(t *testing.T, n *node) string {
 		t.Fatal(err)
 	}
 	for i := range pods.Items {
+		if phase := pods.Items[i].Status.Phase; phase == corev1.PodSucceeded || phase == corev1.PodFailed {
+			continue
+		}
 		for j := range pods.Items[i].Spec.Containers {
 			free.Sub(*pods.Items[i].Spec.Containers[j].Resources.Requests.Cpu())
 		}

@@ -4,6 +4,6 @@
 // The test process starts itself again in new PID, mount and network namespaces. Everything that the cluster starts
 // runs in them, so that the machine's network does not change, and no process remains when the tests end.
 //
-// The tests need root and Debian's packages containerd, runc, containernetworking-plugins, nftables and busybox-static.
-// Without them, they skip.
+// The tests need root and Debian's packages containerd, runc, containernetworking-plugins, nftables, busybox-static,
+// mmdebstrap and libopenmpi-dev. Without them, they skip.
 package real

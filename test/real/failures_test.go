@@ -92,7 +92,7 @@ func TestFailuresOfContainersAreReported(t *testing.T) {
 		message  string
 	}{
 		"exit-code":      {pod: corev1.PodSpec{Containers: []corev1.Container{shell("exit 3")}}, phase: batchv1alpha1.Failed, reason: reason.PodFailed, exit: 3, message: "main-0 exited with code 3"},
-		"signal":         {pod: corev1.PodSpec{Containers: []corev1.Container{shell("sh -c 'kill -9 $$'; exit $?")}}, phase: batchv1alpha1.Failed, reason: reason.PodFailed, exit: 137, message: "main-0 exited with code 137"},
+		"signal":         {pod: corev1.PodSpec{Containers: []corev1.Container{shell(`python3 -c 'import os; os.kill(os.getpid(), 9)'; exit $?`)}}, phase: batchv1alpha1.Failed, reason: reason.PodFailed, exit: 137, message: "main-0 exited with code 137"},
 		"memory":         {pod: corev1.PodSpec{Containers: []corev1.Container{withMemoryLimit}}, phase: batchv1alpha1.Failed, reason: reason.OOMKilled, exit: 137, message: "its limit of 100Mi"},
 		"no-program":     {pod: corev1.PodSpec{Containers: []corev1.Container{noProgram}}, phase: batchv1alpha1.Failed, reason: reason.StartError, exit: 128, message: "/no/such/program"},
 		"init-container": {pod: corev1.PodSpec{InitContainers: []corev1.Container{failingInit}, Containers: []corev1.Container{shell("true")}}, phase: batchv1alpha1.Failed, reason: reason.PodFailed, exit: 4, message: "main-0 container prepare exited with code 4"},

@@ -113,21 +113,29 @@ func newClient(t *testing.T) client.Client {
 }
 
 // chartValues returns the values for a chart of a source tree. The nodes have the images already.
-func chartValues(tree, chart string) string {
+func chartValues(t *testing.T, tree, chart string) string {
+	t.Helper()
 	switch {
 	case chart == "vc-crds":
 		return "{}"
-	case tree == ".":
+	case tree == thisTree:
 		return "{size: small, image: {pullPolicy: IfNotPresent}, doctor: {args: [--image=" + debianImage + "]}}"
 	}
-	return "{size: small, image: {pullPolicy: IfNotPresent, tag: " + previousVersion + "}}"
+	version, err := versionOf(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "{size: small, image: {pullPolicy: IfNotPresent, tag: " + version + "}}"
 }
+
+// thisTree is the source tree of this test.
+var thisTree = filepath.Join("..", "..")
 
 // installCharts applies the objects of both charts of this source tree.
 func installCharts(t *testing.T, c client.Client) {
 	t.Helper()
-	installChart(t, c, ".", "vc-crds")
-	installChart(t, c, ".", "vc")
+	installChart(t, c, thisTree, "vc-crds")
+	installChart(t, c, thisTree, "vc")
 }
 
 // installChart applies the objects of a chart of a source tree.
@@ -147,17 +155,14 @@ func installChart(t *testing.T, c client.Client, tree, chart string) {
 	}
 }
 
-// objectsOf returns the objects of a chart of a source tree. "." is the tree of this test.
+// objectsOf returns the objects of a chart of a source tree.
 func objectsOf(t *testing.T, tree, chart string) []*unstructured.Unstructured {
 	t.Helper()
-	loaded, err := charttest.LoadFrom(filepath.Join("..", "..", tree), chart)
-	if filepath.IsAbs(tree) {
-		loaded, err = charttest.LoadFrom(tree, chart)
-	}
+	loaded, err := charttest.LoadFrom(tree, chart)
 	if err != nil {
 		t.Fatal(err)
 	}
-	release, err := charttest.Render(loaded, chartValues(tree, chart))
+	release, err := charttest.Render(loaded, chartValues(t, tree, chart))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +182,7 @@ func isHook(object *unstructured.Unstructured) bool {
 func TestDoctorFindsNothingInAPod(t *testing.T) {
 	c := installVC(t)
 	var doctor *unstructured.Unstructured
-	for _, object := range objectsOf(t, ".", "vc") {
+	for _, object := range objectsOf(t, thisTree, "vc") {
 		if !isHook(object) {
 			continue
 		}

@@ -6,13 +6,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 const (
 	// previousCommit is the commit of the previous version. No version has been released yet.
 	previousCommit = "cb58decee9ec25563498ab22edb42e4a6f62bef0"
-	// previousVersion is the version number with which the previous version is built.
-	previousVersion = "v0.0.9"
 	// previousTree is the directory with the source tree of the previous version.
 	previousTree = "previous"
 )
@@ -30,13 +29,22 @@ func buildPrevious(bin string) error {
 	top := filepath.Join("..", "..")
 	clone := exec.Command("git", "clone", "--quiet", "--shared", "--no-checkout", top, tree)
 	checkout := exec.Command("git", "-C", tree, "checkout", "--quiet", previousCommit)
-	images := exec.Command("make", "-C", tree, "images", "BIN="+tree, "VERSION="+previousVersion, "IMAGES=-platforms linux/"+runtime.GOARCH+" vcd")
+	images := exec.Command("make", "-C", tree, "images", "BIN="+tree, "IMAGES=-platforms linux/"+runtime.GOARCH+" vcd")
 	for _, command := range []*exec.Cmd{clone, checkout, images} {
 		if output, err := command.CombinedOutput(); err != nil {
 			return fmt.Errorf("build the previous version: %s: %w: %s", command, err, output)
 		}
 	}
 	return nil
+}
+
+// versionOf returns the version of a source tree, which is the tag of its images.
+func versionOf(tree string) (string, error) {
+	output, err := exec.Command("git", "-C", tree, "describe", "--tags", "--always").Output()
+	if err != nil {
+		return "", fmt.Errorf("version of %s: %w", tree, err)
+	}
+	return strings.TrimSpace(string(output)), nil
 }
 
 // previousArchive returns the archive of the image of the previous version, and false if it was not built.

@@ -40,11 +40,11 @@ func TestUpgradeAndBackUnderLoad(t *testing.T) {
 	}
 	load := startLoad(t, c)
 	load.waitForNext(t, time.Now(), podPatience)
-	change("this version", ".")
+	change("this version", thisTree)
 	load.waitForNext(t, time.Now(), podPatience)
 	change("the previous version", previous)
 	load.waitForNext(t, time.Now(), podPatience)
-	change("this version", ".")
+	change("this version", thisTree)
 	load.waitForNext(t, time.Now(), podPatience)
 	load.finish(t, c)
 	kept.end(t, c)
@@ -54,7 +54,7 @@ func TestUpgradeAndBackUnderLoad(t *testing.T) {
 func TestUninstallKeepsJobsAndQueues(t *testing.T) {
 	c := installVC(t)
 	kept := createKept(t, c, "uninstall")
-	for _, object := range slices.Backward(objectsOf(t, ".", "vc")) {
+	for _, object := range slices.Backward(objectsOf(t, thisTree, "vc")) {
 		if isHook(object) {
 			continue
 		}
@@ -70,7 +70,7 @@ func TestUninstallKeepsJobsAndQueues(t *testing.T) {
 		return err
 	})
 	kept.check(t, c)
-	installChart(t, c, ".", "vc")
+	installChart(t, c, thisTree, "vc")
 	waitForDeployments(t)
 	kept.check(t, c)
 	later := newJob(kept.job.Namespace, "later", nodeCount, corev1.PodSpec{Containers: []corev1.Container{shell("true")}})
