@@ -1,14 +1,16 @@
-// Package monitoring contains the Grafana dashboards and the Prometheus alerts for vc. They are available as Go data and as
-// files for administrators.
+// Package monitoring contains the Grafana dashboards, the Prometheus alerts and the configuration of kube-state-metrics for
+// vc. They are available as Go data and as files for administrators.
 //
-//	In:   the names and labels of metrics, as package metrics declares them (a test checks each expression)
-//	Out:  Dashboards and Alerts as data, Files as text
+//	In:   the names and labels of metrics, as package metrics declares them (a test checks each expression), and the
+//	      fields of the CRDs (a test checks each path)
+//	Out:  Dashboards, Alerts and StateKinds as data, Files as text
 //
 // # Invariants
 //
 //   - The files in this directory are generated; a test compares them with the data.
 //   - Every expression is valid PromQL and names only metrics and labels that exist.
 //   - No expression needs the metrics of individual jobs.
+//   - The configuration of kube-state-metrics names only fields that the CRDs have.
 package monitoring
 
 import (
@@ -18,7 +20,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Files returns the generated files by name: a JSON file for each dashboard, and the alerts as a PrometheusRule.
+// Files returns the generated files by name: a JSON file for each dashboard, the alerts as a PrometheusRule, and the
+// configuration of kube-state-metrics.
 func Files() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, d := range Dashboards() {
@@ -33,6 +36,11 @@ func Files() (map[string][]byte, error) {
 		return nil, fmt.Errorf("alerts: %w", err)
 	}
 	files["alerts.yaml"] = append([]byte(alertsHeader), rule...)
+	state, err := yaml.Marshal(CustomResourceStateMetrics())
+	if err != nil {
+		return nil, fmt.Errorf("configuration of kube-state-metrics: %w", err)
+	}
+	files["kube-state-metrics.yaml"] = append([]byte(stateHeader), state...)
 	return files, nil
 }
 
@@ -42,5 +50,11 @@ func RuleGroups() ([]byte, error) { return yaml.Marshal(PrometheusRule()["spec"]
 // alertsHeader is the comment at the start of the file of alerts.
 const alertsHeader = `# Alerts for vc, as an object of the Prometheus Operator: kubectl apply -f deploy/monitoring/alerts.yaml
 # Without the operator, write a rule file of Prometheus that contains the list groups of spec.
+# This file is generated: go test ./deploy/monitoring -rewrite
+`
+
+// stateHeader is the comment at the start of the configuration of kube-state-metrics.
+const stateHeader = `# Metrics of jobs, PodGroups and queues for kube-state-metrics: --custom-resource-state-config-file=kube-state-metrics.yaml
+# Its service account needs the verbs list and watch for these kinds. See docs/guides/monitor.md.
 # This file is generated: go test ./deploy/monitoring -rewrite
 `
