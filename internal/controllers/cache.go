@@ -17,8 +17,9 @@ import (
 
 // CacheOptions returns the cache options for the manager that runs the controllers. The cache keeps only the fields
 // that the controllers use, so that it can hold a hundred thousand pods. The kinds that change with every job are read
-// through separate clients, which are created from config.
-func CacheOptions(config *rest.Config) (cache.Options, error) {
+// through separate clients, which are created from config. With keepsBindTimes, pods keep the time at which they were
+// bound, which traces need.
+func CacheOptions(config *rest.Config, keepsBindTimes bool) (cache.Options, error) {
 	informers, err := newInformers(config)
 	if err != nil {
 		return cache.Options{}, err
@@ -33,7 +34,7 @@ func CacheOptions(config *rest.Config) (cache.Options, error) {
 			&corev1.ConfigMap{}: hypernode.ConfigMapScope(),
 			&corev1.Pod{}: slim(func(o any) {
 				if pod, ok := o.(*corev1.Pod); ok {
-					reducePod(pod)
+					reducePod(pod, keepsBindTimes)
 				}
 			}),
 			&appsv1.ReplicaSet{}: slim(func(o any) {
@@ -64,9 +65,12 @@ func newTransform(f func(any)) toolscache.TransformFunc {
 
 // reducePod removes the fields that the controllers do not use. A pod that belongs to a job loses almost its whole
 // spec, because the job contains the template; any other pod keeps only its resource requests. The details of the
-// status are removed, too.
-func reducePod(pod *corev1.Pod) {
-	pod.Status.Conditions = slices.DeleteFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type != corev1.DisruptionTarget })
+// status are removed, too, except for the time of the binding if keepsBindTime is true.
+func reducePod(pod *corev1.Pod, keepsBindTime bool) {
+	pod.Status.Conditions = slices.DeleteFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		isBindTime := c.Type == corev1.PodScheduled && keepsBindTime
+		return c.Type != corev1.DisruptionTarget && !isBindTime
+	})
 	if len(pod.Status.Conditions) == 0 {
 		pod.Status.Conditions = nil
 	}

@@ -31,7 +31,7 @@ func TestTheCacheKeepsOnlyWhatControllersLookAt(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all, err := CacheOptions(nil)
+			all, err := CacheOptions(nil, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,5 +59,20 @@ func TestTheCacheKeepsOnlyWhatControllersLookAt(t *testing.T) {
 				t.Errorf("status %+v", status)
 			}
 		})
+	}
+}
+
+func TestPodsKeepTheTimeOfTheirBindingOnlyForTraces(t *testing.T) {
+	t.Parallel()
+	for _, keeps := range []bool{false, true} {
+		pod := &corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{
+			{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}, {Type: corev1.PodReady, Status: corev1.ConditionTrue},
+		}}}
+		reducePod(pod, keeps)
+		conditions := pod.Status.Conditions
+		hasBindTime := len(conditions) == 1 && conditions[0].Type == corev1.PodScheduled
+		if hasBindTime != keeps || len(conditions) > 1 {
+			t.Errorf("keepsBindTime %t: conditions %+v", keeps, conditions)
+		}
 	}
 }

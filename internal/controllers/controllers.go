@@ -54,6 +54,8 @@ type Options struct {
 	MaxRequeue int
 	// PerJobMetrics adds series for individual jobs to the metrics.
 	PerJobMetrics bool
+	// Traces receives the traces of jobs that have ended; nil means that no traces are computed.
+	Traces job.Traces
 	// Selection selects the controllers to run; the zero value selects all.
 	Selection Selection
 	// Now returns the current time; nil means time.Now.
@@ -74,7 +76,7 @@ func All(cache client.Reader, api client.Client, recorder record.EventRecorder, 
 	var all []registration.Controller
 	if isEnabled(jobController) {
 		all = append(all, job.Controller(job.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: jobReconcilers, Writers: max(cmp.Or(o.Writers, 64), 0),
-			Pressure: o.Pressure, IDs: o.JobIDs, KeepEnded: !isEnabled(gcController), MaxRequeue: o.MaxRequeue, PerJobMetrics: o.PerJobMetrics, Now: o.Now}))
+			Pressure: o.Pressure, IDs: o.JobIDs, KeepEnded: !isEnabled(gcController), MaxRequeue: o.MaxRequeue, PerJobMetrics: o.PerJobMetrics, Traces: o.Traces, Now: o.Now}))
 	}
 	if isEnabled(podGroupController) {
 		all = append(all, podgroup.Controllers(podgroup.Options{Cache: cache, API: api, Recorder: recorder, Schedulers: o.SchedulerNames, Reconcilers: jobReconcilers,

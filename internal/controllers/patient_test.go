@@ -61,7 +61,7 @@ func TestCachesSeeAgainSoonAfterTheAPIServerIsBack(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		options, err := CacheOptions(nil)
+		options, err := CacheOptions(nil, false)
 		if err != nil {
 			t.Fatal(err)
 		}

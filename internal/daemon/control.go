@@ -20,6 +20,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/controllers"
 	"github.com/vc-batch/vc/internal/joblist"
+	"github.com/vc-batch/vc/internal/traceexport"
 )
 
 const (
@@ -41,7 +42,18 @@ func newScheme() *runtime.Scheme {
 // runControllers runs the controllers, one term of leadership after the other, and serves job lists from their caches.
 func runControllers(ctx context.Context, o *Options, log logr.Logger) error {
 	lists := &joblist.Source{}
+	traces, err := traceexport.New(ctx, traceexport.Options{Endpoint: o.OTLPEndpoint, Log: log})
+	if err != nil {
+		return err
+	}
+	if traces != nil {
+		o.Controllers.Traces = traces
+	}
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		traces.Run(ctx)
+		return nil
+	})
 	group.Go(func() error {
 		if o.Listing.ListenAddress != "" {
 			return joblist.Run(ctx, o.Config, o.Listing, lists)
@@ -65,7 +77,7 @@ func runControllers(ctx context.Context, o *Options, log logr.Logger) error {
 func runManagerTerm(ctx context.Context, o *Options, fence func() error, log logr.Logger, lists *joblist.Source, ready func()) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	mgr, err := newControlManager(fencedConfig(o.Config, fence, end), log)
+	mgr, err := newControlManager(fencedConfig(o.Config, fence, end), o.Controllers.Traces != nil, log)
 	if err != nil {
 		return err
 	}
@@ -96,9 +108,10 @@ func runManagerTerm(ctx context.Context, o *Options, fence func() error, log log
 	return nil
 }
 
-// newControlManager creates the controller manager for one term of leadership. All its clients use config.
-func newControlManager(config *rest.Config, log logr.Logger) (manager.Manager, error) {
-	cache, err := controllers.CacheOptions(config)
+// newControlManager creates the controller manager for one term of leadership. All its clients use config. If it traces
+// jobs, its cache contains the times that traces need.
+func newControlManager(config *rest.Config, isTracing bool, log logr.Logger) (manager.Manager, error) {
+	cache, err := controllers.CacheOptions(config, isTracing)
 	if err != nil {
 		return nil, fmt.Errorf("cache for the controllers: %w", err)
 	}

@@ -163,7 +163,7 @@ func TestAControllersLeaderThatWasPausedWritesNothing(t *testing.T) {
 func TestTheManagerOfTheControllersWritesThroughTheFence(t *testing.T) {
 	t.Parallel()
 	server := &recordedServer{}
-	mgr, err := newControlManager(fencedConfig(server.config(), func() error { return leaderfence.ErrNotLeader }, func() {}), logr.Discard())
+	mgr, err := newControlManager(fencedConfig(server.config(), func() error { return leaderfence.ErrNotLeader }, func() {}), false, logr.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,6 +64,9 @@ type Options struct {
 	MetricsAddress string
 	// PerJobMetrics adds series for individual jobs and pods to the metrics of the scheduler and the controllers.
 	PerJobMetrics bool
+	// OTLPEndpoint is the URL of the OpenTelemetry collector that receives the traces of jobs. If it is empty,
+	// OpenTelemetry's environment variables decide whether traces are sent.
+	OTLPEndpoint string
 	// HealthAddress is the address of /healthz and /readyz. Empty turns it off.
 	HealthAddress string
 	// Pprof serves Go's profiles on MetricsAddress.

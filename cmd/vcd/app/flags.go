@@ -14,6 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers"
 	"github.com/vc-batch/vc/internal/controllers/job"
 	"github.com/vc-batch/vc/internal/daemon"
+	"github.com/vc-batch/vc/internal/traceexport"
 )
 
 // parts is the set of components whose flags a command has.
@@ -40,6 +41,7 @@ type flags struct {
 	metricsAddress string
 	enableMetrics  bool
 	perJobMetrics  bool
+	otlpEndpoint   string
 	healthAddress  string
 	enableHealth   bool
 	pprof          bool
@@ -79,6 +81,7 @@ func (f *flags) bindFlags(fs *pflag.FlagSet, p parts) {
 		fs.IntVar(&f.maxRequeue, "max-requeue-num", job.DefaultMaxRequeue, "number of times that the API server can reject a job's pods as invalid before the job is terminated; negative values mean no limit")
 		fs.IntVar(&f.cronWorkers, "worker-threads-for-cronjob", 3, "number of CronJobs that are processed concurrently")
 		fs.BoolVar(&f.inherit, "inherit-owner-annotations", true, "copy the annotations volcano.sh/... from a plain pod's ReplicaSet, StatefulSet, DaemonSet or Job to the pod's PodGroup")
+		fs.StringVar(&f.otlpEndpoint, "otlp-endpoint", "", "URL of the OpenTelemetry collector that receives a trace of each ended job, such as http://collector:4317; by default, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, then OTEL_EXPORTER_OTLP_ENDPOINT; without them, no traces are sent")
 		fs.StringVar(&f.listsAddress, "lists-address", "", "listen address for serving job lists from memory, for squeue; by default, job lists are not served")
 		fs.StringVar(&f.listsService, "lists-service", "", "NAMESPACE/NAME of the service through which the API server reaches the job lists; without this flag, the API server must run on this machine")
 	}
@@ -146,6 +149,12 @@ func (f *flags) toOptions(components []string) (daemon.Options, error) {
 	if o.Controllers.Selection, err = controllers.ParseSelection(f.controllers); err != nil {
 		return o, err
 	}
+	if f.otlpEndpoint != "" {
+		if _, err := traceexport.ParseEndpoint(f.otlpEndpoint); err != nil {
+			return o, fmt.Errorf("--otlp-endpoint %w", err)
+		}
+	}
+	o.OTLPEndpoint = f.otlpEndpoint
 	o.Listing.ListenAddress = f.listsAddress
 	if f.listsService != "" {
 		namespace, name, ok := strings.Cut(f.listsService, "/")

@@ -151,6 +151,7 @@ func (a *application) writeStatus(ctx context.Context, w plan.WriteStatus) error
 	a.job = &update
 	a.known.lastStatus = now
 	a.known.recordWrite(update.ResourceVersion, now)
+	a.traceJob()
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
+	"github.com/vc-batch/vc/internal/jobtrace"
 )
 
 // forget is how long the controller relies on one of its own writes that the cache does not show.
@@ -48,6 +49,7 @@ type recollection struct {
 	rejected   int                  // number of consecutive writes that were rejected as invalid
 	conflicts  int                  // number of consecutive write conflicts
 	soonDelay  time.Duration        // delay before the last retry after an obstacle that should disappear soon; 0: none
+	history    jobtrace.History     // attempts to run the job; empty without traces
 
 	mu      sync.Mutex
 	created map[types.UID]created

@@ -63,6 +63,7 @@ type Options struct {
 	MaxRequeue int
 	// PerJobMetrics adds series for individual jobs to the metrics.
 	PerJobMetrics bool
+	Traces        Traces // receives the traces of ended jobs; nil means that no traces are computed
 	Now           func() time.Time
 }
 
@@ -82,13 +83,14 @@ type Reconciler struct {
 	// maxRequeue is Options.MaxRequeue or, if that is 0, the default.
 	maxRequeue int
 	series     *jobSeries // nil without metrics per job
+	traces     Traces     // nil without traces
 }
 
 // New returns a Reconciler that is not registered with a manager.
 func New(o Options) *Reconciler {
 	jobMetrics.Register()
 	r := &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers), memory: newMemory(), pressure: o.Pressure, ids: o.IDs, now: o.Now,
-		keep: o.KeepEnded, started: o.Now(), maxRequeue: cmp.Or(o.MaxRequeue, DefaultMaxRequeue)}
+		keep: o.KeepEnded, started: o.Now(), maxRequeue: cmp.Or(o.MaxRequeue, DefaultMaxRequeue), traces: o.Traces}
 	if o.PerJobMetrics {
 		r.series = newJobSeries()
 	}

@@ -57,6 +57,7 @@ type world struct {
 	upsets int
 	events []string
 	ids    IDs // nil: jobs have no numbers
+	traces Traces
 	// made counts the writes. life is the number of writes until this process crashes; -1 means no crash. With
 	// lifeEndsUnheard, the process does not see the response to the last write.
 	made, life      int
@@ -112,7 +113,7 @@ func newWorld(job *batchv1alpha1.Job) *world {
 // start starts a new process: without memory, and with a cache filled from the last state that the API served.
 func (w *world) start() {
 	w.api.WritesLeft = -1
-	w.reconciler = New(Options{Cache: w.cached, API: w.api.Client(), Recorder: silent{&w.events}, Writers: 1, IDs: w.ids, PerJobMetrics: true, Now: func() time.Time { return w.clock }})
+	w.reconciler = New(Options{Cache: w.cached, API: w.api.Client(), Recorder: silent{&w.events}, Writers: 1, IDs: w.ids, Traces: w.traces, PerJobMetrics: true, Now: func() time.Time { return w.clock }})
 	c := w.reconciler.controller(1)
 	w.watches = c.AllWatches()
 	w.wake(0) // a new process reconciles all objects that it finds
