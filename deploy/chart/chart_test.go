@@ -265,6 +265,7 @@ func TestBadValuesAreRejectedWithTheirPlace(t *testing.T) {
 		{"no issuer", "vc", "certificates: {source: certManager}", "certificates.issuerRef.name is empty", "set it to the name of an issuer"},
 		{"no Secret", "vc", "certificates: {source: secret}", "certificates.secretName is empty", "tls.crt, tls.key and ca.crt"},
 		{"no budget", "vc", "podDisruptionBudget: {maxUnavailable: 0}", "/podDisruptionBudget/maxUnavailable", "minimum"},
+		{"an endpoint without scheme", "vc", "monitoring: {traces: {endpoint: 'collector:4317'}}", "/monitoring/traces/endpoint", "pattern"},
 		{"an interval without unit", "vc", "monitoring: {podMonitor: {interval: '15'}}", "/monitoring/podMonitor/interval", "pattern"},
 		{"a word instead of true or false", "vc-crds", "crds: {keep: maybe}", "/crds/keep", "want boolean"},
 		{"an unknown key for CRDs", "vc-crds", "keep: true", "keep", "additional properties"},

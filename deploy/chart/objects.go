@@ -85,6 +85,9 @@ func (d *document) parametrizeDeployment(component string) {
 	if component == "admission" {
 		d.mountCertificate(pod, container)
 	}
+	if component == "controllers" {
+		d.append(lines("{{- with .Values.monitoring.traces.endpoint }}", "- --otlp-endpoint={{ . }}", "{{- end }}"), path(container, "args")...)
+	}
 	d.append(items(values+".extraArgs"), path(container, "args")...)
 }
 

@@ -84,12 +84,18 @@ type QueueUse struct {
 	Required bool `json:"required" doc:"Require the verb use on each queue that an object names. Grant it before you turn this on."`
 }
 
-// Monitoring holds the values for the objects of the Prometheus Operator and of Grafana.
+// Monitoring holds the values for the objects of the Prometheus Operator and of Grafana, and for traces.
 type Monitoring struct {
 	PodMonitor     Monitor `json:"podMonitor"`
 	ServiceMonitor Monitor `json:"serviceMonitor"`
 	Alerts         Extra   `json:"alerts"`
 	Dashboards     Extra   `json:"dashboards"`
+	Traces         Traces  `json:"traces"`
+}
+
+// Traces holds the value for the traces of jobs.
+type Traces struct {
+	Endpoint string `json:"endpoint" pattern:"^(https?://[^ ]+)?$" doc:"URL of the OpenTelemetry collector that receives a trace of each ended job by gRPC, for example http://collector.monitoring:4317. Empty means no traces."`
 }
 
 // Monitor holds the values for a PodMonitor or a ServiceMonitor.

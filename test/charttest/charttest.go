@@ -117,6 +117,7 @@ func Combinations() []Combination {
 		{"dashboards", "monitoring: {dashboards: {enabled: true, labels: {grafana_dashboard: '1', team: batch}}}"},
 		{"pod-monitor-and-alerts", "monitoring: {podMonitor: {enabled: true, interval: 15s, labels: {release: prometheus}}, alerts: {enabled: true, labels: {release: prometheus}}}"},
 		{"service-monitor", "monitoring: {serviceMonitor: {enabled: true}}"},
+		{"traces", "monitoring: {traces: {endpoint: 'http://collector.monitoring:4317'}}\ncontrollers: {extraArgs: [--v=2]}"},
 		{"without-test", "doctor: {enabled: false}"},
 		{"test-arguments", "doctor: {probeNamespace: '', args: [--output=json], image: {repository: registry.example.com/vcctl, tag: v1}}"},
 		{"subchart", "global: {imageRegistry: registry.example.com}\nenabled: true"},
