@@ -47,6 +47,18 @@ func Alerts() []Alert {
 			Action:  "The dashboard of the scheduler shows which action or policy takes the time.",
 		},
 		{
+			Name: "VcWatchBehind", Severity: Warning, For: "10m",
+			Expr:    "histogram_quantile(0.95, sum by (le) (rate(vc_watch_lag_seconds_bucket[5m]))) > 5",
+			Summary: "The scheduler sees its own binds {{ $value | humanizeDuration }} late: it decides on an old state.",
+			Action:  "Check the CPU of vc-scheduler, and whether the API server's watch cache is overloaded (apiserver_watch_cache_* in its metrics).",
+		},
+		{
+			Name: "VcWatchSilent", Severity: Critical, For: "5m",
+			Expr:    "max by (kind) (time() - vc_watch_last_event_timestamp_seconds) > 300",
+			Summary: "The scheduler's watch of {{ $labels.kind }} has received nothing for {{ $value | humanizeDuration }}: the scheduler does not see changes.",
+			Action:  "Look for errors of kind {{ $labels.kind }} in the log of vc-scheduler. Restart the leader if there are none. An API server without a watch cache sends no bookmarks: remove the alert there.",
+		},
+		{
 			Name: "VcWritesDelayed", Severity: Critical, For: "5m",
 			Expr:    `max by (lane) (vc_outbox_oldest_write_age_seconds{lane=~"evict|bind|status"}) > 10`,
 			Summary: "A write in lane {{ $labels.lane }} has waited for {{ $value | humanizeDuration }}: decisions do not reach the API server.",

@@ -145,6 +145,8 @@ func schedulerDashboard() Dashboard {
 			{"Decisions", []Panel{
 				{"Age of decisions", "Time from a change until the decisions about it are passed on. It should be far below a second.", Seconds, newQuantileQueries("vc_decision_age_seconds", "")},
 				{"Duration of a cycle", "It should be far below a second.", Seconds, newQuantileQueries("vc_cycle_duration_seconds", "")},
+				{"Lag of the watch", "Time from the API server's answer to a bind until the scheduler sees it. Above a few seconds, the scheduler decides on an old state.", Seconds,
+					newQuantileQueries("vc_watch_lag_seconds", "")},
 				{"Actions", "Average duration of each action.", Seconds, []Query{{
 					Expr: fmt.Sprintf("sum by (action) (rate(vc_action_duration_seconds_sum[%[1]s])) / sum by (action) (rate(vc_action_duration_seconds_count[%[1]s]))", rate), Legend: "{{action}}",
 				}}},

@@ -46,7 +46,7 @@ func runSchedulerTerm(ctx context.Context, o *Options, conf *confFile, fence fun
 	if err := ensureQueues(ctx, o, queueTries, log); err != nil {
 		return err
 	}
-	in, err := feed.New(feed.Options{Config: o.Config, SchedulerNames: o.SchedulerNames, NoCSI: o.NoCSI, Log: log})
+	in, err := feed.New(feed.Options{Config: o.Config, SchedulerNames: o.SchedulerNames, NoCSI: o.NoCSI, ObserveLag: observeWatchLag, Log: log})
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func runSchedulerTerm(ctx context.Context, o *Options, conf *confFile, fence fun
 		return err
 	}
 	out := outbox.New(outbox.Options{
-		API: api, Attach: attach, SchedulerName: o.SchedulerNames[0], Fence: fence, Pressure: o.pressure, Log: log,
+		API: measuredAPI{API: api, feed: in}, Attach: attach, SchedulerName: o.SchedulerNames[0], Fence: fence, Pressure: o.pressure, Log: log,
 		Report:  func(d model.Delta) { in.Put(d) },
 		Observe: observeWrite,
 	})
@@ -82,6 +82,8 @@ func runSchedulerTerm(ctx context.Context, o *Options, conf *confFile, fence fun
 	defer stop()
 	currentOutbox.Store(out)
 	defer currentOutbox.CompareAndSwap(out, nil)
+	currentFeed.Store(in)
+	defer currentFeed.CompareAndSwap(in, nil)
 	engines := make(chan *scheduler.Engine)
 	parts.Go(func() { in.Run(ctx) })
 	parts.Go(func() { out.Run(ctx) })

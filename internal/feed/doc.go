@@ -1,7 +1,7 @@
 // Package feed converts events from the API server to deltas of the model. It contains all watches of the scheduler.
 //
 //	In:   list and watch of pods, nodes, PodGroups, Queues, PriorityClasses, Numatopologies, HyperNodes
-//	Out:  []model.Delta in order of arrival, drained by one goroutine
+//	Out:  []model.Delta in order of arrival, drained by one goroutine; how far the watches are behind (ObserveLag, LastEvents)
 //
 // # Invariants
 //

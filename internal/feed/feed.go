@@ -31,6 +31,9 @@ type Options struct {
 	SchedulerNames []string
 	// NoCSI turns off the watches of CSI objects (drivers, nodes, capacities, attachments).
 	NoCSI bool
+	// ObserveLag is called with the time from the API server's answer to a bind until the watch of pods shows it; may be
+	// nil. It must not block.
+	ObserveLag func(time.Duration)
 	// Log receives log entries. The zero value discards them.
 	Log logr.Logger
 }
@@ -39,6 +42,7 @@ type Options struct {
 type Feed struct {
 	log     logr.Logger
 	watches []watch
+	binds   *bindLag
 
 	mu    sync.Mutex
 	inbox []model.Delta
@@ -66,6 +70,7 @@ func New(o Options) (*Feed, error) {
 		return nil, err
 	}
 	f := newFeed(o.Log)
+	f.binds.observe = o.ObserveLag
 	f.addKinds(&o, clients)
 	return f, nil
 }
@@ -117,7 +122,7 @@ func newFeed(log logr.Logger) *Feed {
 	if log.GetSink() == nil {
 		log = logr.Discard()
 	}
-	return &Feed{log: log, signal: make(chan struct{}, 1), synced: make(chan struct{})}
+	return &Feed{log: log, binds: newBindLag(nil), signal: make(chan struct{}, 1), synced: make(chan struct{})}
 }
 
 func (f *Feed) addKindWatch(kind string, source cache.ListerWatcher, sample any, store cache.ReflectorStore) {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -24,13 +26,17 @@ type sink[T metav1.Object] struct {
 	gone   func(types.NamespacedName, types.UID) model.Delta
 	seen   map[types.NamespacedName]types.UID
 	listed bool
+	last   atomic.Int64 // time of the last event, in nanoseconds since 1970
 }
 
 func newSink[T metav1.Object](f *Feed, set func(T) (model.Delta, bool), gone func(types.NamespacedName, types.UID) model.Delta) *sink[T] {
 	return &sink[T]{feed: f, set: set, gone: gone, seen: map[types.NamespacedName]types.UID{}}
 }
 
-var _ cache.TransformingStore = (*sink[*corev1.Pod])(nil)
+var (
+	_ cache.TransformingStore      = (*sink[*corev1.Pod])(nil)
+	_ cache.ReflectorBookmarkStore = (*sink[*corev1.Pod])(nil)
+)
 
 // early is an object from a list, converted to a delta while the list streams in. This conversion saves memory, because
 // keeping the full objects of 50,000 pods until the list is complete would take hundreds of megabytes.
@@ -69,6 +75,7 @@ func (s *sink[T]) readObject(obj any) (o metav1.Object, delta model.Delta, ok bo
 
 // Add reports a new object.
 func (s *sink[T]) Add(obj any) error {
+	s.recordEvent()
 	s.feed.Put(s.appendDelta(nil, obj)...)
 	return nil
 }
@@ -78,6 +85,7 @@ func (s *sink[T]) Update(obj any) error { return s.Add(obj) }
 
 // Delete reports a deleted object, given in its last state.
 func (s *sink[T]) Delete(obj any) error {
+	s.recordEvent()
 	o, ok := obj.(T)
 	if !ok {
 		return nil
@@ -92,6 +100,7 @@ func (s *sink[T]) Delete(obj any) error {
 
 // Replace reports the objects of a complete list. Objects that are missing from the list are reported as deleted.
 func (s *sink[T]) Replace(objects []any, _ string) error {
+	s.recordEvent()
 	here := make(map[types.NamespacedName]struct{}, len(objects))
 	for _, obj := range objects {
 		if o, ok := obj.(metav1.Object); ok {
@@ -119,6 +128,22 @@ func (s *sink[T]) Replace(objects []any, _ string) error {
 		s.feed.markKindSynced()
 	}
 	return nil
+}
+
+// Bookmark records that the watch is alive. The API server sends a bookmark about once a minute.
+func (s *sink[T]) Bookmark(string) error {
+	s.recordEvent()
+	return nil
+}
+
+func (s *sink[T]) recordEvent() { s.last.Store(time.Now().UnixNano()) }
+
+// lastEvent returns when the watch last received an event, a bookmark or a list, or the zero time.
+func (s *sink[T]) lastEvent() time.Time {
+	if last := s.last.Load(); last != 0 {
+		return time.Unix(0, last)
+	}
+	return time.Time{}
 }
 
 // Resync does nothing, because the sink does not keep objects that could be sent again.
@@ -194,9 +219,13 @@ func podSink(f *Feed, ours func(*corev1.Pod) bool) cache.ReflectorStore {
 			if !mine && p.Spec.NodeName == "" {
 				return nil, false
 			}
+			if mine && p.Spec.NodeName != "" {
+				f.binds.see(p.UID, time.Now())
+			}
 			return model.TaskFrom(p, mine), true
 		},
 		func(n types.NamespacedName, uid types.UID) model.Delta {
+			f.binds.forget(uid)
 			return model.TaskGone{Namespace: n.Namespace, Name: n.Name, UID: uid}
 		})
 }
