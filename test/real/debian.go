@@ -96,7 +96,7 @@ func saveDebian(bin, file string) error {
 	if err != nil {
 		return err
 	}
-	if built, err = configure(built, v1.Config{}); err != nil {
+	if built, err = configure(built, v1.Config{Cmd: []string{"/bin/sh"}}); err != nil {
 		return err
 	}
 	tags := map[name.Tag]v1.Image{}
