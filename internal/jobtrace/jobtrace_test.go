@@ -37,9 +37,9 @@ func newJob() *batchv1alpha1.Job {
 // enter returns the job in another phase, which it entered some seconds after its creation.
 func enter(job *batchv1alpha1.Job, phase batchv1alpha1.JobPhase, seconds int) *batchv1alpha1.Job {
 	job = job.DeepCopy()
-	time := at(seconds)
-	job.Status.State = batchv1alpha1.JobState{Phase: phase, LastTransitionTime: time}
-	conditions := []batchv1alpha1.JobCondition{{Status: phase, LastTransitionTime: &time}}
+	when := at(seconds)
+	job.Status.State = batchv1alpha1.JobState{Phase: phase, LastTransitionTime: when}
+	conditions := []batchv1alpha1.JobCondition{{Status: phase, LastTransitionTime: &when}}
 	for _, c := range job.Status.Conditions {
 		if c.Status != phase {
 			conditions = append(conditions, c)

@@ -28,10 +28,10 @@ func newSpanMaker(about *resource.Resource) *spanMaker {
 }
 
 // newSpans returns the spans of traces.
-func (m *spanMaker) newSpans(traces []jobtrace.Trace) []sdktrace.ReadOnlySpan {
+func (m *spanMaker) newSpans(batch []jobtrace.Trace) []sdktrace.ReadOnlySpan {
 	m.made.spans = nil
-	for i := range traces {
-		t := &traces[i]
+	for i := range batch {
+		t := &batch[i]
 		for j := range t.Spans {
 			m.addSpan(t.ID, &t.Spans[j])
 		}
