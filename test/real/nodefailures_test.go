@@ -17,6 +17,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
 )
 
 // newSpreadJob returns a job with pods that are so large that each node has room for one.
@@ -63,16 +64,18 @@ func TestAStoppedKubelet(t *testing.T) {
 	if err := node.killKubelet(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { waitForCondition(t, node.name, corev1.ConditionTrue) })
 	waitForCondition(t, node.name, corev1.ConditionUnknown)
-	found := waitForJob(t, c, job, "is restarting", hasPhase(batchv1alpha1.Restarting))
+	restarting := waitForJob(t, c, job, "is restarting", hasPhase(batchv1alpha1.Restarting))
+	if failure := restarting.Status.Failure; failure == nil || failure.Reason != string(reason.NodeStopped) {
+		t.Errorf("failure %+v, want %s", failure, reason.NodeStopped)
+	}
 	if err := node.startKubelet(); err != nil {
 		t.Fatal(err)
 	}
-	found = waitForJob(t, c, job, "is running again", func(s *batchv1alpha1.JobStatus) bool {
+	waitForJob(t, c, job, "is running again", func(s *batchv1alpha1.JobStatus) bool {
 		return s.State.Phase == batchv1alpha1.Running && s.RetryCount == 1
 	})
-	t.Logf("failure: %+v", found.Status.Failure)
+	waitForCondition(t, node.name, corev1.ConditionTrue)
 	for name, pod := range podsOf(t, job.Namespace, job.Name) {
 		if pod.UID == before[name].UID {
 			t.Errorf("pod %s is the one from before the restart", name)
@@ -111,15 +114,16 @@ func TestADrainRespectsABudget(t *testing.T) {
 	restartPod := batchv1alpha1.LifecyclePolicy{Event: busv1alpha1.PodEvictedEvent, Action: busv1alpha1.RestartPodAction}
 	job := newSpreadJob(newNamespace(t, "drain"), "drained", 2, restartPod)
 	job.Spec.MinAvailable = 1
-	// Two pods fit on the node that is not drained.
+	// Two nodes have room for one pod each, and the third has room for both.
 	job.Spec.Tasks[0].Template.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("8")
-	job.Spec.Tasks[0].Template.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
-		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: corev1.PodAffinityTerm{
-			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{keys.JobName: job.Name}}, TopologyKey: corev1.LabelHostname,
-		}}},
-	}}
+	if err := shared.resize(t.Context(), []int{8, 8}); err != nil {
+		t.Fatal(err)
+	}
 	createJob(t, c, job)
 	waitForJob(t, c, job, "is running", func(s *batchv1alpha1.JobStatus) bool { return s.Running == 2 })
+	if err := shared.resize(t.Context(), []int{8, 8, 16}); err != nil {
+		t.Fatal(err)
+	}
 	budget := &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Name: "one", Namespace: job.Namespace},
 		Spec: policyv1.PodDisruptionBudgetSpec{
@@ -151,6 +155,13 @@ func TestADrainRespectsABudget(t *testing.T) {
 	found := waitForJob(t, c, job, "has two pods that run", func(s *batchv1alpha1.JobStatus) bool { return s.Running == 2 })
 	stop()
 	watching.Wait()
+	t.Cleanup(func() {
+		for _, node := range nodes {
+			if err := shared.cordon(context.Background(), node, false); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	for name, pod := range podsOf(t, job.Namespace, job.Name) {
 		if pod.UID == before[name].UID {
 			t.Errorf("pod %s was not evicted", name)
