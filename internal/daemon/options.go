@@ -29,6 +29,15 @@ func ComponentNames() []string { return []string{Admission, Controllers, Schedul
 // Namespace is the default namespace of the daemon's own objects.
 const Namespace = "volcano-system"
 
+// The default durations for leader election. client-go waits between one and 2.2 retry periods before it tries again, so
+// another replica sees the last renewal of a leader that crashes at most 2.2 s late, and tries at most 2.2 s after the
+// lease has expired: nobody leads for at most 11 s + 4.4 s. After a leader that ends in good order, it is 2.2 s.
+const (
+	DefaultLeaseDuration = 11 * time.Second
+	DefaultRenewDeadline = 8 * time.Second
+	DefaultRetryPeriod   = time.Second
+)
+
 // Options configures Run. Config is required.
 type Options struct {
 	// Config is the configuration for clients of the API server. Run uses copies of it without client-side rate limits.
@@ -41,8 +50,7 @@ type Options struct {
 	LeaderElect bool
 	// LeaseNamespace is the namespace of the leases. Empty means Namespace.
 	LeaseNamespace string
-	// LeaseDuration, RenewDeadline and RetryPeriod are the durations for leader election. Zero means 15 s, 10 s and 2
-	// s.
+	// LeaseDuration, RenewDeadline and RetryPeriod are the durations for leader election. Zero means the defaults.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 
 	// SchedulerConf is the path of volcano-scheduler.conf. Empty means the built-in configuration. The file is read
@@ -103,9 +111,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	setIfZero(&o.DefaultQueue, keys.DefaultQueue)
 	setIfZero(&o.LeaseNamespace, Namespace)
-	setIfZero(&o.LeaseDuration, 15*time.Second)
-	setIfZero(&o.RenewDeadline, 10*time.Second)
-	setIfZero(&o.RetryPeriod, 2*time.Second)
+	setIfZero(&o.LeaseDuration, DefaultLeaseDuration)
+	setIfZero(&o.RenewDeadline, DefaultRenewDeadline)
+	setIfZero(&o.RetryPeriod, DefaultRetryPeriod)
 	setIfZero(&o.SchedulePeriod, time.Second)
 	setIfZero(&o.Listing.Namespace, Namespace)
 	if o.Ready == nil {

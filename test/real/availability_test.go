@@ -28,8 +28,7 @@ var rounds = flag.Int("real.rounds", 1, "number of times that each leader is kil
 const (
 	// plannedGap is the maximum time without a scheduled pod when a leader is drained.
 	plannedGap = 3 * time.Second
-	// crashGap is the maximum time without a scheduled pod when a leader disappears: the lease expires after 15 s, and the
-	// other replica tries to get it every 2 s.
+	// crashGap is the maximum time without a scheduled pod when a leader disappears: its lease must expire first.
 	crashGap = 17 * time.Second
 	// stopTime is how long a stopped leader does not run.
 	stopTime = 40 * time.Second

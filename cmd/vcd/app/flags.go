@@ -91,9 +91,9 @@ func (f *flags) bindFlags(fs *pflag.FlagSet, p parts) {
 	if p&(scheduling|controlling) != 0 {
 		fs.BoolVar(&f.leaderElect, "leader-elect", true, "allow only one of several processes to be active at a time")
 		fs.StringVar(&f.leaseNamespace, "leader-elect-resource-namespace", daemon.Namespace, "namespace of the leases")
-		fs.DurationVar(&f.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "time after which an unresponsive leader is replaced")
-		fs.DurationVar(&f.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "time after which a leader that cannot renew its lease stops")
-		fs.DurationVar(&f.retryPeriod, "leader-elect-retry-period", 2*time.Second, "time between two attempts to become the leader or to renew the lease")
+		fs.DurationVar(&f.leaseDuration, "leader-elect-lease-duration", daemon.DefaultLeaseDuration, "time after which an unresponsive leader is replaced")
+		fs.DurationVar(&f.renewDeadline, "leader-elect-renew-deadline", daemon.DefaultRenewDeadline, "time after which a leader that cannot renew its lease stops")
+		fs.DurationVar(&f.retryPeriod, "leader-elect-retry-period", daemon.DefaultRetryPeriod, "time between two attempts to become the leader or to renew the lease")
 	}
 	fs.StringVar(&f.metricsAddress, "listen-address", ":8080", "address of /metrics")
 	fs.BoolVar(&f.enableMetrics, "enable-metrics", true, "serve /metrics")
