@@ -43,25 +43,38 @@ func TestScenario17APyTorchJobWhoseOperatorMakesNoGroup(t *testing.T) {
 	}
 }
 
-// replaceContainers makes the containers of a pod, or of the pods in a template, sleep in an image that the nodes have.
+// replaceContainers makes the containers of a pod, or of the pods in templates, sleep in an image that the nodes have.
 func replaceContainers(t *testing.T, object *unstructured.Unstructured) {
 	t.Helper()
-	for _, path := range [][]string{{"spec", "containers"}, {"spec", "template", "spec", "containers"}} {
-		containers, found, err := unstructured.NestedSlice(object.Object, path...)
+	specs := []any{object.Object["spec"]}
+	if template, found, err := unstructured.NestedFieldNoCopy(object.Object, "spec", "template", "spec"); found && err == nil {
+		specs = append(specs, template)
+	}
+	tasks, _, err := unstructured.NestedSlice(object.Object, "spec", "tasks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range tasks {
+		template, _, err := unstructured.NestedFieldNoCopy(task.(map[string]any), "template", "spec")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !found {
-			continue
-		}
+		specs = append(specs, template)
+	}
+	for _, spec := range specs {
+		fields, _ := spec.(map[string]any)
+		containers, _ := fields["containers"].([]any)
 		for _, container := range containers {
 			fields := container.(map[string]any)
 			fields["image"], fields["imagePullPolicy"] = "none:local", "IfNotPresent"
 			fields["command"], fields["args"] = []any{"sleep", "600"}, []any{}
 		}
-		if err := unstructured.SetNestedSlice(object.Object, containers, path...); err != nil {
-			t.Fatal(err)
-		}
+	}
+	if len(tasks) == 0 {
+		return
+	}
+	if err := unstructured.SetNestedSlice(object.Object, tasks, "spec", "tasks"); err != nil {
+		t.Fatal(err)
 	}
 }
 
