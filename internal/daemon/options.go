@@ -30,12 +30,12 @@ func ComponentNames() []string { return []string{Admission, Controllers, Schedul
 const Namespace = "volcano-system"
 
 // The default durations for leader election. client-go waits between one and 2.2 retry periods before it tries again, so
-// another replica sees the last renewal of a leader that crashes at most 2.2 s late, and tries at most 2.2 s after the
-// lease has expired: nobody leads for at most 11 s + 4.4 s. After a leader that ends in good order, it is 2.2 s.
+// another replica sees the last renewal of a leader that crashes at most 1.1 s late, and tries at most 1.1 s after the
+// lease has expired: nobody leads for at most 14.2 s. After a leader that ends in good order, it is 1.1 s.
 const (
-	DefaultLeaseDuration = 11 * time.Second
+	DefaultLeaseDuration = 12 * time.Second
 	DefaultRenewDeadline = 8 * time.Second
-	DefaultRetryPeriod   = time.Second
+	DefaultRetryPeriod   = 500 * time.Millisecond
 )
 
 // Options configures Run. Config is required.

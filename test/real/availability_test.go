@@ -32,7 +32,7 @@ const (
 	crashGap = 17 * time.Second
 	// stopTime is how long a stopped leader does not run.
 	stopTime = 40 * time.Second
-	// observation is how long placements are observed after a fault, beyond the maximum gap.
+	// observation is how long placements are observed before a fault and, beyond the maximum gap, after it.
 	observation = 5 * time.Second
 )
 
@@ -56,21 +56,24 @@ func TestTheOtherReplicaTakesOver(t *testing.T) {
 			{"drained", plannedGap, drainLeader},
 		} {
 			t.Run(component.deployment+"-"+fault.name, func(t *testing.T) {
-				var gaps []time.Duration
+				var gaps, usual []time.Duration
 				for range *rounds {
 					waitForDeployments(t)
-					load.waitForNext(t, time.Now(), podPatience)
+					// On a busy machine, there are gaps without a fault, too.
+					usual = append(usual, load.longestGap(t, time.Now(), observation))
 					leader := leaderOf(t, component.lease)
 					begun := time.Now()
 					undo := fault.make(t, leader)
 					gaps = append(gaps, load.longestGap(t, begun, fault.limit+observation))
 					undo()
 				}
+				longestUsual := slices.Max(usual)
 				slices.Sort(gaps)
-				t.Logf("leader %s, %d rounds: no pod was scheduled for %.1f s (median), %.1f s (maximum)",
-					fault.name, len(gaps), gaps[len(gaps)/2].Seconds(), gaps[len(gaps)-1].Seconds())
-				if longest := gaps[len(gaps)-1]; longest > fault.limit {
-					t.Errorf("the longest gap is %.1f s, want at most %.0f s", longest.Seconds(), fault.limit.Seconds())
+				longest := gaps[len(gaps)-1]
+				t.Logf("leader %s, %d rounds: no pod was scheduled for %.1f s (median), %.1f s (maximum); without a fault, %.1f s (maximum)",
+					fault.name, len(gaps), gaps[len(gaps)/2].Seconds(), longest.Seconds(), longestUsual.Seconds())
+				if longest > fault.limit+longestUsual {
+					t.Errorf("the longest gap is %.1f s, want at most %.0f s more than without a fault", longest.Seconds(), fault.limit.Seconds())
 				}
 			})
 		}
