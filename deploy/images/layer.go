@@ -76,7 +76,7 @@ func publicCertificates() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// newLayer packs files, and the directories above them, as a layer. All times are modified.
+// newLayer packs files and their parent directories as a layer. modified is the modification time of every entry.
 func newLayer(files []file, modified time.Time) (v1.Layer, error) {
 	files = addDirectories(files)
 	open := func() (io.ReadCloser, error) {

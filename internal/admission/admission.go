@@ -55,7 +55,7 @@ type Options struct {
 	// empty, the certificate stays in memory, which is suitable for a single process. With a Service, it is the
 	// namespace of the Service.
 	SecretNamespace string
-	// Owner is the name of a ClusterRole to which webhook configurations belong that this process creates. Kubernetes deletes
+	// Owner is the name of the ClusterRole that owns the webhook configurations that this process creates. Kubernetes deletes
 	// them together with the role. Without it, a process that still runs while vc is being removed could leave configurations
 	// behind that reject all jobs. If it is empty, the configurations belong to no object.
 	Owner string

@@ -97,8 +97,9 @@ type Schedule struct {
 
 // Maintain renews the certificate if this is due, and installs the configurations or repairs them after a change by
 // another client, because a wrong configuration would leave jobs unchecked or prevent their creation. The first call must
-// follow LoadCertificate, and the first list of the queues. An error means that the API server rejected the first
-// installation; the process cannot continue then. All other errors are logged, and the next maintenance tries again.
+// follow LoadCertificate, and the first list of the queues. Until the first installation has succeeded, Maintain returns
+// every error except that the API server is unavailable; the process cannot continue then. Later errors are logged, and
+// the next maintenance tries again.
 func (w *Webhooks) Maintain(ctx context.Context) (Schedule, error) {
 	log := klog.FromContext(ctx).WithName("admission")
 	renewal, err := w.keeper.refreshCertificate(ctx)

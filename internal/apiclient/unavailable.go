@@ -11,17 +11,17 @@ import (
 )
 
 // IsUnavailable reports whether an error means that the API server is temporarily unavailable, because there was no
-// connection, or because the server is starting or overloaded. An invalid certificate or an unknown host name is a
-// permanent error, so it is reported.
+// connection, or because the server is starting or overloaded. It
+// returns false for permanent errors, such as an invalid certificate or an unknown host name.
 func IsUnavailable(err error) bool {
 	if apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) {
 		return true
 	}
-	if asked := (*url.Error)(nil); errors.As(err, &asked) {
-		err = asked.Err // url.Error implements net.Error for every error that it wraps
+	if request := (*url.Error)(nil); errors.As(err, &request) {
+		err = request.Err // url.Error implements net.Error for every error that it wraps
 	}
-	if name := (*net.DNSError)(nil); errors.As(err, &name) {
-		return !name.IsNotFound
+	if lookup := (*net.DNSError)(nil); errors.As(err, &lookup) {
+		return !lookup.IsNotFound
 	}
 	if alert := tls.AlertError(0); errors.As(err, &alert) {
 		return false

@@ -134,7 +134,7 @@ func (e *Exporter) Run(ctx context.Context) {
 		e.send(sending, e.takeBatch(<-e.queue))
 	}
 	if err := e.client.Shutdown(sending); err != nil {
-		e.log.V(1).Info("The client for traces did not end in order", "reason", err.Error())
+		e.log.V(1).Info("Could not shut down the OTLP client", "reason", err.Error())
 	}
 }
 

@@ -121,13 +121,13 @@ func (c *cluster) removeAll() {
 		}
 	}
 	c.eventually(time.Minute, "no jobs, groups and pods are left", func() error {
-		return c.containsNothing(ctx, &batchv1alpha1.JobList{}, &schedulingv1beta1.PodGroupList{}, &corev1.PodList{})
+		return c.checkEmpty(ctx, &batchv1alpha1.JobList{}, &schedulingv1beta1.PodGroupList{}, &corev1.PodList{})
 	})
 	c.eventually(time.Minute, "no queues of the test are left", func() error { return c.deleteQueues(ctx) })
 }
 
-// containsNothing returns an error if the default namespace contains an object of some lists.
-func (c *cluster) containsNothing(ctx context.Context, lists ...client.ObjectList) error {
+// checkEmpty returns an error if the default namespace contains an object of some lists.
+func (c *cluster) checkEmpty(ctx context.Context, lists ...client.ObjectList) error {
 	for _, list := range lists {
 		if err := c.List(ctx, list, client.InNamespace(corev1.NamespaceDefault), client.Limit(1)); err != nil {
 			return err

@@ -91,7 +91,7 @@ func leaderOf(t *testing.T, lease string) *corev1.Pod {
 			return err
 		}
 		if found.Spec.HolderIdentity == nil || *found.Spec.HolderIdentity == "" {
-			return fmt.Errorf("it has none")
+			return fmt.Errorf("the lease has no holder")
 		}
 		name, _, _ := strings.Cut(*found.Spec.HolderIdentity, "_")
 		leader, err = shared.client.CoreV1().Pods(deploy.Namespace).Get(ctx, name, metav1.GetOptions{})
@@ -355,7 +355,7 @@ func (l *load) finish(t *testing.T, c client.Client) {
 	eventually(t, "all gangs are completed", func(ctx context.Context) error {
 		active, err := l.countActive(ctx, c)
 		if err == nil && active > 0 {
-			err = fmt.Errorf("%d gangs are not", active)
+			err = fmt.Errorf("%d gangs are still active", active)
 		}
 		return err
 	})

@@ -34,10 +34,15 @@ func buildDebian(dir string) error {
 		"--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/man/*", "--dpkgopt=path-exclude=/usr/share/locale/*",
 		debianRelease(), filepath.Join(dir, debianFile))
 	if output, err := install.CombinedOutput(); err != nil {
-		return fmt.Errorf("install Debian for an image: %w: %s", err, output)
+		return &networkError{fmt.Errorf("install Debian for an image: %w: %s", err, output)}
 	}
 	return nil
 }
+
+// networkError means that something could not be downloaded. The tests skip then.
+type networkError struct{ error }
+
+func (e *networkError) Unwrap() error { return e.error }
 
 // debianRelease returns the name of the release that this machine runs, so that a program that was compiled here finds
 // its libraries in the image.
@@ -69,7 +74,7 @@ func downloadSources(dir string) error {
 	download := exec.Command("go", "mod", "download", "-json", "github.com/DataDog/zstd@v1.5.7")
 	output, err := download.Output()
 	if err != nil {
-		return fmt.Errorf("download the sources of a C library: %w: %s", err, output)
+		return &networkError{fmt.Errorf("download the sources of a C library: %w: %s", err, output)}
 	}
 	var module struct{ Dir string }
 	if err := json.Unmarshal(output, &module); err != nil {

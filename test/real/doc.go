@@ -1,5 +1,6 @@
-// Package real runs vc on a Kubernetes cluster of this machine that has nothing simulated: three nodes, each with its
-// own kubelet, containerd and kube-proxy, and the control plane of vc-local. The images are built by the tests.
+// Package real tests vc on a Kubernetes cluster of three nodes on this machine. Each node has its own kubelet, containerd
+// and kube-proxy, and runs real containers. Only the number of processors is simulated. The control plane is that of
+// vc-local, and the tests build the images.
 //
 // The test process starts itself again in new PID, mount and network namespaces. Everything that the cluster starts
 // runs in them, so that the machine's network does not change, and no process remains when the tests end.

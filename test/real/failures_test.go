@@ -64,7 +64,7 @@ func hasPhase(phase batchv1alpha1.JobPhase) func(*batchv1alpha1.JobStatus) bool 
 	return func(s *batchv1alpha1.JobStatus) bool { return s.State.Phase == phase }
 }
 
-// TestFailuresOfContainersAreReported runs jobs that fail in each way in which a container can fail under a kubelet.
+// TestFailuresOfContainersAreReported runs a job with each kind of container failure.
 func TestFailuresOfContainersAreReported(t *testing.T) {
 	c := installVC(t)
 	namespace := newNamespace(t, "failures")

@@ -80,8 +80,8 @@ func newGang(namespace string) *batchv1alpha1.Job {
 // isInstalled is true after a test has installed vc.
 var isInstalled bool
 
-// installVC installs the charts if no test has done this yet, and waits until all Deployments are available. All nodes
-// offer all of their processors then.
+// installVC installs the charts if no test has done this yet, and waits until all Deployments are available. It also resets each
+// node to nodeCPUs CPUs for jobs.
 func installVC(t *testing.T) client.Client {
 	t.Helper()
 	c := newClient(t)

@@ -34,6 +34,9 @@ type node struct {
 	reserved *resource.Quantity // CPUs that the kubelet does not offer; nil if it offers all
 }
 
+// pauseImage is the image of the container that keeps the namespaces of a pod. The tests build it.
+const pauseImage = "localhost/pause:1"
+
 // containerdSocket is the same path on each node, because each has its own /run.
 const containerdSocket = "/run/containerd/containerd.sock"
 
@@ -108,7 +111,7 @@ state = "/run/containerd"
 }
 
 // writeNetworkConfig writes the configuration of the network plugins: the node routes each packet of a pod, also to a pod
-// of the same node. With a bridge, answers to requests to a service would pass kube-proxy by.
+// of the same node. With a bridge, answers to requests to a service would bypass kube-proxy.
 func (n *node) writeNetworkConfig() error {
 	config := map[string]any{
 		"cniVersion": "0.4.0", "name": "pods",
@@ -199,7 +202,7 @@ func (n *node) writeKubeletConfig(certificate, key, resolver string) error {
 		PodLogsDir:        filepath.Join(n.dir, "pods"),
 		VolumePluginDir:   filepath.Join(n.dir, "volumeplugins"),
 		MaxPods:           100,
-		// The machine has cgroup v1, and the three kubelets share it.
+		// The three kubelets share the machine's cgroups, so none of them creates cgroups for classes of service.
 		CgroupDriver:                "cgroupfs",
 		CgroupsPerQOS:               new(false),
 		EnforceNodeAllocatable:      []string{"none"},

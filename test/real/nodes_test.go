@@ -56,7 +56,7 @@ func TestPodsReachEachOtherOnAllNodes(t *testing.T) {
 				t.Errorf("from %s to %s: the page is %q", from, to, got)
 			}
 		}
-		// Without a port, the static busybox of Debian asks the name services of the image, and crashes.
+		// The port is explicit, because Debian's static busybox crashes when it looks up a default port.
 		address := fmt.Sprintf("http://%s:80/", service.Spec.ClusterIP)
 		eventually(t, fmt.Sprintf("the service answers a pod on %s", from), func(ctx context.Context) error {
 			got, err := execInPod(ctx, pods[from], "wget", "-q", "-O", "-", address)
@@ -117,7 +117,7 @@ func eventually(t *testing.T, what string, action func(context.Context) error) {
 		return err == nil, nil
 	})
 	if err != nil {
-		t.Fatalf("%s: not after %s: %v", what, podPatience, last)
+		t.Fatalf("%s: timed out after %s: %v", what, podPatience, last)
 	}
 }
 

@@ -30,7 +30,8 @@ const nodeCPUs = 16
 const resizeTimeout = time.Minute
 
 // resize sets the number of CPUs that each node offers to jobs. The number for a node is the one in sizes with the same
-// index. All other nodes are cordoned. A node offers more by what the pods of vc on it request.
+// index. All other nodes are cordoned. The allocatable CPUs also
+// include the requests of vc's own pods on the node.
 func (c *cluster) resize(ctx context.Context, sizes []int) error {
 	if len(sizes) > len(c.nodes) {
 		return fmt.Errorf("there are %d nodes, not %d", len(c.nodes), len(sizes))

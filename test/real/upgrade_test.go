@@ -50,7 +50,8 @@ func TestUpgradeAndBackUnderLoad(t *testing.T) {
 	kept.end(t, c)
 }
 
-// TestUninstallKeepsJobsAndQueues removes everything in the chart, except for the kinds, and installs it again.
+// TestUninstallKeepsJobsAndQueues deletes all objects of the chart vc and installs it again. The CRDs are in another
+// chart.
 func TestUninstallKeepsJobsAndQueues(t *testing.T) {
 	c := installVC(t)
 	kept := createKept(t, c, "uninstall")
@@ -65,7 +66,7 @@ func TestUninstallKeepsJobsAndQueues(t *testing.T) {
 	eventually(t, "no pods of vc are left", func(ctx context.Context) error {
 		pods, err := shared.client.CoreV1().Pods(deploy.Namespace).List(ctx, metav1.ListOptions{})
 		if err == nil && len(pods.Items) > 0 {
-			err = fmt.Errorf("%d are", len(pods.Items))
+			err = fmt.Errorf("%d pods are left", len(pods.Items))
 		}
 		return err
 	})
@@ -80,7 +81,7 @@ func TestUninstallKeepsJobsAndQueues(t *testing.T) {
 	kept.end(t, c)
 }
 
-// kept is what must outlast a change of the installation: a queue, the configuration of the scheduler, and a job that
+// kept holds the objects that a change of the installation must not change: a queue, the configuration of the scheduler, and a job that
 // runs in the queue.
 type kept struct {
 	queue string

@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/deploy"
 )
 
-// right is something that a user of vc does.
+// right is a permission that a user of vc needs.
 type right struct {
 	verb, group, resource string
 	subresource           string

@@ -28,8 +28,10 @@ var commands = map[string]func() *cobra.Command{
 
 const coreDNS = "coredns"
 
+func isComponent(name string) bool { return commands[name] != nil || name == coreDNS }
+
 func main() {
-	if len(os.Args) < 2 || commands[os.Args[1]] == nil && os.Args[1] != coreDNS {
+	if len(os.Args) < 2 || !isComponent(os.Args[1]) {
 		fmt.Fprintln(os.Stderr, "usage: kubernetes kubelet|kube-proxy|kube-scheduler|coredns [flags]")
 		os.Exit(2)
 	}
