@@ -9,8 +9,9 @@ a=$(sbatch --parsable -W -J good -t 10 -o /dev/null --comment=remark --wrap 'sru
 b=$(sbatch --parsable -W -J bad -o /dev/null --wrap 'srun sh -c "exit 2"; exit 3'); job B "$b"; kept "$b"; table bad "$b"
 c=$(sbatch --parsable -W -J killed -o /dev/null --wrap 'kill -9 $$'); job C "$c"; kept "$c"; table killed "$c"
 d=$(sbatch --parsable -W -J wide -N2 --ntasks-per-node=2 -o /dev/null --wrap 'srun true; srun -n1 -N1 -J named true'); job D "$d"; kept "$d"; table wide "$d"
-# The signal must find the script running: Slurm records 0:0 for a step that is cancelled before its script starts
-e=$(sbatch --parsable -J stopped -o stopped.out --wrap 'echo started; sleep 300'); job E "$e"; await "grep -q started stopped.out"; scancel "$e"; kept "$e"; table cancelled "$e"
+# The signal must find one process that runs: Slurm records 0:0 for a step that is cancelled before its script starts, and the
+# exit code of a shell whose child ends first
+e=$(sbatch --parsable -J stopped -o stopped.out --wrap 'echo started; exec sleep 300'); job E "$e"; await "grep -q started stopped.out"; scancel "$e"; kept "$e"; table cancelled "$e"
 f=$(sbatch --parsable -W -J arr -a 1-2 -o /dev/null --wrap 'exit 0'); job F "$f"; kept "$f" 2; table array "$f"
 section lines default; sacct -X -j "$a" | cut -c1-80
 section lines abbreviated; try sacct -X -n -P -j "$a" --format=User,JobID,Jobname,partition,state,time,nnodes,ncpus
