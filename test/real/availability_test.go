@@ -72,14 +72,18 @@ func TestTheOtherReplicaTakesOver(t *testing.T) {
 				longest := gaps[len(gaps)-1]
 				t.Logf("leader %s, %d rounds: no pod was scheduled for %.1f s (median), %.1f s (maximum); without a fault, %.1f s (maximum)",
 					fault.name, len(gaps), gaps[len(gaps)/2].Seconds(), longest.Seconds(), longestUsual.Seconds())
-				if longest > fault.limit+longestUsual {
-					t.Errorf("the longest gap is %.1f s, want at most %.0f s more than without a fault", longest.Seconds(), fault.limit.Seconds())
+				if longest > fault.limit+tolerance(longestUsual) {
+					t.Errorf("the longest gap is %.1f s, want at most %.0f s on an idle machine", longest.Seconds(), fault.limit.Seconds())
 				}
 			})
 		}
 	}
 	load.finish(t, c)
 }
+
+// tolerance returns how much longer a gap may be on a machine whose longest gap without a fault is known. The new leader
+// and the kubelet of a drained pod share the processors with the load, so each step takes longer on a busy machine.
+func tolerance(longestUsual time.Duration) time.Duration { return 3 * longestUsual }
 
 // leaderOf returns the pod that holds a lease. A pod name is the first part of its identity.
 func leaderOf(t *testing.T, lease string) *corev1.Pod {
