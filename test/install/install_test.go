@@ -130,13 +130,16 @@ func admin(t *testing.T) client.Client {
 	return c
 }
 
-// eventually waits until check returns nil. If it never does, it fails with the last error.
+// eventually waits until check returns nil. If it never does, it fails with the last error before the timeout.
 func eventually(t *testing.T, check func(ctx context.Context) error) {
 	t.Helper()
 	var last error
 	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		last = check(ctx)
-		return last == nil, nil
+		err := check(ctx)
+		if ctx.Err() == nil || last == nil {
+			last = err
+		}
+		return err == nil, nil
 	})
 	if err != nil {
 		t.Fatalf("%v: %v", err, last)

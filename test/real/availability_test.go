@@ -13,13 +13,16 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/deploy"
+	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
 // rounds is the number of times that each fault is made.
@@ -158,7 +161,8 @@ type load struct {
 	gangs    int                   // created
 	pods     map[string]*loadedPod // by UID
 	names    map[string]string     // the UID of a pod, by name
-	refused  map[string]string     // why a kubelet rejected a pod that was bound to its node, by UID
+	refused  map[string]bool       // whether a kubelet rejected a pod that was bound to its node, by UID
+	history  map[string][]string   // the states in which a pod was seen, by name
 	problems []string
 	changed  chan struct{} // closed when a pod was scheduled
 }
@@ -186,7 +190,7 @@ func startLoad(t *testing.T, c client.Client) *load {
 	t.Helper()
 	l := &load{
 		namespace: newNamespace(t, "load"), created: make(chan struct{}), watched: make(chan struct{}),
-		pods: map[string]*loadedPod{}, names: map[string]string{}, refused: map[string]string{}, changed: make(chan struct{}),
+		pods: map[string]*loadedPod{}, names: map[string]string{}, refused: map[string]bool{}, history: map[string][]string{}, changed: make(chan struct{}),
 	}
 	var creating, watching context.Context
 	creating, l.stopCreating = context.WithCancel(context.Background())
@@ -211,14 +215,17 @@ func (l *load) stop() {
 	<-l.watched
 }
 
-// create creates a gang every gangPeriod, unless there are gangsAtOnce already, until ctx is done.
+// create creates a gang every gangPeriod, unless there are gangsAtOnce already, until ctx is done. It does not cancel
+// requests, because it would not know whether they succeeded.
 func (l *load) create(ctx context.Context, c client.Client) {
 	ticker := time.NewTicker(gangPeriod)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		if active, err := l.countActive(ctx, c); err == nil && active < gangsAtOnce {
-			l.createGang(ctx, c)
+		request, cancel := context.WithTimeout(context.WithoutCancel(ctx), podPatience)
+		if active, err := l.countActive(request, c); err == nil && active < gangsAtOnce {
+			l.createGang(request, c)
 		}
+		cancel()
 		select {
 		case <-ctx.Done():
 		case <-ticker.C:
@@ -241,13 +248,15 @@ func (l *load) countActive(ctx context.Context, c client.Client) (int, error) {
 	return active, nil
 }
 
+// createGang creates the next gang. A request whose answer was lost may have succeeded, so a gang that exists already
+// counts as created.
 func (l *load) createGang(ctx context.Context, c client.Client) {
 	container := shell("exec sleep 1")
 	container.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
 	// Jobs are deleted after their end, so that the test can run for long.
 	job := newJob(l.namespace, fmt.Sprintf("gang-%d", l.gangs), gangSize, corev1.PodSpec{Containers: []corev1.Container{container}})
 	job.Spec.TTLSecondsAfterFinished = new(int32(30))
-	if err := c.Create(ctx, job); err != nil {
+	if err := c.Create(ctx, job); err != nil && !apierrors.IsAlreadyExists(err) {
 		return // the next attempt follows
 	}
 	l.mu.Lock()
@@ -264,7 +273,7 @@ func (l *load) watch(ctx context.Context) {
 		}
 		for change := range changes.ResultChan() {
 			if pod, ok := change.Object.(*corev1.Pod); ok {
-				l.record(pod)
+				l.record(change.Type, pod)
 			}
 		}
 	}
@@ -273,15 +282,16 @@ func (l *load) watch(ctx context.Context) {
 // record records a pod. A pod with the name of an earlier one means that its job was started again, unless a kubelet
 // rejected the earlier one: a kubelet may still count a container that has ended for the API server. A pod that changes
 // its node means that two schedulers have placed it.
-func (l *load) record(pod *corev1.Pod) {
+func (l *load) record(change watch.EventType, pod *corev1.Pod) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	uid, node := string(pod.UID), pod.Spec.NodeName
-	if earlier, ok := l.names[pod.Name]; ok && earlier != uid && l.refused[earlier] == "" {
-		l.problems = append(l.problems, fmt.Sprintf("pod %s was created twice", pod.Name))
+	l.history[pod.Name] = append(l.history[pod.Name], describeChange(change, pod))
+	if earlier, ok := l.names[pod.Name]; ok && earlier != uid && !l.refused[earlier] {
+		l.problems = append(l.problems, fmt.Sprintf("pod %s was created twice:\n%s", pod.Name, strings.Join(l.history[pod.Name], "\n")))
 	}
-	if wasRefused(pod) {
-		l.refused[uid] = pod.Status.Reason
+	if plan.WasRejectedByNode(pod) {
+		l.refused[uid] = true
 	}
 	l.names[pod.Name] = uid
 	if node == "" {
@@ -309,9 +319,21 @@ func (l *load) record(pod *corev1.Pod) {
 	}
 }
 
-// wasRefused reports whether a kubelet rejected a pod because its resources were still in use there.
-func wasRefused(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodFailed && strings.HasPrefix(pod.Status.Reason, "OutOf")
+// describeChange returns a line about a pod as a watch reports it.
+func describeChange(change watch.EventType, pod *corev1.Pod) string {
+	line := fmt.Sprintf("%s %s %s on %q: %s", time.Now().Format(time.StampMilli), pod.UID, change, pod.Spec.NodeName, pod.Status.Phase)
+	if pod.Status.Reason != "" {
+		line += fmt.Sprintf(", %s: %s", pod.Status.Reason, pod.Status.Message)
+	}
+	if pod.DeletionTimestamp != nil {
+		line += ", is being deleted"
+	}
+	for _, status := range pod.Status.ContainerStatuses {
+		if ended := status.State.Terminated; ended != nil {
+			line += fmt.Sprintf(", exit code %d, %s: %s", ended.ExitCode, ended.Reason, ended.Message)
+		}
+	}
+	return line
 }
 
 // waitForNext waits until a pod is scheduled after a time, and returns how long after it.
