@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"os"
+	_ "time/tzdata" // images contain no time zone data
 
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
 

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // the machine may have no time zone data
 
 	"github.com/spf13/cobra"
 

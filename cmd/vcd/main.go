@@ -2,6 +2,10 @@
 // of them in one process.
 package main
 
-import "github.com/vc-batch/vc/cmd/vcd/app"
+import (
+	_ "time/tzdata" // images contain no time zone data
+
+	"github.com/vc-batch/vc/cmd/vcd/app"
+)
 
 func main() { app.Main() }
