@@ -105,8 +105,8 @@ const (
 	nameWidth   = 14
 )
 
-// todo stands in front of the advice.
-const todo = "To do: "
+// remedyLabel is printed before the remedy of a finding.
+const remedyLabel = "To do: "
 
 // maxMissing limits the number of names in a finding about missing objects.
 const maxMissing = 3
@@ -118,7 +118,7 @@ func (o *options) printFindings(findings []Finding) {
 		first := paintResult(style, f.Result) + strings.Repeat(" ", resultWidth-len(f.Result)) + fmt.Sprintf("%-*s ", nameWidth, f.Check)
 		style.WriteWrapped(o.f.Streams.Out, first, indent, f.Found, o.f.Streams.Width)
 		if f.Remedy != "" {
-			style.WriteWrapped(o.f.Streams.Out, indent+todo, indent+strings.Repeat(" ", len(todo)), f.Remedy, o.f.Streams.Width)
+			style.WriteWrapped(o.f.Streams.Out, indent+remedyLabel, indent+strings.Repeat(" ", len(remedyLabel)), f.Remedy, o.f.Streams.Width)
 		}
 	}
 }
