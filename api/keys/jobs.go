@@ -22,6 +22,13 @@ const (
 // Account is the label with the account for which a job was submitted.
 const Account = OurPrefix + "account"
 
+// Used is the annotation of a pod with what its containers used, as JSON; see package podusage. Process nodes of vc-local
+// write it when a container has ended.
+const Used = OurPrefix + "used"
+
+// Recorded is the finalizer that keeps a deleted Job until its attempts have been recorded in the accounting database.
+const Recorded = OurPrefix + "recorded"
+
 // Slurm is the annotation with the options of the Slurm command that submitted a job, as JSON.
 const Slurm = OurPrefix + "slurm"
 

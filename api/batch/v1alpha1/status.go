@@ -185,3 +185,35 @@ func ReportFits(reports []PodReport, message string) bool {
 	}
 	return len(reports) < MaxStatusReports && size <= MaxStatusReportBytes
 }
+
+// MaxStatusAttempts is the maximum number of attempts in status.attempts, and MaxAttemptNodes the maximum number of nodes
+// of an attempt.
+const (
+	MaxStatusAttempts = 8
+	MaxAttemptNodes   = 100
+)
+
+// JobAttempt describes an attempt to run a job that was followed by a restart.
+type JobAttempt struct {
+	// Number is 0 for the first attempt, and the number of the restart for all others.
+	Number int32 `json:"number"`
+	// StartTime is the time when the job was running. It is unset if the job was restarted before that.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+	// EndTime is the time when the attempt ended.
+	EndTime metav1.Time `json:"endTime"`
+	// Phase is the phase in which the attempt ended: Restarting if the restart ended it, or the phase of a job that had
+	// ended or was suspended before it was restarted.
+	Phase JobPhase `json:"phase"`
+	// Failure describes the failed pod that ended the attempt. It is unset if a user restarted the job.
+	// +optional
+	Failure *JobFailure `json:"failure,omitempty"`
+	// Message describes why the attempt ended.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// Nodes lists the nodes on which the pods were placed, sorted by name. It contains at most 100 nodes.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Nodes []string `json:"nodes,omitempty"`
+}

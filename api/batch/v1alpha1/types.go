@@ -416,6 +416,13 @@ type JobStatus struct {
 	// +listMapKey=index
 	// +kubebuilder:validation:MaxItems=1000
 	Reports []PodReport `json:"reports,omitempty"`
+	// Attempts describes the latest attempts to run the job before the current one, oldest first. The accounting
+	// database records them. This field does not exist in Volcano.
+	// +optional
+	// +listType=map
+	// +listMapKey=number
+	// +kubebuilder:validation:MaxItems=8
+	Attempts []JobAttempt `json:"attempts,omitempty"`
 	// Conditions lists the phases that the job has had, oldest first, each of them once.
 	// +optional
 	// +patchMergeKey=status

@@ -77,6 +77,9 @@ func reducePod(pod *corev1.Pod) *corev1.Pod {
 			slim.Labels[key] = value
 		}
 	}
+	if used, ok := pod.Annotations[keys.Used]; ok {
+		slim.Annotations = map[string]string{keys.Used: used}
+	}
 	slim.Spec.NodeName = pod.Spec.NodeName
 	s := &pod.Status
 	slim.Status = corev1.PodStatus{Phase: s.Phase, Reason: s.Reason, StartTime: s.StartTime, NominatedNodeName: s.NominatedNodeName,

@@ -117,10 +117,14 @@ func finalCode(f Facts) Code {
 // Commands, so this text is part of the interface to the job controller.
 const commanded = "command "
 
+// DeletedReason is the reason in the state of a job that a user deleted before it had ended. The accounting database
+// stores jobs with this reason; it does not occur in the API.
+const DeletedReason = "Deleted"
+
 // wasCancelled reports whether a user ended the job.
 func wasCancelled(job *batchv1alpha1.Job) bool {
 	s := &job.Status.State
-	if CancelledBy(job) != "" {
+	if CancelledBy(job) != "" || s.Reason == DeletedReason {
 		return true
 	}
 	hasCommandAtEnd := strings.Contains(s.Message, "("+commanded) && strings.HasSuffix(s.Message, ")")

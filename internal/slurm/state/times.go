@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"time"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -26,11 +27,22 @@ func TimesOf(f Facts) Times {
 	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated, batchv1alpha1.Aborted:
 		t.End = job.Status.State.LastTransitionTime.Time
 	}
-	t.Start = phaseStart(job, batchv1alpha1.Running)
+	if !hasRestartedSinceItRan(job) {
+		t.Start = phaseStart(job, batchv1alpha1.Running)
+	}
 	if t.Start.IsZero() && f.Pods != nil {
 		t.Start = f.Pods.Begin
 	}
 	return t
+}
+
+// hasRestartedSinceItRan reports whether a job was restarted after it entered the phase Running for the last time. The
+// conditions are in the order in which the job last entered the phases.
+func hasRestartedSinceItRan(job *batchv1alpha1.Job) bool {
+	position := func(phase batchv1alpha1.JobPhase) int {
+		return slices.IndexFunc(job.Status.Conditions, func(c batchv1alpha1.JobCondition) bool { return c.Status == phase })
+	}
+	return position(batchv1alpha1.Restarting) > position(batchv1alpha1.Running)
 }
 
 // phaseStart returns the time when a job last entered a phase.

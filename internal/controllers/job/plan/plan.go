@@ -86,6 +86,9 @@ func (b *builder) enterRequestedPhase(do step, asked decision) {
 	}
 	enterPhaseInStatus(b.job, status, do.next, string(asked.action), asked.why, b.in.Now)
 	status.Failure = asked.cause.jobFailure()
+	if do.retry {
+		b.recordAttempt(status, status.Failure, asked.why)
+	}
 	delete(status.ControlledResources, targetKey)
 	switch do.kill {
 	case killTarget:
