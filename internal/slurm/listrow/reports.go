@@ -2,8 +2,26 @@ package listrow
 
 import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/podusage"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
+
+// LauncherReport returns the launcher's report from the termination message of the head pod. ok is false if the pod does
+// not exist or has not ended, or if it has no launcher.
+func (r *Row) LauncherReport() (report launchconfig.Report, ok bool) {
+	head := r.HeadPod()
+	if head == nil {
+		return launchconfig.Report{}, false
+	}
+	for i := range head.Status.ContainerStatuses {
+		if t := head.Status.ContainerStatuses[i].State.Terminated; t != nil {
+			if report, ok := launchconfig.ParseReport(t.Message); ok {
+				return report, true
+			}
+		}
+	}
+	return launchconfig.Report{}, false
+}
 
 // RecordedReport returns the launcher's report from the job's status. It is needed for rows that have ended and whose
 // head pod has been deleted. ok is false if there is no report.
@@ -44,4 +62,24 @@ func (r *Row) setRecordedTimes() {
 	if kept.FinishTime != nil && r.Times.End.IsZero() {
 		r.Times.End = kept.FinishTime.Time
 	}
+}
+
+// MeasuredUse returns what the row's pods used. It is the sum of the uses in the annotations of the existing pods or, if
+// there are none, the use of the head pod from its launcher's report. ok is false if nothing was measured.
+func (r *Row) MeasuredUse() (use launchconfig.Usage, ok bool) {
+	for _, pod := range r.Mine {
+		if one, measured := podusage.Of(pod); measured {
+			ok = true
+			use.CPUMillis += one.CPUMilliseconds
+			use.MaxRSS += one.PeakMemoryBytes >> 10
+		}
+	}
+	if ok {
+		return use, true
+	}
+	report, ok := r.LauncherReport()
+	if !ok {
+		report, ok = r.RecordedReport()
+	}
+	return report.Usage, ok
 }

@@ -47,12 +47,12 @@ func LinesOf(r *listrow.Row, jobsOnly bool) []Line {
 		job.CPUs = r.TotalRequest().CPUs
 	}
 	head := r.HeadPod()
-	report, reported := launcherReport(head)
+	report, reported := r.LauncherReport()
 	if head == nil {
 		report, reported = r.RecordedReport()
 	}
+	job.Usage, _ = r.MeasuredUse()
 	if reported {
-		job.Usage = report.Usage
 		if head != nil || job.Code != state.Cancelled {
 			job.Ended = scriptExit(report)
 		}
@@ -168,21 +168,6 @@ func (l *Line) nodesOfPods(pods string) string {
 	nodes := l.NodesForPods(names)
 	hostlist.SortNames(nodes)
 	return hostlist.CompressNames(slices.Compact(nodes))
-}
-
-// launcherReport returns the launcher's report from a pod's termination message.
-func launcherReport(pod *corev1.Pod) (launchconfig.Report, bool) {
-	if pod == nil {
-		return launchconfig.Report{}, false
-	}
-	for i := range pod.Status.ContainerStatuses {
-		if t := pod.Status.ContainerStatuses[i].State.Terminated; t != nil {
-			if report, ok := launchconfig.ParseReport(t.Message); ok {
-				return report, true
-			}
-		}
-	}
-	return launchconfig.Report{}, false
 }
 
 // ElapsedTime returns how long the line's job or step has been running, or how long it ran.

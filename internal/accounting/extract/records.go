@@ -1,0 +1,238 @@
+package extract
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/jobstatus"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+// Input holds a job and what belongs to it.
+type Input struct {
+	// Cluster is the name of the cluster.
+	Cluster string
+	Job     *batchv1alpha1.Job
+	// Pods lists the job's existing pods.
+	Pods []*corev1.Pod
+}
+
+// Records returns the records of the job's attempts from a number on that are over: one record for each earlier attempt in
+// the status, and for the current attempt one record, or one for each element of an array. A job that is being deleted
+// counts as cancelled.
+func Records(in Input, from int32) ([]accounting.Record, error) {
+	records := earlierRecords(in, from)
+	if !IsAttemptOver(in.Job) || Attempt(in.Job) < from {
+		return records, nil
+	}
+	current, err := currentRecords(in)
+	return append(records, current...), err
+}
+
+// currentRecords returns the records of the current attempt, which is over.
+func currentRecords(in Input) ([]accounting.Record, error) {
+	job := in.Job
+	if !hasEnded(job) {
+		job = cancelledByDeletion(job)
+	}
+	document, err := Document{Job: job, Pods: in.Pods}.Encode()
+	if err != nil {
+		return nil, fmt.Errorf("job %s/%s: %w", job.Namespace, job.Name, err)
+	}
+	source := &listrow.Source{
+		Job: job, Pods: in.Pods, PodsRead: true, Cluster: in.Cluster, Now: job.Status.State.LastTransitionTime.Time,
+	}
+	rows := listrow.RowsOf(source, true)
+	records := make([]accounting.Record, 0, len(rows))
+	for i := range rows {
+		record := newRecord(&rows[i])
+		record.Document = document
+		records = append(records, record)
+	}
+	return records, nil
+}
+
+// IsAttemptOver reports whether the current attempt to run a job is over: the job has ended, is suspended, or is being
+// deleted.
+func IsAttemptOver(job *batchv1alpha1.Job) bool { return hasEnded(job) || job.DeletionTimestamp != nil }
+
+// hasEnded reports whether a job has ended or is suspended, and has no more pods to stop.
+func hasEnded(job *batchv1alpha1.Job) bool {
+	switch job.Status.State.Phase {
+	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated, batchv1alpha1.Aborted:
+		return true
+	}
+	return false
+}
+
+// Attempt returns the number of the job's current attempt.
+func Attempt(job *batchv1alpha1.Job) int32 { return job.Status.RetryCount + job.Status.UserRestarts }
+
+// cancelledByDeletion returns the job as if a user had cancelled it when its deletion was requested.
+func cancelledByDeletion(job *batchv1alpha1.Job) *batchv1alpha1.Job {
+	job = job.DeepCopy()
+	job.Status.State.Phase = batchv1alpha1.Terminated
+	job.Status.State.Reason, job.Status.State.Message = state.DeletedReason, "the job was deleted before it had ended"
+	job.Status.State.LastTransitionTime = *job.DeletionTimestamp
+	return job
+}
+
+// newRecord returns the record of a row.
+func newRecord(row *listrow.Row) accounting.Record {
+	job := row.Job
+	id, _ := batchv1alpha1.JobID(job)
+	r := accounting.Record{
+		Key:   accounting.Key{Cluster: row.Cluster, JobUID: string(job.UID), Attempt: Attempt(job), Element: accounting.NoElement},
+		JobID: id, Namespace: job.Namespace, Name: job.Name,
+		User: batchv1alpha1.UserOf(job), Account: cmp.Or(job.Labels[keys.Account], row.AccountName()), QOS: row.QOSName(), Queue: row.QueueName(),
+		Outcome: outcomeOf(row), Reason: job.Status.State.Reason, ExitCode: exitCode(row.Exit),
+		Submitted: wholeSecond(row.Times.Submit), Eligible: wholeSecond(row.Times.Eligible),
+		Started: wholeSecond(row.Times.Start), Ended: wholeSecond(endOf(row)),
+		TimeLimit: state.TimeLimit(job), NodeNames: row.NodeNames(), Pods: int32(row.NodeCount()),
+	}
+	if row.IsArray() {
+		r.Element = row.Elements[0].First
+	}
+	if r.Ended.Before(r.Started) {
+		r.Ended = r.Started
+	}
+	r.Requested = requestsOf(row)
+	if !r.Started.IsZero() {
+		r.Allocated = r.Requested
+	}
+	if usage, ok := row.MeasuredUse(); ok {
+		r.CPUTime, r.PeakMemoryBytes = time.Duration(usage.CPUMillis)*time.Millisecond, usage.MaxRSS<<10
+	}
+	return r
+}
+
+// endOf returns the end of a row. An element whose end was not recorded ended with the job.
+func endOf(row *listrow.Row) time.Time {
+	if !row.Times.End.IsZero() {
+		return row.Times.End
+	}
+	return row.Job.Status.State.LastTransitionTime.Time
+}
+
+// earlierRecords returns the records of the attempts in the status from a number on.
+func earlierRecords(in Input, from int32) []accounting.Record {
+	job := in.Job
+	var records []accounting.Record
+	for i := range job.Status.Attempts {
+		attempt := &job.Status.Attempts[i]
+		if attempt.Number < from {
+			continue
+		}
+		rows := listrow.RowsOf(&listrow.Source{Job: job, Cluster: in.Cluster}, false)
+		r := newRecord(&rows[0])
+		r.Attempt, r.Element = attempt.Number, accounting.NoElement
+		r.Outcome, r.Reason, r.ExitCode = outcomeOfAttempt(attempt), "", 0
+		if failure := attempt.Failure; failure != nil {
+			r.Reason = failure.Reason
+			if failure.ExitCode != nil {
+				r.ExitCode = *failure.ExitCode
+			}
+		}
+		r.Started, r.Ended = time.Time{}, wholeSecond(attempt.EndTime.Time)
+		r.NodeNames, r.Allocated, r.CPUTime, r.PeakMemoryBytes = attempt.Nodes, nil, 0, 0
+		if attempt.StartTime != nil {
+			r.Started, r.Allocated = wholeSecond(attempt.StartTime.Time), r.Requested
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+// outcomeOfAttempt returns the outcome of an attempt that was followed by a restart.
+func outcomeOfAttempt(attempt *batchv1alpha1.JobAttempt) accounting.Outcome {
+	switch attempt.Phase {
+	case batchv1alpha1.Completed:
+		return accounting.Completed
+	case batchv1alpha1.Terminated:
+		return accounting.Cancelled
+	case batchv1alpha1.Aborted:
+		return accounting.Suspended
+	}
+	if attempt.Failure == nil {
+		return accounting.Restarted
+	}
+	return cmp.Or(outcomes[state.Code(reason.Get(reason.Code(attempt.Failure.Reason)).SlurmState)], accounting.Failed)
+}
+
+// wholeSecond drops fractions of a second.
+func wholeSecond(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Second)
+}
+
+// outcomes maps the states of ended rows to outcomes.
+var outcomes = map[state.Code]accounting.Outcome{
+	state.Completed: accounting.Completed, state.Failed: accounting.Failed, state.BootFail: accounting.Failed,
+	state.Timeout: accounting.TimedOut, state.OutOfMemory: accounting.OutOfMemory, state.NodeFail: accounting.NodeFailed,
+	state.Cancelled: accounting.Cancelled, state.Suspended: accounting.Suspended, state.Preempted: accounting.Preempted,
+}
+
+// outcomeOf returns the outcome of a row. Elements that had not ended when the job ended were cancelled.
+func outcomeOf(row *listrow.Row) accounting.Outcome {
+	return cmp.Or(outcomes[row.State.Code], accounting.Cancelled)
+}
+
+// exitCode returns the exit code of a process. For a process that a signal ended, this is 128 plus the signal, as in a
+// shell.
+func exitCode(exit state.Exit) int32 {
+	if exit.Code == 0 && exit.Signal > 0 {
+		return int32(128 + exit.Signal)
+	}
+	return int32(exit.Code)
+}
+
+// requestsOf returns the total requests of the pods of a row.
+func requestsOf(row *listrow.Row) accounting.Resources {
+	total := accounting.Resources{}
+	left := int64(row.NodeCount())
+	for i := range row.Job.Spec.Tasks {
+		task := &row.Job.Spec.Tasks[i]
+		pods := min(int64(task.Replicas), left)
+		if row.IsArray() {
+			pods = left
+		}
+		left -= pods
+		for name, amount := range requestsOfPod(&task.Template.Spec) {
+			total[name] += pods * amount
+		}
+	}
+	if nodes := len(row.NodeNames()); nodes > 0 {
+		total[accounting.Nodes] = int64(nodes)
+	}
+	return total
+}
+
+// requestsOfPod returns the requests of one pod.
+func requestsOfPod(spec *corev1.PodSpec) accounting.Resources {
+	sum := corev1.ResourceList{}
+	for i := range spec.Containers {
+		jobstatus.AddRequests(sum, spec.Containers[i].Resources)
+	}
+	requests := accounting.Resources{}
+	for name, amount := range sum {
+		switch name {
+		case corev1.ResourceCPU:
+			requests[accounting.CPU] = amount.MilliValue()
+		case corev1.ResourceMemory:
+			requests[accounting.Memory] = (amount.Value() + 1<<20 - 1) >> 20
+		default:
+			requests[string(name)] = amount.Value()
+		}
+	}
+	return requests
+}

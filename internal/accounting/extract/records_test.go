@@ -1,0 +1,249 @@
+package extract
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
+	"github.com/vc-batch/vc/internal/slurm/sacct"
+)
+
+var submitted = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// after returns the time some seconds after the submission.
+func after(seconds int) metav1.Time {
+	return metav1.NewTime(submitted.Add(time.Duration(seconds) * time.Second))
+}
+
+// newJob returns a running job of Mei with two pods, each of which requests half a CPU, 1 GiB and a GPU.
+func newJob() *batchv1alpha1.Job {
+	container := corev1.Container{Name: "main", Command: []string{"secret"}, Env: []corev1.EnvVar{{Name: "TOKEN", Value: "secret"}}}
+	container.Resources.Requests = corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("1Gi"), "nvidia.com/gpu": resource.MustParse("1"),
+	}
+	job := &batchv1alpha1.Job{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "research", Name: "train", UID: "1234", CreationTimestamp: after(0),
+			Labels: map[string]string{keys.JobID: "42"}, Annotations: map[string]string{keys.User: "mei"},
+		},
+		Spec: batchv1alpha1.JobSpec{
+			Queue: "gpu", MinAvailable: 2,
+			Tasks: []batchv1alpha1.TaskSpec{{Name: "head", Replicas: 2, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{container}}}}},
+		},
+	}
+	enter(job, batchv1alpha1.Pending, 0)
+	enter(job, batchv1alpha1.Running, 10)
+	return job
+}
+
+// enter sets the phase that a job entered some seconds after its submission.
+func enter(job *batchv1alpha1.Job, phase batchv1alpha1.JobPhase, seconds int) {
+	when := after(seconds)
+	job.Status.State = batchv1alpha1.JobState{Phase: phase, LastTransitionTime: when}
+	job.Status.Conditions = append(job.Status.Conditions, batchv1alpha1.JobCondition{Status: phase, LastTransitionTime: &when})
+}
+
+// newPod returns a pod of a job on a node, whose container started at 10 and ended at 70 with an exit code.
+func newPod(job *batchv1alpha1.Job, index, node string, code int32) *corev1.Pod {
+	report := launchconfig.Report{Kind: launchconfig.ReportKind, Code: int(code), Usage: launchconfig.Usage{CPUMillis: 45_500, MaxRSS: 2048}}
+	ended := corev1.ContainerStateTerminated{ExitCode: code, StartedAt: after(10), FinishedAt: after(70), Message: report.EncodeText()}
+	phase := corev1.PodSucceeded
+	if code != 0 {
+		phase = corev1.PodFailed
+	}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: job.Namespace, Name: job.Name + "-head-" + index, CreationTimestamp: after(5),
+			Labels: map[string]string{keys.JobName: job.Name, keys.TaskSpec: "head", keys.TaskIndex: index},
+		},
+		Spec: corev1.PodSpec{NodeName: node},
+		Status: corev1.PodStatus{
+			Phase: phase, ContainerStatuses: []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &ended}}},
+		},
+	}
+}
+
+func TestAnEndedJobHasARecord(t *testing.T) {
+	t.Parallel()
+	job := newJob()
+	pods := []*corev1.Pod{newPod(job, "0", "node-1", 0), newPod(job, "1", "node-2", 0)}
+	if records, err := Records(Input{Cluster: "prod", Job: job, Pods: pods}, 0); err != nil || len(records) > 0 {
+		t.Fatalf("a running job has the records %v, error %v", records, err)
+	}
+	enter(job, batchv1alpha1.Completed, 70)
+	records, err := Records(Input{Cluster: "prod", Job: job, Pods: pods}, 0)
+	if err != nil || len(records) != 1 {
+		t.Fatalf("%d records, error %v", len(records), err)
+	}
+	resources := accounting.Resources{accounting.CPU: 1000, accounting.Memory: 2048, "nvidia.com/gpu": 2, accounting.Nodes: 2}
+	want := accounting.Record{
+		Key:   accounting.Key{Cluster: "prod", JobUID: "1234", Element: accounting.NoElement},
+		JobID: 42, Namespace: "research", Name: "train", User: "mei", Account: "research", QOS: "normal", Queue: "gpu",
+		Outcome: accounting.Completed, Submitted: submitted, Eligible: submitted, Started: after(10).Time, Ended: after(70).Time,
+		NodeNames: []string{"node-1", "node-2"}, Pods: 2, Requested: resources, Allocated: resources,
+		CPUTime: 45_500 * time.Millisecond, PeakMemoryBytes: 2 << 20,
+	}
+	got := records[0]
+	got.Document = nil
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestTheOutcomeAndTimesFollowFromTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		end     func(job *batchv1alpha1.Job)
+		outcome accounting.Outcome
+		started bool
+		ended   int
+		attempt int32
+	}{
+		{"failed", func(job *batchv1alpha1.Job) { enter(job, batchv1alpha1.Failed, 30) }, accounting.Failed, true, 30, 0},
+		{"cancelled", func(job *batchv1alpha1.Job) {
+			job.Annotations[keys.CancelledBy] = "mei"
+			enter(job, batchv1alpha1.Terminated, 40)
+		}, accounting.Cancelled, true, 40, 0},
+		{"deleted while running", func(job *batchv1alpha1.Job) {
+			deleted := after(50)
+			job.DeletionTimestamp = &deleted
+		}, accounting.Cancelled, true, 50, 0},
+		{"deleted after its end", func(job *batchv1alpha1.Job) {
+			enter(job, batchv1alpha1.Completed, 20)
+			deleted := after(50)
+			job.DeletionTimestamp = &deleted
+		}, accounting.Completed, true, 20, 0},
+		{"cancelled before it ran again", func(job *batchv1alpha1.Job) {
+			enter(job, batchv1alpha1.Restarting, 20)
+			job.Status.RetryCount = 1
+			job.Annotations[keys.CancelledBy] = "mei"
+			enter(job, batchv1alpha1.Terminated, 25)
+		}, accounting.Cancelled, false, 25, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			job := newJob()
+			test.end(job)
+			records, err := Records(Input{Job: job}, job.Status.RetryCount)
+			if err != nil || len(records) != 1 {
+				t.Fatalf("%d records, error %v", len(records), err)
+			}
+			got := records[0]
+			if got.Outcome != test.outcome || got.Attempt != test.attempt || !got.Ended.Equal(after(test.ended).Time) {
+				t.Errorf("attempt %d is %s at %s", got.Attempt, got.Outcome, got.Ended)
+			}
+			if hasStarted := !got.Started.IsZero(); hasStarted != test.started || (len(got.Allocated) > 0) != test.started {
+				t.Errorf("started at %s with %v", got.Started, got.Allocated)
+			}
+		})
+	}
+}
+
+func TestEachElementOfAnArrayHasARecord(t *testing.T) {
+	t.Parallel()
+	job := newJob()
+	job.Annotations[keys.Array] = "3,5,9"
+	job.Spec.Tasks[0].Replicas = 3
+	job.Status.Array = &batchv1alpha1.ArrayStatus{Succeeded: "3", Failed: "5", Cancelled: "9", ExitCodes: map[string]string{"7": "5"}, Times: "10+20 15+40"}
+	enter(job, batchv1alpha1.Failed, 60)
+	records, err := Records(Input{Job: job}, 0)
+	if err != nil || len(records) != 3 {
+		t.Fatalf("%d records, error %v", len(records), err)
+	}
+	type summary struct {
+		Element int32
+		Outcome accounting.Outcome
+		Code    int32
+		Ran     time.Duration
+	}
+	var got []summary
+	for i := range records {
+		got = append(got, summary{records[i].Element, records[i].Outcome, records[i].ExitCode, records[i].Run()})
+	}
+	want := []summary{{3, accounting.Completed, 0, 20 * time.Second}, {5, accounting.Failed, 7, 40 * time.Second}, {9, accounting.Cancelled, 0, 0}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if &records[0].Document[0] != &records[2].Document[0] {
+		t.Error("the elements do not share a document")
+	}
+}
+
+// The lines that sacct prints for a stored job are the same as for the job itself.
+func TestADocumentContainsWhatSacctPrints(t *testing.T) {
+	t.Parallel()
+	job := newJob()
+	enter(job, batchv1alpha1.Failed, 70)
+	pods := []*corev1.Pod{newPod(job, "0", "node-1", 3), newPod(job, "1", "node-2", 0)}
+	encoded, err := Document{Job: job, Pods: pods}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := DecodeDocument(encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec := stored.Job.Spec.Tasks[0].Template.Spec.Containers[0]; spec.Command != nil || spec.Env != nil {
+		t.Errorf("the document contains the command %v and the environment %v", spec.Command, spec.Env)
+	}
+	if diff := cmp.Diff(linesOf(job, pods), linesOf(stored.Job, stored.Pods)); diff != "" {
+		t.Errorf("-job +document:\n%s", diff)
+	}
+}
+
+// linesOf returns all columns that sacct prints for a job.
+func linesOf(job *batchv1alpha1.Job, pods []*corev1.Pod) []string {
+	var lines []string
+	rows := listrow.RowsOf(&listrow.Source{Job: job, Pods: pods, PodsRead: true, Now: after(1000).Time}, true)
+	for i := range rows {
+		list := sacct.LinesOf(&rows[i], false)
+		for j := range list {
+			for _, field := range (sacct.Style{}).ColumnFields() {
+				lines = append(lines, field.Names[0]+" "+field.Value(&list[j]))
+			}
+		}
+	}
+	return lines
+}
+
+func TestEarlierAttemptsHaveRecords(t *testing.T) {
+	t.Parallel()
+	job := newJob()
+	started, code := after(10), int32(7)
+	job.Status.RetryCount, job.Status.UserRestarts = 2, 1
+	job.Status.Attempts = []batchv1alpha1.JobAttempt{
+		{Number: 0, StartTime: &started, EndTime: after(20), Phase: batchv1alpha1.Restarting, Nodes: []string{"node-1"}, Failure: &batchv1alpha1.JobFailure{Reason: "PodFailed", ExitCode: &code}},
+		{Number: 1, StartTime: &started, EndTime: after(30), Phase: batchv1alpha1.Restarting, Failure: &batchv1alpha1.JobFailure{Reason: "OOMKilled"}},
+		{Number: 2, EndTime: after(40), Phase: batchv1alpha1.Restarting},
+	}
+	records, err := Records(Input{Job: job}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := Records(Input{Job: job}, 0)
+	if err != nil || len(all) != len(records)+1 || all[0].ExitCode != 7 || all[0].Outcome != accounting.Failed || !cmp.Equal(all[0].NodeNames, []string{"node-1"}) {
+		t.Errorf("first attempt %+v, error %v", all[0], err)
+	}
+	type summary struct {
+		Attempt int32
+		Outcome accounting.Outcome
+		Ran     time.Duration
+	}
+	var got []summary
+	for i := range records {
+		got = append(got, summary{records[i].Attempt, records[i].Outcome, records[i].Run()})
+	}
+	if diff := cmp.Diff([]summary{{1, accounting.OutOfMemory, 20 * time.Second}, {2, accounting.Restarted, 0}}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

@@ -1,0 +1,40 @@
+package accounting
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"time"
+)
+
+// Errors of stores. They can be found by errors.Is.
+var (
+	// ErrNewerSchema means that a later version of the program has changed the database.
+	ErrNewerSchema = errors.New("the database has a newer schema than this program")
+	// ErrFull means that the disk of the database is full. Nothing was stored.
+	ErrFull = errors.New("the disk of the database is full")
+	// ErrUnavailable means that the database cannot be reached. Nothing was stored, or it is unknown whether it was.
+	ErrUnavailable = errors.New("the database is not available")
+)
+
+// Store stores records, and the use of resources that follows from them. Its methods may be called by several
+// goroutines.
+type Store interface {
+	// Add stores records in one transaction for each month of their ends. It ignores records whose key is stored
+	// already, and returns how many were new. After an error, Add may be repeated.
+	Add(ctx context.Context, records []Record) (added int, err error)
+	// Records returns the selected records, ordered by end time and then by key. An error ends the sequence.
+	Records(ctx context.Context, query Query) iter.Seq2[*Record, error]
+	// Usage returns the selected use, ordered by all fields.
+	Usage(ctx context.Context, query UsageQuery) ([]Usage, error)
+	// Months returns the months for which records are stored, oldest first.
+	Months(ctx context.Context) ([]time.Time, error)
+	// DropMonth removes all records that ended in a month, with the use that follows from them.
+	DropMonth(ctx context.Context, month time.Time) error
+	// Backup writes a consistent copy of the database.
+	Backup(ctx context.Context, to io.Writer) error
+	// Restore replaces an empty database by a copy. It returns an error if the database is not empty.
+	Restore(ctx context.Context, from io.Reader) error
+	Close() error
+}

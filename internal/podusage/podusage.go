@@ -1,0 +1,43 @@
+// Package podusage defines how the measured use of a pod that has ended is stored in an annotation of the pod.
+//
+//	In:   the use of a pod's containers
+//	Out:  the value of the annotation, and Use, which is read from it
+package podusage
+
+import (
+	"encoding/json"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// Use is what the containers of a pod used in total, with all their restarts.
+type Use struct {
+	// CPUMilliseconds is the user and system time of all processes.
+	CPUMilliseconds int64 `json:"cpuMilliseconds"`
+	// PeakMemoryBytes is the sum of the peaks of the containers, without page cache that the kernel could have freed.
+	PeakMemoryBytes int64 `json:"peakMemoryBytes,omitempty"`
+}
+
+// CPUTime returns the CPU time.
+func (u Use) CPUTime() time.Duration { return time.Duration(u.CPUMilliseconds) * time.Millisecond }
+
+// Encode returns the value of the annotation.
+func (u Use) Encode() string {
+	text, err := json.Marshal(u)
+	if err != nil {
+		panic(err) // numbers can always be encoded
+	}
+	return string(text)
+}
+
+// Of returns the use in the annotation of a pod. ok is false if the pod has no valid annotation.
+func Of(pod metav1.Object) (use Use, ok bool) {
+	text := pod.GetAnnotations()[keys.Used]
+	if text == "" || json.Unmarshal([]byte(text), &use) != nil {
+		return Use{}, false
+	}
+	return use, true
+}
