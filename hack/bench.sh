@@ -16,7 +16,7 @@ trap 'rm -rf "$(dirname "$plot")"' EXIT
 "$go" build -o "$plot" ./test/bench/plot
 measure() {
     local failed=0
-    VC_BENCH=$what "$go" test -count=1 -timeout 20m -v -run "${LINE:-Floor}" ./internal/scheduler ./internal/scheduler/kube || failed=1
+    VC_BENCH=$what "$go" test -count=1 -timeout 20m -v -run "${LINE:-Floor}" ./internal/scheduler ./internal/scheduler/kube ./internal/accounting/store || failed=1
     VC_BENCH=$what "$go" test -count=1 -timeout 120m -v ${LINE:+-run "$LINE"} ./test/bench || failed=1
     return $failed
 }

@@ -54,6 +54,13 @@ var Lines = []Line{
 	{"a gang of 1,000 placed in three tiers of HyperNodes, soft", "ms", Lower, 500, 100},
 	{"a gang of 1,000 placed in three tiers of HyperNodes, hard in a row, 125 sub-groups of 8 each hard in a rack", "ms", Lower, 500, 100},
 
+	// package internal/accounting/store, with 10 million records in four months
+	{HistoryAdd, "records/s", Higher, 1000, 0},
+	{HistoryDay + "SQLite", "ms", Lower, 100, 0},
+	{HistoryDay + "PostgreSQL", "ms", Lower, 100, 0},
+	{HistoryMonth + "SQLite", "ms", Lower, 1000, 0},
+	{HistoryMonth + "PostgreSQL", "ms", Lower, 1000, 0},
+
 	// package test/bench
 	{Binds, "", Higher, 0.75, 0.95},
 	{Binds + InProcessorTime, "", Higher, 0, 0},
@@ -129,6 +136,13 @@ var Lines = []Line{
 	{DashboardBytes, "kB/s", Lower, 20, 0},
 	{DashboardMemory, "MB", Lower, 300, 0},
 }
+
+// The lines about the history of jobs. The name of the database follows HistoryDay and HistoryMonth.
+const (
+	HistoryAdd   = "records/s added to SQLite, each with a document, in batches of 100"
+	HistoryDay   = "one user's day out of 10 million records, "
+	HistoryMonth = "use of a month by account and user out of 10 million records, "
+)
 
 // The lines of package test/bench. Way is followed by the jobs and the pods of a job.
 const (

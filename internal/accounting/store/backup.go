@@ -1,0 +1,193 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/vc-batch/vc/internal/accounting"
+)
+
+// A copy is a stream of JSON lines, compressed by zstd: a header, a line for each record, and a last line with the number
+// of records. It does not depend on the database. The use of resources is not part of it, because it follows from the
+// records.
+
+const (
+	copyFormat  = "vc-accounting"
+	copyVersion = 1
+)
+
+// header is the first line of a copy.
+type header struct {
+	Format  string
+	Version int
+}
+
+// line is every other line of a copy. It has one of the fields.
+type line struct {
+	Record *accounting.Record `json:",omitempty"`
+	// Records is the number of records, in the last line.
+	Records *int `json:",omitempty"`
+}
+
+// Backup implements accounting.Store. Each month is read by one statement, and is therefore consistent.
+func (s *store) Backup(ctx context.Context, to io.Writer) error {
+	compressed, err := zstd.NewWriter(to, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	defer compressed.Close()
+	encoder := json.NewEncoder(compressed)
+	if err := encoder.Encode(header{copyFormat, copyVersion}); err != nil {
+		return fmt.Errorf("write backup: %w", err)
+	}
+	count := 0
+	for r, err := range s.Records(ctx, accounting.Query{WithDocuments: true}) {
+		if err != nil {
+			return fmt.Errorf("backup: %w", err)
+		}
+		if err := encoder.Encode(line{Record: r}); err != nil {
+			return fmt.Errorf("write backup: %w", err)
+		}
+		count++
+	}
+	if err := encoder.Encode(line{Records: &count}); err != nil {
+		return fmt.Errorf("write backup: %w", err)
+	}
+	if err := compressed.Close(); err != nil {
+		return fmt.Errorf("write backup: %w", err)
+	}
+	return nil
+}
+
+// restoreBatch is the number of records that Restore adds at once.
+const restoreBatch = 1000
+
+// Restore implements accounting.Store. After an error the database is empty again. If the process ends before Restore
+// does, the database accepts nothing but another Restore, which starts again.
+func (s *store) Restore(ctx context.Context, from io.Reader) error {
+	unfinished := s.restoring.Swap(true)
+	if err := s.prepareRestore(ctx, unfinished); err != nil {
+		s.restoring.Store(unfinished)
+		return fmt.Errorf("restore: %w", err)
+	}
+	if err := s.restore(ctx, from); err != nil {
+		return fmt.Errorf("restore: %w", errors.Join(err, s.finishRestore(context.WithoutCancel(ctx), true)))
+	}
+	if err := s.finishRestore(ctx, false); err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	return nil
+}
+
+// prepareRestore checks that the database is empty, or removes the part of a copy, and marks the database.
+func (s *store) prepareRestore(ctx context.Context, unfinished bool) error {
+	if unfinished {
+		return s.dropAll(ctx)
+	}
+	months, err := s.monthsWithRecords(ctx)
+	if err != nil {
+		return err
+	}
+	if len(months) > 0 {
+		return fmt.Errorf("the database is not empty: it has records of %d months, first %s", len(months), months[0].Format(monthFormat))
+	}
+	return s.engine.explain(s.engine.setRestoring(ctx, true))
+}
+
+// finishRestore removes the mark, and the records if the copy is invalid.
+func (s *store) finishRestore(ctx context.Context, remove bool) error {
+	if remove {
+		if err := s.dropAll(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.engine.setRestoring(ctx, false); err != nil {
+		return s.engine.explain(err)
+	}
+	s.restoring.Store(false)
+	return nil
+}
+
+func (s *store) dropAll(ctx context.Context) error {
+	months, err := s.engine.months(ctx)
+	if err != nil {
+		return s.engine.explain(err)
+	}
+	for _, start := range months {
+		if err := s.drop(ctx, start); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restore adds the records of a copy.
+func (s *store) restore(ctx context.Context, from io.Reader) error {
+	decompressed, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return fmt.Errorf("read copy: %w", err)
+	}
+	defer decompressed.Close()
+	decoder := json.NewDecoder(decompressed)
+	decoder.DisallowUnknownFields()
+	if err := checkHeader(decoder); err != nil {
+		return err
+	}
+	count := 0
+	var batch []accounting.Record
+	for {
+		var l line
+		if err := decoder.Decode(&l); err != nil {
+			return fmt.Errorf("the copy is damaged or incomplete after record %d: %w", count, notEOF(err))
+		}
+		switch {
+		case l.Record != nil:
+			count++
+			batch = append(batch, *l.Record)
+		case l.Records == nil || *l.Records != count:
+			return fmt.Errorf("the copy is damaged: the last line after %d records has another number", count)
+		}
+		if len(batch) == restoreBatch || l.Record == nil {
+			if _, err := s.add(ctx, batch); err != nil {
+				return err
+			}
+			batch = batch[:0]
+		}
+		if l.Record == nil {
+			return checkEnd(decoder)
+		}
+	}
+}
+
+// checkHeader reads the first line.
+func checkHeader(decoder *json.Decoder) error {
+	var h header
+	if err := decoder.Decode(&h); err != nil || h.Format != copyFormat {
+		return errors.Join(errors.New("the input is not a copy of an accounting database"), err)
+	}
+	if h.Version != copyVersion {
+		return fmt.Errorf("the copy has version %d, this program reads version %d", h.Version, copyVersion)
+	}
+	return nil
+}
+
+// checkEnd returns an error if the stream continues or its checksum is wrong.
+func checkEnd(decoder *json.Decoder) error {
+	if err := decoder.Decode(&line{}); !errors.Is(err, io.EOF) {
+		return errors.Join(errors.New("the copy is damaged at its end"), err)
+	}
+	return nil
+}
+
+// notEOF converts the end of the input to an error that says that it came too early.
+func notEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

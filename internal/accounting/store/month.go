@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vc-batch/vc/internal/accounting"
+)
+
+// engine is the part of a store that differs between databases.
+type engine interface {
+	// months returns the months that have tables, oldest first.
+	months(ctx context.Context) ([]time.Time, error)
+	// open returns the tables of a month, or nil if there are none and create is false. The caller releases them.
+	open(ctx context.Context, start time.Time, create bool) (*month, error)
+	// drop removes the tables of a month.
+	drop(ctx context.Context, start time.Time) error
+	// restoring reports whether a copy is being restored, or was when the process ended.
+	restoring(ctx context.Context) (bool, error)
+	setRestoring(ctx context.Context, restoring bool) error
+	// isMissing reports whether an error means that the tables of the month were removed.
+	isMissing(err error) bool
+	// explain wraps an error in an error of package accounting.
+	explain(err error) error
+	close() error
+}
+
+// month is the tables of a month.
+type month struct {
+	db *sql.DB
+	// names replaces the names in braces.
+	names *strings.Replacer
+	// numbered reports whether the database has parameters $1, $2 in place of ?.
+	numbered bool
+	release  func()
+}
+
+// statement returns a statement in the language of the database.
+func (m *month) statement(text string) string {
+	text = m.names.Replace(text)
+	if !m.numbered {
+		return text
+	}
+	var b strings.Builder
+	parts := strings.Split(text, "?")
+	for i, part := range parts {
+		if i > 0 {
+			b.WriteString("$" + strconv.Itoa(i))
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// values returns the parameters of an INSERT of several rows.
+func values(rows, columns int) string {
+	row := "(" + strings.Repeat("?, ", columns-1) + "?)"
+	return strings.Repeat(row+", ", rows-1) + row
+}
+
+// checkVersion returns an error if a schema is newer than this program.
+func checkVersion(what string, version int) error {
+	if version > len(migrations) {
+		return fmt.Errorf("%s: schema version %d, this program knows version %d: %w",
+			what, version, len(migrations), accounting.ErrNewerSchema)
+	}
+	return nil
+}
+
+// migrate applies the migrations that follow a version.
+func migrate(ctx context.Context, tx *sql.Tx, names *strings.Replacer, version int) error {
+	for i, statements := range migrations[version:] {
+		for _, text := range statements {
+			if _, err := tx.ExecContext(ctx, names.Replace(text)); err != nil {
+				return fmt.Errorf("migration to schema version %d: %w", version+i+1, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,261 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/vc-batch/vc/internal/accounting"
+)
+
+// postgresEngine stores each month in partitions.
+type postgresEngine struct {
+	db *sql.DB
+	// what names the database in messages.
+	what string
+}
+
+const (
+	// postgresSchema is PostgreSQL's schema that contains the tables.
+	postgresSchema = "vc_accounting"
+	// advisoryLock is the number of the lock that a process holds while it changes tables.
+	advisoryLock = 0x76636163
+	// connections is the maximum number of connections of a store.
+	connections = 8
+	// partitionFormat is the format of months in names of partitions.
+	partitionFormat = "200601"
+)
+
+// partitioned lists the tables that have partitions.
+var partitioned = []string{"records", "documents", "usage"}
+
+// postgresNames returns the replacement of the names in braces. The suffix is that of a month, or empty for the
+// partitioned tables.
+func postgresNames(suffix string) *strings.Replacer {
+	names := []string{
+		"{text}", `TEXT COLLATE "C"`, "{bytes}", "BYTEA",
+		"{month column}", ", month BIGINT NOT NULL", "{month key}", ", month",
+		"{partitioned}", "PARTITION BY RANGE (month)", "{clustered}", "",
+	}
+	for _, table := range partitioned {
+		names = append(names, "{"+table+"}", postgresSchema+"."+table+suffix)
+	}
+	return strings.NewReplacer(names...)
+}
+
+// openPostgres connects to a database, and applies the migrations.
+func openPostgres(ctx context.Context, address string) (engine, error) {
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		return nil, fmt.Errorf("database address: %w", err)
+	}
+	// A statement is planned with its arguments each time: the best index depends on them. It also works behind a pooler
+	// of connections.
+	config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	e := &postgresEngine{db: stdlib.OpenDB(*config), what: fmt.Sprintf("database %s of %s", config.Database, config.Host)}
+	e.db.SetMaxOpenConns(connections)
+	e.db.SetMaxIdleConns(connections)
+	e.db.SetConnMaxIdleTime(idleTime)
+	if err := e.change(ctx, e.migrate); err != nil {
+		_ = e.close()
+		return nil, e.explain(err)
+	}
+	return e, nil
+}
+
+// change runs a transaction that changes tables. Only one process at a time does.
+func (e *postgresEngine) change(ctx context.Context, do func(context.Context, *sql.Tx) error) error {
+	tx, err := e.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", advisoryLock); err != nil {
+		return err
+	}
+	if err := do(ctx, tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// migrate creates the schema if it is missing, and applies migrations.
+func (e *postgresEngine) migrate(ctx context.Context, tx *sql.Tx) error {
+	var exists bool
+	err := tx.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", postgresSchema+".state").Scan(&exists)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		if err := createState(ctx, tx); err != nil {
+			return err
+		}
+	}
+	var version int
+	if err := tx.QueryRowContext(ctx, "SELECT schema_version FROM "+postgresSchema+".state").Scan(&version); err != nil {
+		return err
+	}
+	if err := checkVersion(e.what, version); err != nil {
+		return err
+	}
+	if err := migrate(ctx, tx, postgresNames(""), version); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE "+postgresSchema+".state SET schema_version = $1 WHERE schema_version <> $1", len(migrations))
+	return err
+}
+
+// createState creates the schema and the table with the one row that describes the database.
+func createState(ctx context.Context, tx *sql.Tx) error {
+	var exists bool
+	err := tx.QueryRowContext(ctx, "SELECT to_regnamespace($1) IS NOT NULL", postgresSchema).Scan(&exists)
+	if err != nil {
+		return err
+	}
+	statements := []string{
+		"CREATE TABLE " + postgresSchema + ".state (schema_version BIGINT NOT NULL, restoring BOOLEAN NOT NULL)",
+		"INSERT INTO " + postgresSchema + ".state VALUES (0, false)",
+	}
+	if !exists { // a user who may not create schemas can use one that exists
+		statements = slices.Insert(statements, 0, "CREATE SCHEMA "+postgresSchema)
+	}
+	for _, text := range statements {
+		if _, err := tx.ExecContext(ctx, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *postgresEngine) months(ctx context.Context) ([]time.Time, error) {
+	rows, err := e.db.QueryContext(ctx, `SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+		WHERE inhparent = $1::regclass ORDER BY relname`, postgresSchema+".records")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []time.Time
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		start, err := time.Parse("records_"+partitionFormat, name)
+		if err != nil {
+			return nil, fmt.Errorf("partition %s: %w", name, err)
+		}
+		all = append(all, start)
+	}
+	return all, rows.Err()
+}
+
+func suffix(start time.Time) string { return "_" + start.Format(partitionFormat) }
+
+func (e *postgresEngine) open(ctx context.Context, start time.Time, create bool) (*month, error) {
+	var exists bool
+	err := e.db.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", postgresSchema+".records"+suffix(start)).Scan(&exists)
+	if err != nil {
+		return nil, err
+	}
+	if !exists && !create {
+		return nil, nil
+	}
+	if !exists {
+		err := e.change(ctx, func(ctx context.Context, tx *sql.Tx) error { return createPartitions(ctx, tx, start) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &month{db: e.db, names: postgresNames(suffix(start)), numbered: true, release: func() {}}, nil
+}
+
+// createPartitions creates the partitions of a month. Statements use a partition by its name. Its rows get the month by
+// default.
+func createPartitions(ctx context.Context, tx *sql.Tx, start time.Time) error {
+	for _, table := range partitioned {
+		name := postgresSchema + "." + table
+		text := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s%s PARTITION OF %s (month DEFAULT %d) FOR VALUES FROM (%d) TO (%d)",
+			name, suffix(start), name, start.Unix(), start.Unix(), accounting.Month.End(start).Unix())
+		if _, err := tx.ExecContext(ctx, text); err != nil {
+			return fmt.Errorf("create partition %s%s: %w", name, suffix(start), err)
+		}
+	}
+	return nil
+}
+
+func (e *postgresEngine) drop(ctx context.Context, start time.Time) error {
+	return e.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, table := range partitioned {
+			if _, err := tx.ExecContext(ctx, "DROP TABLE IF EXISTS "+postgresSchema+"."+table+suffix(start)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (e *postgresEngine) restoring(ctx context.Context) (bool, error) {
+	var restoring bool
+	err := e.db.QueryRowContext(ctx, "SELECT restoring FROM "+postgresSchema+".state").Scan(&restoring)
+	return restoring, err
+}
+
+func (e *postgresEngine) setRestoring(ctx context.Context, restoring bool) error {
+	_, err := e.db.ExecContext(ctx, "UPDATE "+postgresSchema+".state SET restoring = $1", restoring)
+	return err
+}
+
+// explain wraps an error of PostgreSQL or of the connection to it.
+func (e *postgresEngine) explain(err error) error {
+	var failure *pgconn.PgError
+	switch {
+	case errors.As(err, &failure) && failure.Code == diskFull:
+		return fmt.Errorf("%s: %w: %w", e.what, accounting.ErrFull, err)
+	case failure != nil && !isUnavailable(failure.Code):
+		return fmt.Errorf("%s: %w", e.what, err)
+	case failure != nil || isConnectionError(err):
+		return fmt.Errorf("%s: %w: %w", e.what, accounting.ErrUnavailable, err)
+	}
+	return err
+}
+
+// PostgreSQL's codes.
+const (
+	diskFull       = "53100"
+	undefinedTable = "42P01"
+)
+
+// isUnavailable reports whether a code of PostgreSQL means that the server cannot answer at the moment: a lost
+// connection, missing resources, or a server that starts or stops.
+func isUnavailable(code string) bool {
+	return slices.ContainsFunc([]string{"08", "53", "57P"}, func(class string) bool { return strings.HasPrefix(code, class) })
+}
+
+// isConnectionError reports whether there is no connection to the server, or it was lost.
+func isConnectionError(err error) bool {
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+		slices.ContainsFunc(lostConnection, func(lost error) bool { return errors.Is(err, lost) })
+}
+
+// lostConnection lists errors of connections that ended.
+var lostConnection = []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn}
+
+func (e *postgresEngine) isMissing(err error) bool {
+	var failure *pgconn.PgError
+	return errors.As(err, &failure) && failure.Code == undefinedTable
+}
+
+func (e *postgresEngine) close() error { return e.db.Close() }

@@ -1,0 +1,44 @@
+package store
+
+// migrations lists the statements that lead from one version of the schema to the next. The version of a database is the
+// number of migrations that were applied. SQLite applies them to the file of each month. PostgreSQL applies them to the
+// partitioned tables, and its partitions follow.
+//
+// The names in braces depend on the database: see sqliteNames and postgresNames.
+var migrations = [][]string{
+	{
+		`CREATE TABLE {records} (
+			cluster {text} NOT NULL, job_uid {text} NOT NULL, attempt BIGINT NOT NULL, element BIGINT NOT NULL,
+			job_id BIGINT NOT NULL, namespace {text} NOT NULL, name {text} NOT NULL,
+			user_name {text} NOT NULL, account {text} NOT NULL, qos {text} NOT NULL, queue {text} NOT NULL,
+			outcome {text} NOT NULL, reason {text} NOT NULL, exit_code BIGINT NOT NULL,
+			submitted BIGINT NOT NULL, eligible BIGINT NOT NULL, started BIGINT NOT NULL, ended BIGINT NOT NULL,
+			time_limit_ns BIGINT NOT NULL, node_names {text} NOT NULL, pods BIGINT NOT NULL,
+			requested {text} NOT NULL, allocated {text} NOT NULL,
+			cpu_time_ns BIGINT NOT NULL, peak_memory_bytes BIGINT NOT NULL,
+			document_hash {bytes}
+			{month column}
+		) {partitioned}`,
+		// The unique key begins with the column that is enough to find a job. All other indices contain the columns of
+		// the condition on time, so that rows outside the interval are not read.
+		`CREATE UNIQUE INDEX records_by_key ON {records} (job_uid, attempt, element, cluster {month key})`,
+		`CREATE INDEX records_by_user ON {records} (user_name, ended, submitted)`,
+		`CREATE INDEX records_by_account ON {records} (account, ended, submitted)`,
+		`CREATE INDEX records_by_queue ON {records} (queue, ended, submitted)`,
+		`CREATE INDEX records_by_job_id ON {records} (job_id, ended, submitted)`,
+		`CREATE INDEX records_by_end ON {records} (ended, submitted)`,
+		`CREATE INDEX records_by_submission ON {records} (submitted)`,
+		`CREATE TABLE {documents} (
+			hash {bytes} NOT NULL, content {bytes} NOT NULL
+			{month column},
+			PRIMARY KEY (hash {month key})
+		) {partitioned}`,
+		`CREATE TABLE {usage} (
+			period {text} NOT NULL, start BIGINT NOT NULL,
+			cluster {text} NOT NULL, account {text} NOT NULL, user_name {text} NOT NULL, queue {text} NOT NULL,
+			qos {text} NOT NULL, resource {text} NOT NULL, seconds BIGINT NOT NULL
+			{month column},
+			PRIMARY KEY (period, start, cluster, account, user_name, queue, qos, resource {month key})
+		) {partitioned} {clustered}`,
+	},
+}

@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/vc-batch/vc/internal/accounting"
+)
+
+// Open opens a database, and creates what is missing in it. The address is sqlite:DIRECTORY or the URL of a PostgreSQL
+// database.
+func Open(ctx context.Context, address string) (accounting.Store, error) {
+	scheme, rest, _ := strings.Cut(address, ":")
+	var engine engine
+	var err error
+	switch {
+	case scheme == "sqlite" && rest != "":
+		engine, err = openSQLite(ctx, rest)
+	case (scheme == "postgres" || scheme == "postgresql") && strings.HasPrefix(rest, "//"):
+		engine, err = openPostgres(ctx, address)
+	default:
+		return nil, fmt.Errorf("database address %q: use sqlite:DIRECTORY or postgres://USER@HOST:PORT/DATABASE",
+			withoutPassword(address))
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &store{engine: engine}
+	restoring, err := engine.restoring(ctx)
+	if err != nil {
+		_ = engine.close()
+		return nil, engine.explain(err)
+	}
+	s.restoring.Store(restoring)
+	return s, nil
+}
+
+// withoutPassword hides the password of a URL.
+func withoutPassword(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		scheme, _, _ := strings.Cut(address, ":")
+		return scheme + ":…"
+	}
+	return u.Redacted()
+}
+
+// store implements accounting.Store on an engine.
+type store struct {
+	engine engine
+	// restoring means that only Restore may use the database.
+	restoring atomic.Bool
+}
+
+// ready returns an error while the database contains a part of a copy.
+func (s *store) ready() error {
+	if s.restoring.Load() {
+		return fmt.Errorf("the database contains an unfinished restore: restore the copy again: %w", accounting.ErrUnavailable)
+	}
+	return nil
+}
+
+// Months implements accounting.Store.
+func (s *store) Months(ctx context.Context) ([]time.Time, error) {
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
+	return s.monthsWithRecords(ctx)
+}
+
+// monthsWithRecords returns the months that have records. Adding to a new month can fail after its tables were created.
+func (s *store) monthsWithRecords(ctx context.Context) ([]time.Time, error) {
+	var found []time.Time
+	all, err := s.engine.months(ctx)
+	for i := 0; i < len(all) && err == nil; i++ {
+		err = s.query(ctx, all[i], `SELECT 1 FROM {records} LIMIT 1`, nil, func(*sql.Rows) (bool, error) {
+			found = append(found, all[i])
+			return true, nil
+		})
+	}
+	if err != nil {
+		return nil, s.engine.explain(fmt.Errorf("list months: %w", err))
+	}
+	return found, nil
+}
+
+// DropMonth implements accounting.Store.
+func (s *store) DropMonth(ctx context.Context, at time.Time) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
+	return s.drop(ctx, accounting.Month.Start(at))
+}
+
+func (s *store) drop(ctx context.Context, start time.Time) error {
+	if err := s.engine.drop(ctx, start); err != nil {
+		return s.engine.explain(fmt.Errorf("drop month %s: %w", start.Format(monthFormat), err))
+	}
+	return nil
+}
+
+// Close implements accounting.Store.
+func (s *store) Close() error { return s.engine.close() }
+
+// monthFormat is the format of months in names of files and in messages.
+const monthFormat = "2006-01"
