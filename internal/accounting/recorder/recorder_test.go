@@ -1,0 +1,283 @@
+package recorder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/vc-batch/vc/api"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/accounting/spool"
+	"github.com/vc-batch/vc/internal/accounting/store"
+	"github.com/vc-batch/vc/test/apiserver"
+)
+
+var created = metav1.NewTime(time.Unix(1_700_000_000, 0))
+
+// world is an API server with a recorder.
+type world struct {
+	*testing.T
+	server *apiserver.Server
+	spool  *spool.Spool
+	*Reconciler
+}
+
+func newWorld(t *testing.T, maxSpoolBytes int64, jobs ...client.Object) *world {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := errors.Join(api.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	server := apiserver.New(scheme, time.Now)
+	for _, job := range jobs {
+		server.Save(job)
+	}
+	w := &world{T: t, server: server}
+	w.spool = openSpool(t, t.TempDir(), maxSpoolBytes)
+	w.restart()
+	return w
+}
+
+func openSpool(t *testing.T, dir string, maxBytes int64) *spool.Spool {
+	t.Helper()
+	s, err := spool.Open(dir, maxBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// restart replaces the recorder by a new one, which knows nothing about the past.
+func (w *world) restart() {
+	w.Reconciler = New(Options{Cache: w.server.Cache(), API: w.server.Client(), Cluster: "prod", Spool: w.spool})
+}
+
+// reconcile reconciles the job train.
+func (w *world) reconcile() reconcile.Result {
+	w.Helper()
+	result, err := w.Reconcile(w.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "train"}})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return result
+}
+
+// job returns the job train, or nil if it does not exist.
+func (w *world) job() *batchv1alpha1.Job {
+	w.Helper()
+	job := &batchv1alpha1.Job{}
+	err := w.server.Client().Get(w.Context(), client.ObjectKey{Namespace: "default", Name: "train"}, job)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	return job
+}
+
+// change changes the job train.
+func (w *world) change(change func(job *batchv1alpha1.Job)) {
+	w.Helper()
+	job := w.job()
+	change(job)
+	w.server.Save(job)
+}
+
+// spooledAttempts returns the numbers of the attempts in the spool.
+func (w *world) spooledAttempts() []int32 {
+	w.Helper()
+	var attempts []int32
+	for {
+		batch, ok, err := w.spool.Oldest()
+		if err != nil {
+			w.Fatal(err)
+		}
+		if !ok {
+			return attempts
+		}
+		for i := range batch.Records {
+			attempts = append(attempts, batch.Records[i].Attempt)
+		}
+		if err := w.spool.Remove(batch); err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+// newJob returns the job train, which has entered a phase.
+func newJob(phase batchv1alpha1.JobPhase) *batchv1alpha1.Job {
+	job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "train", UID: "1234", CreationTimestamp: created}}
+	job.Spec.Tasks = []batchv1alpha1.TaskSpec{{Name: "main", Replicas: 1}}
+	job.Status.State = batchv1alpha1.JobState{Phase: phase, LastTransitionTime: created}
+	return job
+}
+
+func TestAJobKeepsTheFinalizerUntilItIsDeletedAndRecorded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1<<20, newJob(batchv1alpha1.Running))
+	w.reconcile()
+	if !hasFinalizer(w.job()) || w.spooledAttempts() != nil {
+		t.Fatal("a running job lacks the finalizer, or was recorded")
+	}
+	w.change(func(job *batchv1alpha1.Job) { job.Status.State.Phase = batchv1alpha1.Completed })
+	w.reconcile()
+	w.reconcile()
+	if got := w.spooledAttempts(); !cmp.Equal(got, []int32{0}) || !hasFinalizer(w.job()) {
+		t.Fatalf("attempts %v were recorded, finalizers %v", got, w.job().Finalizers)
+	}
+	w.change(func(job *batchv1alpha1.Job) {
+		job.Status.State.Phase, job.Status.UserRestarts = batchv1alpha1.Failed, 1
+	})
+	w.reconcile()
+	if got := w.spooledAttempts(); !cmp.Equal(got, []int32{1}) {
+		t.Fatalf("attempts %v were recorded after a restart", got)
+	}
+	if err := w.server.Client().Delete(t.Context(), w.job()); err != nil {
+		t.Fatal(err)
+	}
+	if w.job() == nil {
+		t.Fatal("the job is gone before the recorder saw its deletion")
+	}
+	w.reconcile()
+	if w.job() != nil || w.spooledAttempts() != nil {
+		t.Error("the deleted job still exists, or was recorded again")
+	}
+}
+
+// The attempts of a job that was restarted while the recorder was down are in its status.
+func TestEarlierAttemptsAreRecordedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1<<20, newJob(batchv1alpha1.Running))
+	restartJob := func(job *batchv1alpha1.Job) {
+		job.Status.Attempts = append(job.Status.Attempts, batchv1alpha1.JobAttempt{Number: job.Status.RetryCount, EndTime: created, Phase: batchv1alpha1.Restarting})
+		job.Status.RetryCount++
+	}
+	w.change(restartJob)
+	w.change(restartJob)
+	w.reconcile()
+	w.change(restartJob)
+	w.reconcile()
+	w.reconcile()
+	w.change(func(job *batchv1alpha1.Job) { job.Status.State.Phase = batchv1alpha1.Failed })
+	w.reconcile()
+	if got := w.spooledAttempts(); !cmp.Equal(got, []int32{0, 1, 2, 3}) {
+		t.Errorf("attempts %v were recorded", got)
+	}
+}
+
+func TestARunningJobThatIsDeletedIsRecordedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1<<20, newJob(batchv1alpha1.Running))
+	w.reconcile()
+	if err := w.server.Client().Delete(t.Context(), w.job()); err != nil {
+		t.Fatal(err)
+	}
+	w.restart() // while the recorder is down
+	w.reconcile()
+	if got := w.spooledAttempts(); !cmp.Equal(got, []int32{0}) || w.job() != nil {
+		t.Errorf("attempts %v were recorded; the job is %v", got, w.job())
+	}
+	w.reconcile() // a job that is gone
+}
+
+func TestAJobStaysWhileTheSpoolIsFull(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 10, newJob(batchv1alpha1.Running))
+	w.reconcile()
+	if err := w.server.Client().Delete(t.Context(), w.job()); err != nil {
+		t.Fatal(err)
+	}
+	if result := w.reconcile(); result.RequeueAfter == 0 || w.job() == nil {
+		t.Fatalf("with a full spool, the result is %+v, and the job is %v", result, w.job())
+	}
+	w.spool = openSpool(t, t.TempDir(), 1<<20)
+	w.restart()
+	if w.reconcile(); w.job() != nil || len(w.spooledAttempts()) != 1 {
+		t.Error("the job was not recorded and released when there was space")
+	}
+}
+
+// failingStore is a database whose Add fails a number of times.
+type failingStore struct {
+	accounting.Store
+	failures int
+}
+
+func (s *failingStore) Add(ctx context.Context, records []accounting.Record) (int, error) {
+	if s.failures--; s.failures >= 0 {
+		return 0, fmt.Errorf("test: %w", accounting.ErrUnavailable)
+	}
+	return s.Store.Add(ctx, records)
+}
+
+// A database that cannot be opened, and then fails, stores each record once, although a restarted recorder appends the
+// record again.
+func TestARecordIsStoredOnceWhenTheDatabaseIsBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1<<20, newJob(batchv1alpha1.Completed))
+	w.reconcile()
+	w.restart()
+	w.reconcile()
+	if batches := w.spool.Stats().Batches; batches != 2 {
+		t.Fatalf("%d batches, want 2", batches)
+	}
+	dir, opened := t.TempDir(), 0
+	storage := NewStorage(w.spool, func(ctx context.Context) (accounting.Store, error) {
+		if opened++; opened <= 2 {
+			return nil, fmt.Errorf("test: %w", accounting.ErrUnavailable)
+		}
+		s, err := store.Open(ctx, "sqlite:"+dir)
+		return &failingStore{s, 2}, err
+	}, logr.Discard())
+	if _, err := storage.Store(); !errors.Is(err, accounting.ErrUnavailable) {
+		t.Errorf("before the database is open: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		storage.StoreUntilDone(ctx)
+	}()
+	deadline := time.After(time.Minute)
+	for w.spool.Stats().Batches > 0 {
+		select {
+		case <-deadline:
+			t.Fatal("the records were not stored")
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	cancel()
+	<-done
+	open, err := storage.Store()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keysOfRecords []accounting.Key
+	for record, err := range open.Records(t.Context(), accounting.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		keysOfRecords = append(keysOfRecords, record.Key)
+	}
+	want := []accounting.Key{{Cluster: "prod", JobUID: string(w.job().UID), Element: accounting.NoElement}}
+	if diff := cmp.Diff(want, keysOfRecords); diff != "" {
+		t.Errorf("-want +stored:\n%s", diff)
+	}
+	if err := storage.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,155 @@
+package recorder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/accounting/spool"
+)
+
+const (
+	// shortestPause and longestPause limit the delay before another attempt to reach the database. It doubles.
+	shortestPause = 100 * time.Millisecond
+	longestPause  = 30 * time.Second
+	// readerPatience is how long a query waits until the database is up to date.
+	readerPatience = 2 * time.Second
+	// observationPeriod is the maximum time between two updates of the spool's metrics.
+	observationPeriod = 10 * time.Second
+)
+
+// Storage stores the records of a spool in a database, which it opens when it is available.
+type Storage struct {
+	spool *spool.Spool
+	open  OpenStore
+	log   logr.Logger
+
+	mu    sync.Mutex
+	store accounting.Store
+	err   error // why the database is not open
+}
+
+// NewStorage returns a Storage. Close must be called at the end.
+func NewStorage(records *spool.Spool, open OpenStore, log logr.Logger) *Storage {
+	return &Storage{spool: records, open: open, log: log, err: errors.New("the accounting database is not open yet")}
+}
+
+// UpToDateStore returns the open database. It waits for a short time until the database contains the records of all jobs
+// that are gone, so that a job is at any time in the cluster or in the database.
+func (s *Storage) UpToDateStore(ctx context.Context) (accounting.Store, error) {
+	if store, err := s.Store(); err != nil {
+		return store, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, readerPatience)
+	defer cancel()
+	s.spool.WaitUntilStored(waiting)
+	return s.Store()
+}
+
+// Store returns the open database, or an error that says why it is not open.
+func (s *Storage) Store() (accounting.Store, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.store == nil {
+		return nil, fmt.Errorf("%w: %w", accounting.ErrUnavailable, s.err)
+	}
+	return s.store, nil
+}
+
+// StoreUntilDone stores the batches of the spool, oldest first, until ctx is done. While the database fails, it tries
+// again after increasing delays.
+func (s *Storage) StoreUntilDone(ctx context.Context) {
+	pause := shortestPause
+	for ctx.Err() == nil {
+		changed := s.spool.Changed()
+		isEmpty, err := s.storeOldest(ctx)
+		observeSpool(s.spool.Stats(), time.Now())
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			storeErrors.Inc()
+			s.log.Error(err, "Accounting records could not be stored; trying again", "after", pause)
+			waitFor(ctx, pause, nil)
+			pause = min(2*pause, longestPause)
+		case isEmpty:
+			pause = shortestPause
+			waitFor(ctx, observationPeriod, changed)
+		default:
+			pause = shortestPause
+		}
+	}
+}
+
+// waitFor waits until a duration has passed, ctx is done or a channel is closed.
+func waitFor(ctx context.Context, d time.Duration, changed <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-changed:
+	}
+}
+
+// storeOldest stores the oldest batch of the spool. It opens the database even if the spool is empty, because commands
+// read from it.
+func (s *Storage) storeOldest(ctx context.Context) (isEmpty bool, err error) {
+	store, err := s.openStore(ctx)
+	if err != nil {
+		return false, err
+	}
+	batch, ok, err := s.spool.Oldest()
+	var damaged *spool.DamagedError
+	if errors.As(err, &damaged) {
+		aside, asideErr := s.spool.SetAside(damaged.Batch)
+		if asideErr == nil {
+			s.log.Error(err, "A batch of accounting records is damaged and was set aside; its records are missing in the database", "file", aside)
+		}
+		return false, asideErr
+	}
+	if err != nil || !ok {
+		return err == nil, err
+	}
+	added, err := store.Add(ctx, batch.Records)
+	if err != nil {
+		return false, err
+	}
+	storedAttempts.Add(float64(added))
+	return false, s.spool.Remove(batch)
+}
+
+// openStore opens the database unless it is open.
+func (s *Storage) openStore(ctx context.Context) (accounting.Store, error) {
+	s.mu.Lock()
+	store := s.store
+	s.mu.Unlock()
+	if store != nil {
+		return store, nil
+	}
+	store, err := s.open(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.store, s.err = store, err
+	if err != nil {
+		s.store = nil
+		return nil, err
+	}
+	return store, nil
+}
+
+// Close closes the database.
+func (s *Storage) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.store == nil {
+		return nil
+	}
+	store := s.store
+	s.store, s.err = nil, errors.New("the accounting database was closed")
+	return store.Close()
+}
