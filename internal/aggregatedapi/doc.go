@@ -8,7 +8,8 @@
 //
 //   - A group is registered only while requests from the API server can be authenticated.
 //   - Without a Service of its own, the registration is deleted at the end, because the API server cannot delete
-//     namespaces while a registered service does not respond. Registrations of other programs are never changed.
+//     namespaces while a registered service does not respond. With a Service, Kubernetes deletes it with its owner.
+//     Registrations of other programs are never changed.
 //
 // # Concurrency
 //

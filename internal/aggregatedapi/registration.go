@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,6 +25,18 @@ var registrations = schema.GroupVersionResource{Group: "apiregistration.k8s.io",
 type address struct {
 	namespace, name string
 	port            int64
+}
+
+// ownerReferences returns a reference to the named ClusterRole. Without a name, there is no reference.
+func ownerReferences(ctx context.Context, client kubernetes.Interface, clusterRole string) ([]metav1.OwnerReference, error) {
+	if clusterRole == "" {
+		return nil, nil
+	}
+	role, err := client.RbacV1().ClusterRoles().Get(ctx, clusterRole, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("owner of the registration: %w", err)
+	}
+	return []metav1.OwnerReference{{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole", Name: role.Name, UID: role.UID}}, nil
 }
 
 // managedByLabel is the label with the program that created a registration.
@@ -60,8 +73,9 @@ func (g Group) deleteOwnRegistration(ctx context.Context, client dynamic.Interfa
 	return err
 }
 
-// registerAddress registers the address of the group and the certificate authorities to trust.
-func (g Group) registerAddress(ctx context.Context, client dynamic.Interface, at address, caBundle []byte) error {
+// registerAddress registers the address of the group and the certificate authorities to trust. It replaces the owners
+// of the registration, unless owners is empty.
+func (g Group) registerAddress(ctx context.Context, client dynamic.Interface, at address, caBundle []byte, owners []metav1.OwnerReference) error {
 	spec := map[string]any{
 		"group": g.Name, "version": g.Version, "groupPriorityMinimum": int64(100), "versionPriority": int64(10), "caBundle": base64.StdEncoding.EncodeToString(caBundle),
 		"service": map[string]any{"namespace": at.namespace, "name": at.name, "port": at.port},
@@ -73,6 +87,7 @@ func (g Group) registerAddress(ctx context.Context, client dynamic.Interface, at
 			want := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "spec": spec}}
 			want.SetName(g.RegistrationName())
 			want.SetLabels(map[string]string{managedByLabel: g.Manager})
+			want.SetOwnerReferences(owners)
 			_, err = api.Create(ctx, want, metav1.CreateOptions{})
 			return err
 		}
@@ -82,8 +97,12 @@ func (g Group) registerAddress(ctx context.Context, client dynamic.Interface, at
 		if have.GetLabels()[managedByLabel] != g.Manager {
 			return errOtherProgram
 		}
-		if reflect.DeepEqual(have.Object["spec"], any(spec)) {
+		hasOwners := len(owners) == 0 || reflect.DeepEqual(have.GetOwnerReferences(), owners)
+		if hasOwners && reflect.DeepEqual(have.Object["spec"], any(spec)) {
 			return nil
+		}
+		if !hasOwners {
+			have.SetOwnerReferences(owners)
 		}
 		have.Object["spec"] = spec
 		_, err = api.Update(ctx, have, metav1.UpdateOptions{})

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
@@ -64,7 +66,7 @@ func TestARegistrationLeadsToWhereTheListsAre(t *testing.T) {
 		{"another port", there, "ca", []string{"create", "update"}},
 		{"another certificate", there, "new", []string{"create", "update", "update"}},
 	} {
-		if err := testGroup.registerAddress(t.Context(), client, c.at, []byte(c.ca)); err != nil {
+		if err := testGroup.registerAddress(t.Context(), client, c.at, []byte(c.ca), nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := writes(client.Actions()); !slices.Equal(got, c.writes) {
@@ -90,11 +92,11 @@ func TestARegistrationLeadsToWhereTheListsAre(t *testing.T) {
 func TestARegistrationThatWasLeftBehindIsTakenBack(t *testing.T) {
 	t.Parallel()
 	ours := registry()
-	if err := testGroup.registerAddress(t.Context(), ours, address{"vc", "vc-listing", 1}, nil); err != nil {
+	if err := testGroup.registerAddress(t.Context(), ours, address{"vc", "vc-listing", 1}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	theirs := registry()
-	if err := testGroup.registerAddress(t.Context(), theirs, address{"vc", "vc-listing", 1}, nil); err != nil {
+	if err := testGroup.registerAddress(t.Context(), theirs, address{"vc", "vc-listing", 1}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	own := registered(t, theirs)
@@ -102,7 +104,7 @@ func TestARegistrationThatWasLeftBehindIsTakenBack(t *testing.T) {
 	if _, err := theirs.Resource(registrations).Update(t.Context(), own, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := testGroup.registerAddress(t.Context(), theirs, address{"vc", "vc-listing", 2}, nil); !errors.Is(err, errOtherProgram) {
+	if err := testGroup.registerAddress(t.Context(), theirs, address{"vc", "vc-listing", 2}, nil, nil); !errors.Is(err, errOtherProgram) {
 		t.Errorf("registration of another program: %v", err)
 	}
 	for name, c := range map[string]struct {
@@ -112,6 +114,36 @@ func TestARegistrationThatWasLeftBehindIsTakenBack(t *testing.T) {
 		if err := testGroup.deleteOwnRegistration(t.Context(), c.client); err != nil || (registered(t, c.client) != nil) != c.left {
 			t.Errorf("%s: %v, %v", name, registered(t, c.client), err)
 		}
+	}
+}
+
+// TestTheRegistrationBelongsToAClusterRole verifies that the registration gets the owner, also if the owner was replaced,
+// as in a second installation.
+func TestTheRegistrationBelongsToAClusterRole(t *testing.T) {
+	t.Parallel()
+	client := registry()
+	for _, uid := range []types.UID{"first", "second"} {
+		core := fake.NewClientset(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "vc-accounting", UID: uid}})
+		owners, err := ownerReferences(t.Context(), core, "vc-accounting")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := testGroup.registerAddress(t.Context(), client, address{"vc", "vc-listing", 1}, nil, owners); err != nil {
+			t.Fatal(err)
+		}
+		got := registered(t, client).GetOwnerReferences()
+		if len(got) != 1 || got[0].UID != uid || got[0].Kind != "ClusterRole" || got[0].Name != "vc-accounting" {
+			t.Errorf("owners %+v, want the ClusterRole with UID %s", got, uid)
+		}
+	}
+	if err := testGroup.registerAddress(t.Context(), client, address{"vc", "vc-listing", 1}, nil, nil); err != nil || len(registered(t, client).GetOwnerReferences()) != 1 {
+		t.Errorf("without an owner, the existing one is lost: %v", err)
+	}
+	if owners, err := ownerReferences(t.Context(), fake.NewClientset(), ""); err != nil || owners != nil {
+		t.Errorf("owners without a name: %v, %v", owners, err)
+	}
+	if _, err := ownerReferences(t.Context(), fake.NewClientset(), "vc-accounting"); err == nil {
+		t.Error("a missing owner is no error")
 	}
 }
 

@@ -59,6 +59,9 @@ type Options struct {
 	// Service is the Service in front of all servers, at port 443. If it is empty, the API server must be running on
 	// this machine, and a Service that points to this machine is created.
 	Service string
+	// Owner is the name of the ClusterRole that owns the registration. Kubernetes deletes the registration together with
+	// it. If it is empty, a registration with a Service stays when the server ends.
+	Owner string
 	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
 }
@@ -189,5 +192,9 @@ func (s *server) register(ctx context.Context) (time.Time, error) {
 			return next, err
 		}
 	}
-	return next, s.group.registerAddress(ctx, s.kinds, s.at, s.certificate.CABundle())
+	owners, err := ownerReferences(ctx, s.core, s.Owner)
+	if err != nil {
+		return next, err
+	}
+	return next, s.group.registerAddress(ctx, s.kinds, s.at, s.certificate.CABundle(), owners)
 }

@@ -1,0 +1,210 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/go-logr/logr"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/client-go/rest"
+
+	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/accounting/wire"
+	"github.com/vc-batch/vc/internal/aggregatedapi"
+)
+
+// Group is the API group of the accounting database.
+var Group = aggregatedapi.Group{
+	Name: wire.GroupName, Version: wire.Version, ServiceName: "vc-accounting", SecretName: "vc-accounting-certificate", Manager: "vcd",
+}
+
+// patience is how long a client may take to read one part of a stream.
+const patience = 30 * time.Second
+
+// Run serves the database until ctx is done. store returns the open database, or an error that says why it is not open.
+func Run(ctx context.Context, config *rest.Config, o aggregatedapi.Options, store func(context.Context) (accounting.Store, error)) error {
+	return aggregatedapi.Run(ctx, config, Group, o, func(authn authenticator.Request, permissions *aggregatedapi.Permissions, log logr.Logger) http.Handler {
+		return newHandler(authn, permissions, store, log)
+	})
+}
+
+// permissions reports whether users may access resources.
+type permissions interface {
+	IsAllowed(ctx context.Context, who user.Info, access authorizationv1.ResourceAttributes) (bool, error)
+}
+
+type handler struct {
+	authn       authenticator.Request
+	permissions permissions
+	store       func(context.Context) (accounting.Store, error)
+	log         logr.Logger
+}
+
+func newHandler(authn authenticator.Request, allowed permissions, store func(context.Context) (accounting.Store, error), log logr.Logger) http.Handler {
+	h := &handler{authn, allowed, store, log}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+wire.Root, serveDiscovery)
+	mux.HandleFunc("GET "+wire.RecordsPath, h.authenticated(h.serveRecords))
+	mux.HandleFunc("GET "+wire.UsagePath, h.authenticated(h.serveUsage))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeStatus(w, http.StatusNotFound, metav1.StatusReasonNotFound, r.URL.Path+" was not found on this server")
+	})
+	return mux
+}
+
+// serveDiscovery lists the resources of the group. It works without the database, because the deletion of a namespace
+// calls the discovery of every group.
+func serveDiscovery(w http.ResponseWriter, _ *http.Request) {
+	list := metav1.APIResourceList{
+		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: wire.GroupName + "/" + wire.Version,
+		APIResources: []metav1.APIResource{
+			{Name: wire.RecordsResource, SingularName: "record", Kind: "Record", Verbs: metav1.Verbs{"list"}},
+			{Name: wire.UsageResource, SingularName: "usage", Kind: "Usage", Verbs: metav1.Verbs{"list"}},
+		},
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(list) // an error means that the client has disconnected
+}
+
+// authenticated calls next with the user that the API server has authenticated, and with the open database.
+func (h *handler) authenticated(next func(http.ResponseWriter, *http.Request, user.Info, accounting.Store)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		who, ok, err := h.authn.AuthenticateRequest(r)
+		if err != nil || !ok {
+			h.log.V(1).Info("Request did not come from the API server", "from", r.RemoteAddr, "reason", err)
+			writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "unauthenticated: only requests through the API server are accepted")
+			return
+		}
+		store, err := h.store(r.Context())
+		if err != nil {
+			writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
+			return
+		}
+		next(w, r, who.User, store)
+	}
+}
+
+// ownOnly restricts a list of users to the user of a request, unless the user may list the resource with those of all
+// users. ok is false if the list contains other users only.
+func (h *handler) ownOnly(ctx context.Context, who user.Info, resource string, users []string) (allowed []string, ok bool, err error) {
+	mayListAll, err := h.permissions.IsAllowed(ctx, who, authorizationv1.ResourceAttributes{Verb: "list", Group: wire.GroupName, Version: wire.Version, Resource: resource})
+	if err != nil {
+		return nil, false, fmt.Errorf("permission to list %s: %w", resource, err)
+	}
+	if mayListAll {
+		return users, true, nil
+	}
+	name := who.GetName()
+	if len(users) > 0 && !slices.Contains(users, name) {
+		return nil, false, nil
+	}
+	return []string{name}, true, nil
+}
+
+func (h *handler) serveRecords(w http.ResponseWriter, r *http.Request, who user.Info, store accounting.Store) {
+	var query accounting.Query
+	if err := wire.DecodeQuery(r.URL.Query(), &query); err != nil {
+		writeStatus(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		return
+	}
+	users, ok, err := h.ownOnly(r.Context(), who, wire.AllRecordsResource, query.Users)
+	if err != nil {
+		writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
+		return
+	}
+	stream := h.newStream(w)
+	query.Users = users
+	if ok {
+		for record, err := range store.Records(r.Context(), query) {
+			if err == nil {
+				err = stream.WriteRecord(record)
+			}
+			if err != nil {
+				h.abort(w, stream, err)
+				return
+			}
+		}
+	}
+	h.end(stream)
+}
+
+func (h *handler) serveUsage(w http.ResponseWriter, r *http.Request, who user.Info, store accounting.Store) {
+	var query accounting.UsageQuery
+	if err := wire.DecodeQuery(r.URL.Query(), &query); err != nil {
+		writeStatus(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		return
+	}
+	users, ok, err := h.ownOnly(r.Context(), who, wire.AllUsageResource, query.Users)
+	if err != nil {
+		writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
+		return
+	}
+	query.Users = users
+	var all []accounting.Usage
+	if ok {
+		if all, err = store.Usage(r.Context(), query); err != nil {
+			writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
+			return
+		}
+	}
+	stream := h.newStream(w)
+	for i := range all {
+		if err := stream.WriteUsage(&all[i]); err != nil {
+			h.abort(w, stream, err)
+			return
+		}
+	}
+	h.end(stream)
+}
+
+// stream writes lines to a client.
+type stream struct {
+	*wire.Writer
+	begun bool
+	to    http.ResponseWriter
+}
+
+func (h *handler) newStream(w http.ResponseWriter) *stream {
+	s := &stream{to: w}
+	s.Writer = wire.NewWriter(s)
+	return s
+}
+
+// Write sends a part of the stream. The deadline prevents a slow client from keeping a query open forever.
+func (s *stream) Write(text []byte) (int, error) {
+	if !s.begun {
+		s.begun = true
+		s.to.Header().Set("Content-Type", wire.ContentType)
+	}
+	_ = http.NewResponseController(s.to).SetWriteDeadline(time.Now().Add(patience)) // not every writer supports deadlines
+	return s.to.Write(text)
+}
+
+// abort reports an error: as a status if nothing was sent, and by cutting off the stream otherwise.
+func (h *handler) abort(w http.ResponseWriter, s *stream, err error) {
+	if !s.begun {
+		writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
+		return
+	}
+	h.log.Info("A list of accounting records was cut off", "reason", err.Error())
+	panic(http.ErrAbortHandler)
+}
+
+func (h *handler) end(s *stream) {
+	if err := s.WriteEnd(); err != nil {
+		h.log.V(1).Info("A client did not read to the end", "reason", err.Error())
+	}
+}
+
+func writeStatus(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message})
+}

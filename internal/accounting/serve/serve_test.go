@@ -1,0 +1,159 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/accounting/store"
+	"github.com/vc-batch/vc/internal/accounting/wire"
+)
+
+// userHeader is the header with the name of the user in a request of a test.
+const userHeader = "X-Test-User"
+
+// authenticate returns the user in a request.
+func authenticate(r *http.Request) (*authenticator.Response, bool, error) {
+	name := r.Header.Get(userHeader)
+	return &authenticator.Response{User: &user.DefaultInfo{Name: name}}, name != "", nil
+}
+
+// administrators lists the users that may list the records of all users.
+type administrators []string
+
+func (a administrators) IsAllowed(_ context.Context, who user.Info, access authorizationv1.ResourceAttributes) (bool, error) {
+	if access.Verb != "list" || access.Group != wire.GroupName || access.Namespace != "" {
+		return false, fmt.Errorf("unexpected access %+v", access)
+	}
+	switch access.Resource {
+	case wire.RecordsResource, wire.UsageResource:
+		return true, nil // all users have this permission, because otherwise the API server would reject their requests
+	case wire.AllRecordsResource, wire.AllUsageResource:
+		return len(a) > 0 && a[0] == who.GetName(), nil
+	}
+	return false, fmt.Errorf("unexpected access %+v", access)
+}
+
+// newTestHandler returns a handler of a database with a record of Mei and one of Omar.
+func newTestHandler(t *testing.T) http.Handler {
+	t.Helper()
+	records, err := store.Open(t.Context(), "sqlite:"+t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := records.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	ended := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	var all []accounting.Record
+	for _, name := range []string{"mei", "omar"} {
+		all = append(all, accounting.Record{
+			Key:  accounting.Key{Cluster: "prod", JobUID: "job-of-" + name, Element: accounting.NoElement},
+			User: name, Submitted: ended.Add(-time.Hour), Eligible: ended.Add(-time.Hour), Started: ended.Add(-time.Minute), Ended: ended,
+			Requested: accounting.Resources{accounting.CPU: 2000}, Allocated: accounting.Resources{accounting.CPU: 2000},
+		})
+	}
+	if _, err := records.Add(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	return newHandler(authenticator.RequestFunc(authenticate), administrators{"admin"}, func(context.Context) (accounting.Store, error) { return records, nil }, logr.Discard())
+}
+
+// get sends a query of a user and returns the response.
+func get(t *testing.T, h http.Handler, who, path string, query any) *httptest.ResponseRecorder {
+	t.Helper()
+	parameters, err := wire.EncodeQuery(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path+"?"+parameters, nil)
+	request.Header.Set(userHeader, who)
+	response := httptest.NewRecorder()
+	h.ServeHTTP(response, request)
+	return response
+}
+
+func TestUsersReadTheirOwnRecordsAndAdministratorsAll(t *testing.T) {
+	t.Parallel()
+	h := newTestHandler(t)
+	for _, test := range []struct {
+		who   string
+		users []string
+		want  []string
+	}{
+		{"mei", nil, []string{"mei"}},
+		{"mei", []string{"omar", "mei"}, []string{"mei"}},
+		{"mei", []string{"omar"}, nil},
+		{"stranger", nil, nil},
+		{"admin", nil, []string{"mei", "omar"}},
+		{"admin", []string{"omar"}, []string{"omar"}},
+	} {
+		var records, usage []string
+		response := get(t, h, test.who, wire.RecordsPath, accounting.Query{Users: test.users})
+		for record, err := range wire.ReadRecords(response.Body) {
+			if err != nil {
+				t.Fatalf("%s: status %d: %v", test.who, response.Code, err)
+			}
+			records = append(records, record.User)
+		}
+		response = get(t, h, test.who, wire.UsagePath, accounting.UsageQuery{Users: test.users, By: []accounting.Dimension{accounting.ByUser}})
+		sums, err := wire.ReadUsage(response.Body)
+		if err != nil {
+			t.Fatalf("%s: status %d: %v", test.who, response.Code, err)
+		}
+		for _, sum := range sums {
+			if sum.Seconds != 2000*60 {
+				t.Errorf("%s: use %+v", test.who, sum)
+			}
+			usage = append(usage, sum.User)
+		}
+		if !cmp.Equal(records, test.want) || !cmp.Equal(usage, test.want) {
+			t.Errorf("%s asks for users %v: records of %v, use of %v, want %v", test.who, test.users, records, usage, test.want)
+		}
+	}
+}
+
+func TestBadRequestsAndAMissingDatabaseGetAReason(t *testing.T) {
+	t.Parallel()
+	h := newTestHandler(t)
+	closed := newHandler(authenticator.RequestFunc(authenticate), administrators{}, func(context.Context) (accounting.Store, error) {
+		return nil, fmt.Errorf("%w: the disk is full", accounting.ErrUnavailable)
+	}, logr.Discard())
+	for _, test := range []struct {
+		name     string
+		response *httptest.ResponseRecorder
+		code     int
+		message  string
+	}{
+		{"unknown field", get(t, h, "mei", wire.RecordsPath, map[string]string{"Colour": "red"}), http.StatusBadRequest, "Colour"},
+		{"not from the API server", get(t, h, "", wire.RecordsPath, accounting.Query{}), http.StatusServiceUnavailable, "unauthenticated"},
+		{"no database", get(t, closed, "mei", wire.UsagePath, accounting.UsageQuery{}), http.StatusServiceUnavailable, "the disk is full"},
+		{"unknown path", get(t, h, "mei", wire.Root+"/people", accounting.Query{}), http.StatusNotFound, "people"},
+	} {
+		var status metav1.Status
+		if err := json.NewDecoder(test.response.Body).Decode(&status); err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		if test.response.Code != test.code || !strings.Contains(status.Message, test.message) {
+			t.Errorf("%s: status %d, %q", test.name, test.response.Code, status.Message)
+		}
+	}
+	if response := get(t, closed, "", wire.Root, nil); response.Code != http.StatusOK || !strings.Contains(response.Body.String(), wire.RecordsResource) {
+		t.Errorf("discovery without a database: status %d, %s", response.Code, response.Body)
+	}
+}

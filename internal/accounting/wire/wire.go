@@ -1,0 +1,142 @@
+// Package wire defines the format in which records and sums of use travel from the daemon to the commands.
+//
+//	In:   queries; records
+//	Out:  URLs of an aggregated API; streams of JSON
+//
+// # Invariants
+//
+//   - A stream that was cut off is never mistaken for a complete one: its last line says that it is complete.
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/url"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/accounting"
+)
+
+// The API group. The API server forwards a request only if its user has the verb list on RecordsResource or
+// UsageResource. All authenticated users have it, and it permits reading only the own records and use. The verb list on
+// AllRecordsResource and AllUsageResource permits reading those of all users. These two resources exist only in roles.
+const (
+	GroupName          = "accounting.vc-batch.dev"
+	Version            = "v1alpha1"
+	Root               = "/apis/" + GroupName + "/" + Version
+	RecordsResource    = "records"
+	UsageResource      = "usage"
+	AllRecordsResource = "allrecords"
+	AllUsageResource   = "allusage"
+	RecordsPath        = Root + "/" + RecordsResource
+	UsagePath          = Root + "/" + UsageResource
+	ContentType        = "application/x-ndjson"
+	// QueryParameter is the parameter of a URL that contains an accounting.Query or an accounting.UsageQuery as JSON.
+	QueryParameter = "query"
+)
+
+// EncodeQuery returns the query part of a URL.
+func EncodeQuery(query any) (string, error) {
+	text, err := json.Marshal(query)
+	if err != nil {
+		return "", fmt.Errorf("query: %w", err)
+	}
+	return url.Values{QueryParameter: {string(text)}}.Encode(), nil
+}
+
+// DecodeQuery parses the query part of a URL into an accounting.Query or an accounting.UsageQuery. Unknown fields are
+// errors, because a later version of a command may have set them to select fewer records.
+func DecodeQuery(values url.Values, into any) error {
+	text := values.Get(QueryParameter)
+	if text == "" {
+		return nil
+	}
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return fmt.Errorf("parameter %s: %w", QueryParameter, err)
+	}
+	return nil
+}
+
+// line is a line of a stream: an item, or the end.
+type line struct {
+	Record *accounting.Record `json:"record,omitempty"`
+	Usage  *accounting.Usage  `json:"usage,omitempty"`
+	End    bool               `json:"end,omitempty"`
+}
+
+// Writer writes a stream.
+type Writer struct{ encoder *json.Encoder }
+
+// NewWriter returns a Writer.
+func NewWriter(to io.Writer) *Writer { return &Writer{json.NewEncoder(to)} }
+
+// WriteRecord writes a record.
+func (w *Writer) WriteRecord(record *accounting.Record) error {
+	return w.encoder.Encode(line{Record: record})
+}
+
+// WriteUsage writes a sum of use.
+func (w *Writer) WriteUsage(usage *accounting.Usage) error {
+	return w.encoder.Encode(line{Usage: usage})
+}
+
+// WriteEnd writes the last line.
+func (w *Writer) WriteEnd() error { return w.encoder.Encode(line{End: true}) }
+
+// errCutOff means that a stream has no last line.
+var errCutOff = errors.New("the list from the accounting database was cut off")
+
+// ReadRecords returns the records of a stream. An error ends the sequence.
+func ReadRecords(from io.Reader) iter.Seq2[*accounting.Record, error] {
+	return func(yield func(*accounting.Record, error) bool) {
+		for l, err := range readLines(from) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if l.Record != nil && !yield(l.Record, nil) {
+				return
+			}
+		}
+	}
+}
+
+// ReadUsage returns the sums of use in a stream.
+func ReadUsage(from io.Reader) ([]accounting.Usage, error) {
+	var all []accounting.Usage
+	for l, err := range readLines(from) {
+		if err != nil {
+			return nil, err
+		}
+		if l.Usage != nil {
+			all = append(all, *l.Usage)
+		}
+	}
+	return all, nil
+}
+
+// readLines returns the lines of a stream up to its end.
+func readLines(from io.Reader) iter.Seq2[*line, error] {
+	return func(yield func(*line, error) bool) {
+		decoder := json.NewDecoder(from)
+		for {
+			var l line
+			err := decoder.Decode(&l)
+			switch {
+			case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+				yield(nil, errCutOff)
+				return
+			case err != nil:
+				yield(nil, fmt.Errorf("list from the accounting database: %w", err))
+				return
+			case l.End, !yield(&l, nil):
+				return
+			}
+		}
+	}
+}
