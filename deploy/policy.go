@@ -59,15 +59,17 @@ func webhooks() []runtime.Object {
 // registryPolicyName is the name of the policy for APIServices and of its binding.
 const registryPolicyName = "volcano-apiservice-policy"
 
-// registryPolicy returns the policy that permits the controllers to create only their own APIService. It is necessary
-// because RBAC rules cannot restrict the names of objects to create.
+// registryPolicy returns the policy that permits the controllers and accounting to create only their own APIService. It
+// is necessary because RBAC rules cannot restrict the names of objects to create.
 func registryPolicy() []runtime.Object {
-	account := "system:serviceaccount:" + Namespace + ":" + ControllersAccount
+	mayRegister := func(account, name string) string {
+		return `(request.userInfo.username != 'system:serviceaccount:` + Namespace + `:` + account + `' || object.metadata.name == '` + name + `')`
+	}
 	return policy(registryPolicyName, admissionregistrationv1.Rule{
 		APIGroups: []string{registryGroup}, APIVersions: []string{"v1"}, Resources: []string{"apiservices"},
 	}, []admissionregistrationv1.OperationType{admissionregistrationv1.Create}, admissionregistrationv1.Validation{
-		Expression: `request.userInfo.username != '` + account + `' || object.metadata.name == 'v1.` + jobsummary.GroupName + `'`,
-		Message:    "the controllers may register only version v1." + jobsummary.GroupName,
+		Expression: mayRegister(ControllersAccount, "v1."+jobsummary.GroupName) + " && " + mayRegister(AccountingAccount, accountingRegistration),
+		Message:    "the controllers may register only v1." + jobsummary.GroupName + ", and accounting only " + accountingRegistration,
 		Reason:     new(metav1.StatusReasonForbidden),
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/accounting/wire"
 	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
@@ -15,6 +16,7 @@ const (
 	SchedulerAccount   = "vc-scheduler"
 	ControllersAccount = "vc-controllers"
 	AdmissionAccount   = "vc-admission"
+	AccountingAccount  = "vc-accounting"
 )
 
 // controllersConfigMap is the configuration of the controllers, with the name from Volcano's chart.
@@ -202,15 +204,15 @@ func RBAC() []runtime.Object {
 	for _, c := range components() {
 		objects = append(objects, c.objects()...)
 	}
-	return append(append(objects, frontProxyReader()), people()...)
+	return append(append(objects, frontProxyReader("vc-listing", ControllersAccount)), people()...)
 }
 
-// frontProxyReader returns a role binding that permits the controllers to read how the API server's aggregator
-// authenticates itself. It binds the role that Kubernetes provides for this purpose.
-func frontProxyReader() runtime.Object {
+// frontProxyReader returns a role binding that permits a component to read how the API server's aggregator authenticates
+// itself. It binds the role that Kubernetes provides for this purpose.
+func frontProxyReader(name, account string) runtime.Object {
 	return &rbacv1.RoleBinding{
-		TypeMeta: rbacType("RoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: "vc-listing", Namespace: metav1.NamespaceSystem},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: ControllersAccount, Namespace: Namespace}},
+		TypeMeta: rbacType("RoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceSystem},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: Namespace}},
 		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "extension-apiserver-authentication-reader"},
 	}
 }
@@ -283,6 +285,13 @@ func people() []runtime.Object {
 		// All users may request lists. A list contains only objects that the user is permitted to list.
 		clusterRole("vc-listing", nil, []rbacv1.PolicyRule{rule(jobsummary.GroupName, of(jobsummary.Resource), "list")}),
 		clusterRoleBinding("vc-listing", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
+		// All users may query the accounting database. The result contains only their own records.
+		clusterRole("vc-accounting-user", nil, []rbacv1.PolicyRule{rule(wire.GroupName, of(wire.RecordsResource, wire.UsageResource), "list")}),
+		clusterRoleBinding("vc-accounting-user", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
+		// An administrator grants this role to those who may read the records of all users.
+		clusterRole("vc-accounting-admin", nil, []rbacv1.PolicyRule{
+			rule(wire.GroupName, of(wire.RecordsResource, wire.UsageResource, wire.AllRecordsResource, wire.AllUsageResource), "list"),
+		}),
 	}
 }
 

@@ -2,12 +2,84 @@ package deploy
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/vc-batch/vc/internal/accounting/wire"
 )
+
+// TestOnlyAdministratorsMayReadTheRecordsOfAllUsers checks the roles of people: all users may send queries, and no role that is
+// part of view, edit or admin permits reading the records of others.
+func TestOnlyAdministratorsMayReadTheRecordsOfAllUsers(t *testing.T) {
+	t.Parallel()
+	everybody, rights := map[string]bool{}, map[string][]string{}
+	for _, object := range People() {
+		switch object := object.(type) {
+		case *rbacv1.ClusterRoleBinding:
+			for _, subject := range object.Subjects {
+				everybody[object.RoleRef.Name] = everybody[object.RoleRef.Name] || subject.Name == "system:authenticated"
+			}
+		case *rbacv1.ClusterRole:
+			for _, rule := range object.Rules {
+				if !slices.Contains(rule.APIGroups, wire.GroupName) {
+					continue
+				}
+				rights[object.Name] = append(rights[object.Name], rule.Resources...)
+				if len(object.Labels) > 0 || !slices.Equal(rule.Verbs, []string{"list"}) {
+					t.Errorf("%s permits %v, labels %v", object.Name, rule.Verbs, object.Labels)
+				}
+			}
+		}
+	}
+	want := map[string][]string{
+		"vc-accounting-user":  {wire.RecordsResource, wire.UsageResource},
+		"vc-accounting-admin": {wire.RecordsResource, wire.UsageResource, wire.AllRecordsResource, wire.AllUsageResource},
+	}
+	if diff := cmp.Diff(want, rights); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if !everybody["vc-accounting-user"] || everybody["vc-accounting-admin"] {
+		t.Errorf("all users have the roles %v", everybody)
+	}
+}
+
+// TestAccountingHasOnlyItsRights checks that the component changes nothing but jobs and objects with its own name.
+func TestAccountingHasOnlyItsRights(t *testing.T) {
+	t.Parallel()
+	var changes []string
+	for _, object := range AccountingRBAC() {
+		var rules []rbacv1.PolicyRule
+		switch object := object.(type) {
+		case *rbacv1.ClusterRole:
+			rules = object.Rules
+		case *rbacv1.Role:
+			rules = object.Rules
+		}
+		for _, rule := range rules {
+			for _, verb := range rule.Verbs {
+				if !slices.Contains(watched, verb) {
+					changes = append(changes, strings.TrimSpace(verb+" "+strings.Join(rule.Resources, ",")+" "+strings.Join(rule.ResourceNames, ",")))
+				}
+			}
+			if slices.Contains(rule.Resources, "secrets") && slices.Contains(rule.Verbs, "list") {
+				t.Error("accounting may list secrets")
+			}
+		}
+	}
+	want := []string{
+		"patch jobs", "create subjectaccessreviews", "create apiservices",
+		"update apiservices v1alpha1.accounting.vc-batch.dev", "delete apiservices v1alpha1.accounting.vc-batch.dev",
+		"create leases", "update leases vc-accounting", "create secrets", "update secrets vc-accounting-certificate",
+	}
+	if diff := cmp.Diff(want, changes); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
 
 // TestNobodyMayListTheSecretsOfACluster checks that install.yaml permits only reading Secrets by name: an account that
 // may list or watch them, or has all permissions, has access to the keys of all users (#3446).

@@ -36,16 +36,17 @@ const (
 	nameLabel   = "app.kubernetes.io/name"
 )
 
-// deployment describes the Deployment of one component.
-type deployment struct {
+// workload describes the pods of one component.
+type workload struct {
 	account string
 	args    []string
 	ports   []corev1.ContainerPort
 	config  bool
 }
 
-func deployments() []deployment {
-	return []deployment{
+// deployments returns the components that run as Deployments.
+func deployments() []workload {
+	return []workload{
 		{
 			account: AdmissionAccount,
 			args:    []string{"admission", "--webhook-service=" + Namespace + "/" + AdmissionService, "--webhook-owner=" + AdmissionAccount},
@@ -62,50 +63,57 @@ func deployments() []deployment {
 // workloads returns the Deployments with their budgets and network policies, and the Service of the webhooks. The scheduler's
 // ConfigMap is not among them, because it belongs to the administrator: an update must not overwrite it.
 func workloads() []runtime.Object {
-	objects := []runtime.Object{
-		&corev1.Service{
-			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: ownMeta(AdmissionService),
-			Spec: corev1.ServiceSpec{
-				Selector: map[string]string{nameLabel: AdmissionAccount},
-				Ports:    []corev1.ServicePort{{Name: "https", Port: 443, TargetPort: intstr.FromString("webhook")}},
-			},
-		},
-	}
-	for _, d := range deployments() {
-		objects = append(objects, d.object(), d.budget(), d.networkPolicy())
+	objects := []runtime.Object{httpsService(AdmissionService, AdmissionAccount, "webhook")}
+	for _, w := range deployments() {
+		objects = append(objects, w.deployment(), w.budget(), w.networkPolicy())
 	}
 	return objects
 }
 
-func (d deployment) labels() map[string]string {
-	return map[string]string{nameLabel: d.account, "app.kubernetes.io/part-of": "vc"}
+// httpsService returns a Service that forwards port 443 to a named port of a component.
+func httpsService(name, account, port string) *corev1.Service {
+	return &corev1.Service{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: ownMeta(name),
+		Spec: corev1.ServiceSpec{
+			Selector: map[string]string{nameLabel: account},
+			Ports:    []corev1.ServicePort{{Name: "https", Port: 443, TargetPort: intstr.FromString(port)}},
+		},
+	}
 }
 
-func (d deployment) object() *appsv1.Deployment {
-	meta := ownMeta(d.account)
-	meta.Labels = d.labels()
-	selector := &metav1.LabelSelector{MatchLabels: map[string]string{nameLabel: d.account}}
+func (w workload) labels() map[string]string {
+	return map[string]string{nameLabel: w.account, "app.kubernetes.io/part-of": "vc"}
+}
+
+func (w workload) deployment() *appsv1.Deployment {
+	meta := ownMeta(w.account)
+	meta.Labels = w.labels()
 	return &appsv1.Deployment{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: meta,
 		Spec: appsv1.DeploymentSpec{
 			// One replica is active and the other is on standby, except that both replicas of admission are active.
 			Replicas: new(int32(2)),
-			Selector: selector,
+			Selector: w.selector(),
 			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: d.labels()},
-				Spec:       d.pod(selector),
+				ObjectMeta: metav1.ObjectMeta{Labels: w.labels()},
+				Spec:       w.pod(),
 			},
 		},
 	}
 }
 
-func (d deployment) pod(selector *metav1.LabelSelector) corev1.PodSpec {
-	size := Sizes[DefaultSize][d.account]
+// selector selects the pods of the component.
+func (w workload) selector() *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{nameLabel: w.account}}
+}
+
+func (w workload) pod() corev1.PodSpec {
+	size := Sizes[DefaultSize][w.account]
 	probe := func(path string) *corev1.Probe {
 		return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromString("health")}}}
 	}
 	spec := corev1.PodSpec{
-		ServiceAccountName: d.account,
+		ServiceAccountName: w.account,
 		PriorityClassName:  "system-cluster-critical",
 		// The components must not depend on the scheduler that they implement.
 		SchedulerName: corev1.DefaultSchedulerName,
@@ -114,11 +122,11 @@ func (d deployment) pod(selector *metav1.LabelSelector) corev1.PodSpec {
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
 		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{
-			{MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: selector},
-			{MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: selector},
+			{MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: w.selector()},
+			{MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: w.selector()},
 		},
 		Containers: []corev1.Container{{
-			Name: "vcd", Image: Image, Args: d.args, Ports: d.containerPorts(),
+			Name: "vcd", Image: Image, Args: w.args, Ports: w.containerPorts(),
 			LivenessProbe: probe("/healthz"), ReadinessProbe: probe("/readyz"),
 			Resources: corev1.ResourceRequirements{
 				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(size.CPU), corev1.ResourceMemory: size.memory()},
@@ -132,7 +140,7 @@ func (d deployment) pod(selector *metav1.LabelSelector) corev1.PodSpec {
 			},
 		}},
 	}
-	if d.config {
+	if w.config {
 		spec.Volumes = []corev1.Volume{{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 			LocalObjectReference: corev1.LocalObjectReference{Name: SchedulerConfigMap}, Optional: new(true),
 		}}}}
@@ -141,20 +149,20 @@ func (d deployment) pod(selector *metav1.LabelSelector) corev1.PodSpec {
 	return spec
 }
 
-// budget returns a disruption budget that keeps one of the two replicas running while nodes are drained.
-func (d deployment) budget() *policyv1.PodDisruptionBudget {
+// budget returns a disruption budget that permits evicting one replica at a time while nodes are drained.
+func (w workload) budget() *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{
-		TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}, ObjectMeta: ownMeta(d.account),
+		TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}, ObjectMeta: ownMeta(w.account),
 		Spec: policyv1.PodDisruptionBudgetSpec{
 			MaxUnavailable: new(intstr.FromInt32(1)),
-			Selector:       &metav1.LabelSelector{MatchLabels: map[string]string{nameLabel: d.account}},
+			Selector:       w.selector(),
 		},
 	}
 }
 
 // networkPolicy returns a policy that permits connections only to the ports of the component. The second rule is for metrics.
 // The policy does not restrict senders, because the API server and the kubelet are often outside of the pod network.
-func (d deployment) networkPolicy() *networkingv1.NetworkPolicy {
+func (w workload) networkPolicy() *networkingv1.NetworkPolicy {
 	rule := func(ports ...corev1.ContainerPort) networkingv1.NetworkPolicyIngressRule {
 		var rule networkingv1.NetworkPolicyIngressRule
 		for _, port := range ports {
@@ -163,11 +171,11 @@ func (d deployment) networkPolicy() *networkingv1.NetworkPolicy {
 		return rule
 	}
 	return &networkingv1.NetworkPolicy{
-		TypeMeta: metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"}, ObjectMeta: ownMeta(d.account),
+		TypeMeta: metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"}, ObjectMeta: ownMeta(w.account),
 		Spec: networkingv1.NetworkPolicySpec{
-			PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{nameLabel: d.account}},
+			PodSelector: *w.selector(),
 			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
-			Ingress:     []networkingv1.NetworkPolicyIngressRule{rule(append(d.ports, health)...), rule(metrics)},
+			Ingress:     []networkingv1.NetworkPolicyIngressRule{rule(append(w.ports, health)...), rule(metrics)},
 		},
 	}
 }
@@ -179,6 +187,6 @@ var (
 )
 
 // containerPorts returns the ports on which the component listens.
-func (d deployment) containerPorts() []corev1.ContainerPort {
-	return append(d.ports, metrics, health)
+func (w workload) containerPorts() []corev1.ContainerPort {
+	return append(w.ports, metrics, health)
 }

@@ -13,8 +13,20 @@ func Content(object runtime.Object) (map[string]any, error) {
 		return nil, err
 	}
 	delete(content, "status")
+	dropStatusOfClaims(content)
 	dropEmptyTimes(content)
 	return content, nil
+}
+
+// dropStatusOfClaims removes the status from the claims of a StatefulSet, which are objects in an object.
+func dropStatusOfClaims(content map[string]any) {
+	spec, _ := content["spec"].(map[string]any)
+	claims, _ := spec["volumeClaimTemplates"].([]any)
+	for _, claim := range claims {
+		if claim, ok := claim.(map[string]any); ok {
+			delete(claim, "status")
+		}
+	}
 }
 
 // Encode returns the fields of an object as YAML.

@@ -83,6 +83,8 @@ type Options struct {
 	// RequirePriorityClassUse requires the permission (verb use) for each PriorityClass that a user names in a Job, a
 	// PodGroup, or an object that jobs are created from.
 	RequirePriorityClassUse bool
+	// RecordJobs adds a finalizer to new Jobs, which keeps a deleted Job until the accounting component has recorded it.
+	RecordJobs bool
 	// ClientCAFile is the path of a file with the certificate authorities of clients that may send reviews, such as the
 	// API server if it is configured to present a certificate. If it is empty, any client may send reviews.
 	ClientCAFile string

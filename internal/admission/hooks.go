@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -59,6 +60,8 @@ type hooks struct {
 	queueRules schedulingv1beta1.QueueRules
 	// maxReplicas is the maximum number of pods of a job; 0 means that only the limit of the kind applies.
 	maxReplicas int64
+	// recordJobs adds the finalizer of the accounting component to new jobs.
+	recordJobs bool
 	// requireClassUse requires a permission for each PriorityClass that a user names.
 	requireClassUse bool
 }
@@ -114,6 +117,9 @@ func (h *hooks) mutateJob(ctx context.Context, request admission.Request) admiss
 		h.assignNumber(ctx, request, job)
 		h.annotateNamespaces(ctx, &request, job)
 		h.writeUser(ctx, &request, job)
+		if h.recordJobs && request.Operation == admissionv1.Create {
+			controllerutil.AddFinalizer(job, keys.Recorded)
+		}
 	})
 }
 

@@ -44,7 +44,7 @@ func New(options Options, cluster Cluster, listenAddress string) (*Webhooks, err
 	}
 	h := &hooks{
 		queues: queueCache{known: cluster.Queues, read: cluster.ReadQueue}, jobs: cluster.Jobs, namespaces: cluster.Namespaces,
-		reviews: cluster.Reviews, schedulers: options.SchedulerNames, ids: options.JobIDs, pods: pods, queueRules: options.Queues,
+		reviews: cluster.Reviews, schedulers: options.SchedulerNames, ids: options.JobIDs, pods: pods, queueRules: options.Queues, recordJobs: options.RecordJobs,
 		maxReplicas: options.MaxReplicas, requireClassUse: options.RequirePriorityClassUse,
 	}
 	keeper := newCertificateKeeper(options.Now, cluster.Secrets, hosts)

@@ -103,6 +103,8 @@ func runComponents(ctx context.Context, o *Options, h *health, log logr.Logger) 
 				err = runControllers(ctx, o, log)
 			case Admission:
 				err = runAdmission(ctx, o)
+			case Accounting:
+				err = runAccounting(ctx, o, log)
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", component, err)

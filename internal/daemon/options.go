@@ -23,7 +23,7 @@ const (
 	Admission   = "admission"
 )
 
-// ComponentNames lists all components, in the order in which they start.
+// ComponentNames lists the components that every cluster needs, in the order in which they start.
 func ComponentNames() []string { return []string{Admission, Controllers, Scheduler} }
 
 // Namespace is the default namespace of the daemon's own objects.
@@ -42,7 +42,7 @@ const (
 type Options struct {
 	// Config is the configuration for clients of the API server. Run uses copies of it without client-side rate limits.
 	Config *rest.Config
-	// Components lists the components to run. Empty means all.
+	// Components lists the components to run. Empty means those of ComponentNames.
 	Components []string
 
 	// LeaderElect turns on leader election. If there are several daemons, only one of them runs a component at any
@@ -85,6 +85,8 @@ type Options struct {
 	// Admission and Controllers are the options of these components.
 	Admission   admission.Options
 	Controllers controllers.Options
+	// Accounting configures the component of this name.
+	Accounting AccountingOptions
 	// Listing configures whether and where the controllers serve job lists.
 	Listing aggregatedapi.Options
 
@@ -102,8 +104,14 @@ func (o Options) withDefaults() (Options, error) {
 		o.Components = ComponentNames()
 	}
 	for _, c := range o.Components {
-		if !slices.Contains(ComponentNames(), c) {
-			return o, fmt.Errorf("unknown component %q; valid components are %s", c, strings.Join(ComponentNames(), ", "))
+		if c != Accounting && !slices.Contains(ComponentNames(), c) {
+			return o, fmt.Errorf("unknown component %q; valid components are %s, %s", c, strings.Join(ComponentNames(), ", "), Accounting)
+		}
+	}
+	if slices.Contains(o.Components, Accounting) {
+		var err error
+		if o.Accounting, err = o.Accounting.withDefaults(); err != nil {
+			return o, err
 		}
 	}
 	if len(o.SchedulerNames) == 0 {

@@ -46,22 +46,24 @@ func aPlanner(plans ...client.Object) (p *planner, statuses *[]insightv1alpha1.P
 	api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(plans, openQueue())...).WithStatusSubresource(&insightv1alpha1.Plan{}).Build()
 	statuses = &[]insightv1alpha1.PlanStatus{}
 	return &planner{
-		api: &recorder{Client: api, statuses: statuses}, scheme: scheme, schedulers: []string{"volcano"}, fence: func() error { return nil },
+		api: &planRecorder{Client: api, statuses: statuses}, scheme: scheme, schedulers: []string{"volcano"}, fence: func() error { return nil },
 		copies: make(chan chan<- *model.Cluster), engine: newTestEngine, now: time.Now, log: logr.Discard(), taken: map[types.UID]bool{},
 	}, statuses
 }
 
-// recorder records the written statuses of plans.
-type recorder struct {
+// planRecorder records the written statuses of plans.
+type planRecorder struct {
 	client.Client
 	statuses *[]insightv1alpha1.PlanStatus
 }
 
-func (r *recorder) Status() client.SubResourceWriter { return &statusRecorder{r.Client.Status(), r} }
+func (r *planRecorder) Status() client.SubResourceWriter {
+	return &statusRecorder{r.Client.Status(), r}
+}
 
 type statusRecorder struct {
 	client.SubResourceWriter
-	r *recorder
+	r *planRecorder
 }
 
 func (s *statusRecorder) Update(ctx context.Context, o client.Object, options ...client.SubResourceUpdateOption) error {
@@ -106,7 +108,7 @@ func TestAPlanIsMarkedBeforeItIsSimulatedAndNotSimulatedByTheNextProcess(t *test
 		t.Fatalf("before the simulation: %+v", *statuses)
 	}
 	second, statuses := aPlanner()
-	second.api = &recorder{Client: first.api.(*recorder).Client, statuses: statuses}
+	second.api = &planRecorder{Client: first.api.(*planRecorder).Client, statuses: statuses}
 	if _, err := second.processPlan(t.Context(), second.api, client.ObjectKeyFromObject(plan)); err != nil {
 		t.Fatal(err)
 	}

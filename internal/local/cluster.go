@@ -10,6 +10,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
+	"github.com/vc-batch/vc/internal/accounting/serve"
+	"github.com/vc-batch/vc/internal/aggregatedapi"
 	"github.com/vc-batch/vc/internal/joblist"
 	"github.com/vc-batch/vc/internal/local/controlplane"
 	"github.com/vc-batch/vc/internal/local/processnode"
@@ -93,10 +95,12 @@ func (c *cluster) startAllParts(ctx context.Context) error {
 		return err
 	}
 	if c.settings.Components == ComponentsAPI {
-		// If the last daemon was killed, its aggregated API has no server, which would prevent the deletion of
+		// If the last daemon was killed, its aggregated APIs have no server, which would prevent the deletion of
 		// namespaces.
-		if err := joblist.Group.RemoveRegistration(ctx, c.plane.RESTConfig()); err != nil {
-			return err
+		for _, group := range []aggregatedapi.Group{joblist.Group, serve.Group} {
+			if err := group.RemoveRegistration(ctx, c.plane.RESTConfig()); err != nil {
+				return err
+			}
 		}
 	}
 	c.daemon = startDaemon(c.settings, c.plane) // 2. scheduler, controllers and admission, in parallel with:

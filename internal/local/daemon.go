@@ -38,8 +38,7 @@ type daemonPart struct {
 	states map[string]string
 }
 
-// startDaemon starts the scheduler, controllers and admission without waiting for them, unless the settings exclude
-// them.
+// startDaemon starts the components of vcd without waiting for them, unless the settings exclude them.
 func startDaemon(s Settings, plane *controlplane.ControlPlane) *daemonPart {
 	if s.Components == ComponentsAPI {
 		return nil
@@ -48,16 +47,19 @@ func startDaemon(s Settings, plane *controlplane.ControlPlane) *daemonPart {
 		begun: time.Now(), done: make(chan struct{}), failed: make(chan error, 1), ready: make(chan struct{}),
 		states: map[string]string{},
 	}
-	for _, component := range daemon.ComponentNames() {
+	components := append(daemon.ComponentNames(), daemon.Accounting)
+	for _, component := range components {
 		d.states[component] = stateStarting
 	}
 	// This cluster has no kube-scheduler, so the project's scheduler also handles pods and Deployments that do not
 	// name a scheduler.
 	d.options = daemon.Options{
-		Config: plane.RESTConfig(), SchedulerConf: s.SchedulerConf, Ready: d.componentReady,
+		Config: plane.RESTConfig(), Components: components, SchedulerConf: s.SchedulerConf, Ready: d.componentReady,
 		SchedulerNames: []string{keys.DefaultSchedulerName, corev1.DefaultSchedulerName},
 	}
-	d.options.Admission.ListenAddress, d.options.Listing.ListenAddress = "127.0.0.1:0", "127.0.0.1:0"
+	d.options.Accounting = daemon.AccountingOptions{Store: "sqlite:" + s.Dir.accountingDir(), SpoolDir: s.Dir.accountingSpoolDir(), Cluster: "vc-local"}
+	d.options.Admission.RecordJobs = true
+	d.options.Admission.ListenAddress, d.options.Listing.ListenAddress, d.options.Accounting.API.ListenAddress = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
 	d.options.Admission.ClientCAFile, d.options.Admission.ClientNames = plane.PKI().CACert(), []string{controlplane.WebhookClient}
 	var ctx context.Context
 	ctx, d.cancel = context.WithCancel(context.Background())
@@ -135,7 +137,7 @@ func (d *daemonPart) waitReady(ctx context.Context, report Reporter) error {
 	}
 	select {
 	case <-d.ready:
-		report.Ready("vcd (scheduler, controllers, admission)", time.Since(d.begun))
+		report.Ready("vcd (scheduler, controllers, admission, accounting)", time.Since(d.begun))
 		return nil
 	case err := <-d.failed:
 		return fmt.Errorf("vcd did not start: %w", err)

@@ -74,9 +74,14 @@ func (d Dir) ProcessLog() string { return d.pathInDir("log", "vc-local.log") }
 // ControlPlaneLog returns the path of the log of all components.
 func (d Dir) ControlPlaneLog() string { return d.pathInDir("log", "control-plane.log") }
 
-func (d Dir) versionFile() string  { return d.pathInDir("version") }
-func (d Dir) lockFile() string     { return d.pathInDir("lock") }
-func (d Dir) recordFile() string   { return d.pathInDir("run.json") }
+func (d Dir) versionFile() string { return d.pathInDir("version") }
+func (d Dir) lockFile() string    { return d.pathInDir("lock") }
+func (d Dir) recordFile() string  { return d.pathInDir("run.json") }
+
+// accountingDir is the directory of the accounting database, and accountingSpoolDir of the records that wait for it.
+func (d Dir) accountingDir() string      { return d.pathInDir("accounting", "records") }
+func (d Dir) accountingSpoolDir() string { return d.pathInDir("accounting", "spool") }
+
 func (d Dir) settingsFile() string { return d.pathInDir("settings.json") }
 func (d Dir) nodesDir() string     { return d.pathInDir("nodes") }
 func (d Dir) volumesDir() string   { return d.pathInDir("volumes") }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/vc-batch/vc/deploy"
+	"github.com/vc-batch/vc/internal/accounting/wire"
 	"github.com/vc-batch/vc/internal/daemon"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 )
@@ -48,6 +49,8 @@ var (
 		policyRule("scheduling.volcano.sh", []string{"queues"}, "get", "list", "watch"),
 		policyRule("scheduling.k8s.io", []string{"priorityclasses"}, "get", "list"),
 		policyRule("", []string{"nodes", "namespaces"}, "get", "list", "watch"),
+		// The records belong to the users for whom the jobs run, not to this account, which may submit for all users.
+		policyRule(wire.GroupName, []string{wire.RecordsResource, wire.UsageResource, wire.AllRecordsResource, wire.AllUsageResource}, "list"),
 	}
 	profileRights = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{profile.Name}, Verbs: []string{"get"}}}
 )

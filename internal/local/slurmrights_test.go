@@ -6,6 +6,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/vc-batch/vc/internal/accounting/wire"
 )
 
 func TestSlurmsCommandsHaveTheRightsTheyNeedInJobs(t *testing.T) {
@@ -15,6 +17,10 @@ func TestSlurmsCommandsHaveTheRightsTheyNeedInJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	role, err := client.RbacV1().Roles(metav1.NamespaceDefault).Get(t.Context(), slurmAccount, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clusterRole, err := client.RbacV1().ClusterRoles().Get(t.Context(), slurmAccount, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,11 +37,13 @@ func TestSlurmsCommandsHaveTheRightsTheyNeedInJobs(t *testing.T) {
 		{"scrontab -r", "", "secrets", []string{"get", "update"}},
 		{"squeue", "", "pods", []string{"list"}},
 		{"scancel", "batch.volcano.sh", "jobs", []string{"delete"}},
+		{"sacct", wire.GroupName, wire.RecordsResource, []string{"list"}},
+		{"sacct", wire.GroupName, wire.AllRecordsResource, []string{"list"}},
 		{"scontrol requeue", "bus.volcano.sh", "commands", []string{"create"}},
 	} {
 		for _, verb := range needed.verbs {
 			permitted := false
-			for _, rule := range role.Rules {
+			for _, rule := range slices.Concat(role.Rules, clusterRole.Rules) {
 				permitted = permitted || slices.Contains(rule.APIGroups, needed.group) && slices.Contains(rule.Resources, needed.resource) && slices.Contains(rule.Verbs, verb)
 			}
 			if !permitted {

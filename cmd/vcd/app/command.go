@@ -53,7 +53,7 @@ If several processes run the same component, one is active and the others stand 
 		SilenceUsage: true, SilenceErrors: true, Version: build.DescribeProgram().Version,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Errorf("unknown command %q; valid commands are scheduler, controllers, admission, all, version", args[0]), "vcd"}
+				return &usageError{fmt.Errorf("unknown command %q; valid commands are scheduler, controllers, admission, accounting, all, version", args[0]), "vcd"}
 			}
 			return nil
 		},
@@ -68,7 +68,8 @@ If several processes run the same component, one is active and the others stand 
 		newPart("scheduler", "Place gangs of pods on nodes", scheduling, daemon.Scheduler),
 		newPart("controllers", "Create and monitor the pods of jobs; maintain PodGroups and Queues", controlling, daemon.Controllers),
 		newPart("admission", "Set defaults in jobs, queues and PodGroups, and validate them", admitting, daemon.Admission),
-		newPart("all", "Run scheduler, controllers and admission in one process", scheduling|controlling|admitting, daemon.ComponentNames()...),
+		newPart("accounting", "Record jobs in a database, and answer queries about them", recording, daemon.Accounting),
+		newPart("all", "Run scheduler, controllers, admission and, with --accounting-store, accounting in one process", scheduling|controlling|admitting|recording, daemon.ComponentNames()...),
 		newVersion(),
 	)
 	return root

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/aggregatedapi"
 	"github.com/vc-batch/vc/internal/daemon"
 )
 
@@ -146,6 +148,44 @@ func TestFlags(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestTheAddressOfTheDatabaseIsNotNecessarilyAnArgument(t *testing.T) {
+	for name, c := range map[string]struct {
+		variable  string
+		parts     parts
+		arguments []string
+		want      string
+		err       string
+	}{
+		"a flag":                  {"", recording, []string{"--accounting-store=sqlite:/data"}, "sqlite:/data", ""},
+		"a variable":              {"postgres://vc:secret@db/vc\n", recording, []string{"--accounting-spool-dir=/spool"}, "postgres://vc:secret@db/vc", ""},
+		"both":                    {"postgres://vc:secret@db/vc", recording, []string{"--accounting-store=sqlite:/data"}, "sqlite:/data", ""},
+		"neither":                 {"", recording, nil, "", ""},
+		"an invalid variable":     {"mysql://vc:secret@db/vc", recording, nil, "", "$VC_ACCOUNTING_STORE: database address"},
+		"a command without flags": {"postgres://vc:secret@db/vc", scheduling, nil, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("VC_ACCOUNTING_STORE", c.variable)
+			o, err := parsed(t, c.parts, c.arguments...)
+			switch {
+			case c.err != "":
+				if err == nil || !strings.Contains(err.Error(), c.err) || strings.Contains(err.Error(), "secret") {
+					t.Errorf("got %v, want an error that contains %q and no password", err, c.err)
+				}
+			case err != nil || o.Accounting.Store != c.want || slices.Contains(o.Components, daemon.Accounting) != (c.want != ""):
+				t.Errorf("database %q, components %v, %v; want database %q", o.Accounting.Store, o.Components, err, c.want)
+			}
+		})
+	}
+}
+
+func TestAccountingIsServedThroughAService(t *testing.T) {
+	o, err := parsed(t, recording, "--accounting-store=sqlite:/data", "--accounting-address=:8443", "--accounting-service=volcano-system/vc-accounting", "--accounting-owner=vc-accounting")
+	want := aggregatedapi.Options{ListenAddress: ":8443", Namespace: "volcano-system", Service: "vc-accounting", Owner: "vc-accounting"}
+	if diff := cmp.Diff(want, o.Accounting.API); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 

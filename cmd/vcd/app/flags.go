@@ -24,6 +24,7 @@ const (
 	scheduling parts = 1 << iota
 	controlling
 	admitting
+	recording
 )
 
 // flags holds the command line of a command. Flags that also exist in Volcano have the same names there.
@@ -59,8 +60,9 @@ type flags struct {
 
 	listsAddress, listsService string
 
-	admission admissionFlags
-	gates     featureGates
+	admission  admissionFlags
+	accounting accountingFlags
+	gates      featureGates
 }
 
 func (f *flags) bindFlags(fs *pflag.FlagSet, p parts) {
@@ -88,7 +90,10 @@ func (f *flags) bindFlags(fs *pflag.FlagSet, p parts) {
 	if p&admitting != 0 {
 		f.admission.bindFlags(fs)
 	}
-	if p&(scheduling|controlling) != 0 {
+	if p&recording != 0 {
+		f.accounting.bindFlags(fs)
+	}
+	if p&(scheduling|controlling|recording) != 0 {
 		fs.BoolVar(&f.leaderElect, "leader-elect", true, "allow only one of several processes to be active at a time")
 		fs.StringVar(&f.leaseNamespace, "leader-elect-resource-namespace", daemon.Namespace, "namespace of the leases")
 		fs.DurationVar(&f.leaseDuration, "leader-elect-lease-duration", daemon.DefaultLeaseDuration, "time after which an unresponsive leader is replaced")
@@ -172,5 +177,5 @@ func (f *flags) toOptions(components []string) (daemon.Options, error) {
 	if o.Admission, err = f.admission.toOptions(f.gates); err != nil {
 		return o, err
 	}
-	return o, nil
+	return o, f.accounting.setOptions(&o)
 }

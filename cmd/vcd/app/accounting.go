@@ -1,0 +1,85 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/vc-batch/vc/internal/accounting/store"
+	"github.com/vc-batch/vc/internal/daemon"
+)
+
+// storeVariable is the environment variable that replaces --accounting-store, so that the password of a database need not
+// be an argument, which other users of a machine can read.
+const storeVariable = "VC_ACCOUNTING_STORE"
+
+// accountingFlags holds the flags of the component that records jobs.
+type accountingFlags struct {
+	store string
+	// defaultStore is the value of the environment variable. It is empty for commands without these flags.
+	defaultStore            string
+	spool, spoolSize        string
+	cluster                 string
+	address, service, owner string
+}
+
+func (f *accountingFlags) bindFlags(fs *pflag.FlagSet) {
+	f.defaultStore = strings.TrimSpace(os.Getenv(storeVariable)) // files from which Secrets are made often end with a line break
+	fs.StringVar(&f.store, "accounting-store", "", "database of the records of jobs: sqlite:DIRECTORY or postgres://USER:PASSWORD@HOST/DATABASE; by default, $"+storeVariable+"; required by vcd accounting, and without it, vcd all does not record jobs")
+	fs.StringVar(&f.spool, "accounting-spool-dir", "", "directory on a disk for records that the database has not stored yet; by default, a directory in that of an SQLite database")
+	fs.StringVar(&f.spoolSize, "accounting-spool-size", "1Gi", "maximum size of these records; if it is reached, deleted jobs stay until the database stores records again")
+	fs.StringVar(&f.cluster, "cluster-name", "default", "name of the cluster in the records")
+	fs.StringVar(&f.address, "accounting-address", "", "listen address for queries, for sacct; by default, queries are not served")
+	fs.StringVar(&f.service, "accounting-service", "", "NAMESPACE/NAME of the service through which the API server reaches the queries; without this flag, the API server must run on this machine")
+	fs.StringVar(&f.owner, "accounting-owner", "", "name of a ClusterRole; the registration of the queries with the API server is deleted together with it; by default, it stays if --accounting-service is specified")
+}
+
+// setOptions sets the options of the component. Without a database, it changes nothing, unless the component was asked
+// for.
+func (f *accountingFlags) setOptions(o *daemon.Options) error {
+	address := cmp.Or(f.store, f.defaultStore)
+	if address == "" {
+		if slices.Contains(o.Components, daemon.Accounting) {
+			return errors.New("--accounting-store or $" + storeVariable + " is required: specify sqlite:DIRECTORY or postgres://…")
+		}
+		return nil
+	}
+	if err := store.CheckAddress(address); err != nil {
+		source := "--accounting-store"
+		if f.store == "" {
+			source = "$" + storeVariable
+		}
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	size, err := resource.ParseQuantity(f.spoolSize)
+	if err != nil || size.Sign() <= 0 {
+		return fmt.Errorf("--accounting-spool-size %q: must be a size such as 1Gi", f.spoolSize)
+	}
+	a := daemon.AccountingOptions{Store: address, SpoolDir: f.spool, MaxSpoolBytes: size.Value(), Cluster: f.cluster}
+	if directory, ok := strings.CutPrefix(address, "sqlite:"); ok && a.SpoolDir == "" {
+		a.SpoolDir = filepath.Join(directory, "spool")
+	}
+	if a.SpoolDir == "" {
+		return errors.New("--accounting-spool-dir is required with PostgreSQL: specify a directory on a disk")
+	}
+	a.API.ListenAddress, a.API.Owner = f.address, f.owner
+	if f.service != "" {
+		namespace, name, ok := strings.Cut(f.service, "/")
+		if !ok || namespace == "" || name == "" {
+			return fmt.Errorf("--accounting-service %q: must be NAMESPACE/NAME", f.service)
+		}
+		a.API.Namespace, a.API.Service = namespace, name
+	}
+	o.Accounting = a
+	if !slices.Contains(o.Components, daemon.Accounting) {
+		o.Components = append(slices.Clone(o.Components), daemon.Accounting)
+	}
+	return nil
+}

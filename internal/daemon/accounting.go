@@ -1,0 +1,140 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/accounting/recorder"
+	"github.com/vc-batch/vc/internal/accounting/serve"
+	"github.com/vc-batch/vc/internal/accounting/spool"
+	"github.com/vc-batch/vc/internal/accounting/store"
+	"github.com/vc-batch/vc/internal/aggregatedapi"
+	"github.com/vc-batch/vc/internal/controllers/index"
+)
+
+// Accounting is the component that records jobs in a database. It is not one of ComponentNames, because it needs a
+// database.
+const Accounting = "accounting"
+
+// accountingLease is the name of the lease of the recorder.
+const accountingLease = "vc-accounting"
+
+// DefaultMaxSpoolBytes is the default maximum size of the records that wait for the database.
+const DefaultMaxSpoolBytes = 1 << 30
+
+// AccountingOptions configures the component Accounting.
+type AccountingOptions struct {
+	// Store is the address of the database: sqlite:DIRECTORY or postgres://…
+	Store string
+	// SpoolDir is the directory of the records that wait for the database.
+	SpoolDir string
+	// MaxSpoolBytes is the maximum size of these records. Zero means DefaultMaxSpoolBytes.
+	MaxSpoolBytes int64
+	// Cluster is the name of the cluster in the records. Empty means default.
+	Cluster string
+	// API configures whether and where queries are served.
+	API aggregatedapi.Options
+}
+
+// withDefaults validates the options and fills in the defaults.
+func (a AccountingOptions) withDefaults() (AccountingOptions, error) {
+	if a.Store == "" {
+		return a, fmt.Errorf("component %s needs the address of a database", Accounting)
+	}
+	if a.SpoolDir == "" {
+		return a, fmt.Errorf("component %s needs a directory for records that wait for the database", Accounting)
+	}
+	setIfZero(&a.MaxSpoolBytes, DefaultMaxSpoolBytes)
+	setIfZero(&a.Cluster, "default")
+	setIfZero(&a.API.Namespace, Namespace)
+	return a, nil
+}
+
+// runAccounting stores the records of the spool, serves queries, and records jobs while it is the leader.
+func runAccounting(ctx context.Context, o *Options, log logr.Logger) error {
+	recorder.Metrics.Register()
+	records, err := spool.Open(o.Accounting.SpoolDir, o.Accounting.MaxSpoolBytes)
+	if err != nil {
+		return err
+	}
+	defer records.Close()
+	storage := recorder.NewStorage(records, func(ctx context.Context) (accounting.Store, error) { return store.Open(ctx, o.Accounting.Store) }, log)
+	defer func() {
+		if err := storage.Close(); err != nil {
+			log.Error(err, "The accounting database was not closed properly")
+		}
+	}()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		storage.StoreUntilDone(ctx)
+		return nil
+	})
+	if o.Accounting.API.ListenAddress != "" {
+		group.Go(func() error { return serve.Run(ctx, o.Config, o.Accounting.API, storage.UpToDateStore) })
+	}
+	group.Go(func() error {
+		var once sync.Once
+		return runTermsUntilDone(ctx, o, accountingLease, log, func(ctx context.Context, fence func() error) error {
+			return runRecorderTerm(ctx, o, fence, log, records, func() { once.Do(func() { o.Ready(Accounting) }) })
+		})
+	})
+	return group.Wait()
+}
+
+// runRecorderTerm records jobs for one term of leadership.
+func runRecorderTerm(ctx context.Context, o *Options, fence func() error, log logr.Logger, records *spool.Spool, ready func()) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	mgr, err := newControlManager(fencedConfig(o.Config, fence, end), true, log)
+	if err != nil {
+		return err
+	}
+	for _, i := range index.All() {
+		if i.Name != index.PodController {
+			continue
+		}
+		if err := mgr.GetFieldIndexer().IndexField(ctx, i.Object, i.Name, i.Values); err != nil {
+			return fmt.Errorf("index %s: %w", i.Name, err)
+		}
+	}
+	api, err := newRecorderClient(mgr)
+	if err != nil {
+		return err
+	}
+	recording := recorder.Controller(recorder.Options{Cache: mgr.GetCache(), API: api, Cluster: o.Accounting.Cluster, Spool: records})
+	if err := recording.AddTo(mgr); err != nil {
+		return err
+	}
+	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		if mgr.GetCache().WaitForCacheSync(ctx) {
+			ready()
+		}
+		return nil
+	}))
+	if err != nil {
+		return fmt.Errorf("recorder: %w", err)
+	}
+	if err := mgr.Start(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("recorder: %w", err)
+	}
+	return nil
+}
+
+// newRecorderClient returns the client of the recorder's writes.
+func newRecorderClient(mgr manager.Manager) (client.Client, error) {
+	config := rest.CopyConfig(mgr.GetConfig())
+	config.QPS, config.RateLimiter = -1, nil
+	c, err := client.New(config, client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+	if err != nil {
+		return nil, fmt.Errorf("client of the recorder: %w", err)
+	}
+	return c, nil
+}
