@@ -22,6 +22,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/vc-batch/vc/deploy"
 	"github.com/vc-batch/vc/deploy/monitoring"
 )
@@ -82,26 +84,17 @@ func addDescriptions(files map[string][]byte, chart string, properties []propert
 	return nil
 }
 
-// addComponents adds the templates of the objects in install.yaml, and the sizes.
+// addComponents adds the templates of the objects in install.yaml and of the optional objects, and the sizes.
 func addComponents(files map[string][]byte) error {
 	for _, object := range append(deploy.Objects(), deploy.QueueUseBinding()) {
-		d, err := newDocument(object)
-		if err != nil {
+		if err := addObject(files, object, ""); err != nil {
 			return err
 		}
-		if d.kind() == "Namespace" {
-			continue // helm install --create-namespace
+	}
+	for _, object := range deploy.Accounting() {
+		if err := addObject(files, object, ".Values.accounting.enabled"); err != nil {
+			return err
 		}
-		d.parametrize()
-		text, err := d.render()
-		if err != nil {
-			return fmt.Errorf("%s %s: %w", d.kind(), d.name(), err)
-		}
-		path := "vc/templates/" + d.file()
-		if files[path] == nil {
-			files[path] = []byte(notice)
-		}
-		files[path] = append(files[path], text...)
 	}
 	sizes, err := encodeJSON(sizesByComponent(), "  ")
 	if err != nil {
@@ -109,6 +102,31 @@ func addComponents(files map[string][]byte) error {
 	}
 	const helpers = "vc/templates/_helpers.tpl"
 	files[helpers] = fmt.Appendf(files[helpers], "\n{{- define \"vc.sizes\" -}}\n%s{{- end }}\n", sizes)
+	return nil
+}
+
+// addObject adds the template of an object. If condition is not empty, the object exists only if this expression is true.
+func addObject(files map[string][]byte, object runtime.Object, condition string) error {
+	d, err := newDocument(object)
+	if err != nil {
+		return err
+	}
+	if d.kind() == "Namespace" {
+		return nil // helm install --create-namespace
+	}
+	d.parametrize()
+	if condition != "" {
+		d.require(condition)
+	}
+	text, err := d.render()
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", d.kind(), d.name(), err)
+	}
+	path := "vc/templates/" + d.file()
+	if files[path] == nil {
+		files[path] = []byte(notice)
+	}
+	files[path] = append(files[path], text...)
 	return nil
 }
 

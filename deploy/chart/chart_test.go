@@ -23,6 +23,7 @@ import (
 
 	"github.com/vc-batch/vc/deploy"
 	"github.com/vc-batch/vc/deploy/chart"
+	"github.com/vc-batch/vc/deploy/manifest"
 	"github.com/vc-batch/vc/test/charttest"
 )
 
@@ -133,6 +134,34 @@ func TestDefaultValuesGiveTheObjectsOfInstallYAML(t *testing.T) {
 		if a, b := typed(t, want[name]), typed(t, withoutHelmLabels(have[name])); !equality.Semantic.DeepEqual(a, b) {
 			t.Errorf("%s differs (-install.yaml +chart):\n%s", name, cmp.Diff(a, b))
 		}
+	}
+}
+
+func TestTheChartWithAccountingHasTheObjectsOfPackageDeploy(t *testing.T) {
+	t.Parallel()
+	normal := objectsByName(t, render(t, "vc", "").Manifest)
+	have := objectsByName(t, render(t, "vc", "accounting: {enabled: true}").Manifest)
+	for name := range normal {
+		delete(have, name)
+	}
+	for _, object := range deploy.Accounting() {
+		content, err := manifest.Content(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := &unstructured.Unstructured{Object: content}
+		name := fmt.Sprintf("%s %s/%s", want.GetKind(), want.GetNamespace(), want.GetName())
+		if have[name] == nil {
+			t.Errorf("%s is not in the chart", name)
+			continue
+		}
+		if a, b := typed(t, want), typed(t, withoutHelmLabels(have[name])); !equality.Semantic.DeepEqual(a, b) {
+			t.Errorf("%s differs (-package deploy +chart):\n%s", name, cmp.Diff(a, b))
+		}
+		delete(have, name)
+	}
+	for name := range have {
+		t.Errorf("%s is only in the chart", name)
 	}
 }
 
@@ -264,6 +293,10 @@ func TestBadValuesAreRejectedWithTheirPlace(t *testing.T) {
 		{"an unknown rule for spreading", "vc", "topologySpread: {zones: Maybe}", "/topologySpread/zones", "'DoNotSchedule'"},
 		{"no issuer", "vc", "certificates: {source: certManager}", "certificates.issuerRef.name is empty", "set it to the name of an issuer"},
 		{"no Secret", "vc", "certificates: {source: secret}", "certificates.secretName is empty", "tls.crt, tls.key and ca.crt"},
+		{"no replicas of accounting", "vc", "accounting: {replicas: 0}", "/accounting/replicas", "minimum"},
+		{"a database without size", "vc", "accounting: {store: {sqlite: {size: ''}}}", "/accounting/store/sqlite/size", "pattern"},
+		{"an unknown database", "vc", "accounting: {store: {mysql: {size: 1Gi}}}", "/accounting/store", "mysql"},
+		{"a Secret without key", "vc", "accounting: {store: {postgres: {secretKey: ''}}}", "/accounting/store/postgres/secretKey", "pattern"},
 		{"no budget", "vc", "podDisruptionBudget: {maxUnavailable: 0}", "/podDisruptionBudget/maxUnavailable", "minimum"},
 		{"an endpoint without scheme", "vc", "monitoring: {traces: {endpoint: 'collector:4317'}}", "/monitoring/traces/endpoint", "pattern"},
 		{"an interval without unit", "vc", "monitoring: {podMonitor: {interval: '15'}}", "/monitoring/podMonitor/interval", "pattern"},

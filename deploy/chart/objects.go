@@ -11,6 +11,7 @@ import (
 // valuesByAccount holds the name of each component's values by its service account.
 var valuesByAccount = map[string]string{
 	deploy.SchedulerAccount: "scheduler", deploy.ControllersAccount: "controllers", deploy.AdmissionAccount: "admission",
+	deploy.AccountingAccount: "accounting",
 }
 
 // certificateDir is the directory with a certificate that vcd does not issue itself.
@@ -30,7 +31,7 @@ func (d *document) file() string {
 		return "policies.yaml"
 	case strings.HasSuffix(kind, "WebhookConfiguration"):
 		return "webhooks.yaml"
-	case kind == "Service", kind == "Deployment", kind == "PodDisruptionBudget", kind == "NetworkPolicy":
+	case kind == "Service", kind == "Deployment", kind == "StatefulSet", kind == "PodDisruptionBudget", kind == "NetworkPolicy":
 		if component, ok := valuesByAccount[d.name()]; ok {
 			return component + ".yaml"
 		}
@@ -45,7 +46,12 @@ func (d *document) parametrize() {
 	d.setEntries("vc.labels", "metadata", "labels")
 	switch d.kind() {
 	case "Deployment":
-		d.parametrizeDeployment(valuesByAccount[d.name()])
+		component := valuesByAccount[d.name()]
+		d.parametrizePods(component)
+		d.set(expression(".Values."+component+".replicas | int"), "spec", "replicas")
+	case "StatefulSet":
+		d.parametrizePods(valuesByAccount[d.name()])
+		d.parametrizeStore()
 	case "PodDisruptionBudget":
 		d.condition = ".Values.podDisruptionBudget.enabled"
 		d.set(expression(".Values.podDisruptionBudget.maxUnavailable | int"), "spec", "maxUnavailable")
@@ -59,7 +65,16 @@ func (d *document) parametrize() {
 	}
 }
 
-func (d *document) parametrizeDeployment(component string) {
+// require adds an expression that must be true to the condition of the document.
+func (d *document) require(expression string) {
+	if d.condition != "" {
+		expression = "and " + expression + " " + d.condition
+	}
+	d.condition = expression
+}
+
+// parametrizePods replaces the fields of a workload that depend on the values of its component.
+func (d *document) parametrizePods(component string) {
 	values := ".Values." + component
 	d.before = fmt.Sprintf(`{{- $size := index (include "vc.sizes" . | fromJson) .Values.size %q }}
 {{- $cpu := %s.cpu | default $size.cpu }}
@@ -67,7 +82,6 @@ func (d *document) parametrizeDeployment(component string) {
 `, component, values, values)
 	pod := []any{"spec", "template", "spec"}
 	container := path(pod, "containers", 0)
-	d.set(expression(values+".replicas | int"), "spec", "replicas")
 	d.set(optional(values+".podAnnotations"), "spec", "template", "metadata", "annotations")
 	for _, field := range []string{"nodeSelector", "tolerations", "affinity"} {
 		d.set(optional(values+"."+field), path(pod, field)...)
@@ -84,6 +98,7 @@ func (d *document) parametrizeDeployment(component string) {
 	d.set(expression(fmt.Sprintf(`printf "%%dMiB" (div (mul $memory %d) 100)`, deploy.GoMemoryPercent)), path(container, "env", 0, "value")...)
 	if component == "admission" {
 		d.mountCertificate(pod, container)
+		d.append(lines("{{- if .Values.accounting.enabled }}", "- --record-jobs", "{{- end }}"), path(container, "args")...)
 	}
 	if component == "controllers" {
 		d.append(lines("{{- with .Values.monitoring.traces.endpoint }}", "- --otlp-endpoint={{ . }}", "{{- end }}"), path(container, "args")...)
@@ -97,6 +112,27 @@ func (d *document) mountCertificate(pod, container []any) {
 	d.append(lines(given, "- --webhook-certificate-dir="+certificateDir, "{{- end }}"), path(container, "args")...)
 	d.set(lines(given, "%s", "- mountPath: "+certificateDir, "  name: certificate", "  readOnly: true", "{{- end }}"), path(container, "volumeMounts")...)
 	d.set(lines(given, "%s", "- name: certificate", "  secret:", `    secretName: {{ include "vc.certificateSecret" . }}`, "{{- end }}"), path(pod, "volumes")...)
+}
+
+// parametrizeStore replaces the fields of accounting that depend on the database. A Secret with the address of a PostgreSQL
+// database replaces the SQLite database.
+func (d *document) parametrizeStore() {
+	const postgres = ".Values.accounting.store.postgres"
+	inPostgres := "{{- if " + postgres + ".existingSecret }}"
+	container := []any{"spec", "template", "spec", "containers", 0}
+	args := d.list(path(container, "args")...)
+	d.set(lines("{{- if not "+postgres+".existingSecret }}", "%s "+deploy.AccountingSQLite, "{{- end }}"),
+		path(container, "args", slices.Index(args, any(deploy.AccountingSQLite)))...)
+	d.set(expression(`printf "--cluster-name=%s" .Values.accounting.clusterName | quote`),
+		path(container, "args", slices.Index(args, any("--cluster-name=default")))...)
+	d.append(lines("{{- with "+postgres+" }}", "{{- if .existingSecret }}", "- name: "+deploy.AccountingStoreVariable, "  valueFrom:", "    secretKeyRef:",
+		"      name: {{ .existingSecret | quote }}", "      key: {{ .secretKey | quote }}", "{{- end }}", "{{- end }}"), path(container, "env")...)
+	d.set(lines(inPostgres, "%s {{ .Values.accounting.replicas | int }}", "{{- else }}", "%s 1", "{{- end }}"), "spec", "replicas")
+	claim := []any{"spec", "volumeClaimTemplates", 0, "spec"}
+	d.set(lines(inPostgres, "%s {{ "+postgres+".spoolSize | quote }}", "{{- else }}", "%s {{ .Values.accounting.store.sqlite.size | quote }}", "{{- end }}"),
+		path(claim, "resources", "requests", "storage")...)
+	d.set(lines("{{- with ternary "+postgres+".storageClass .Values.accounting.store.sqlite.storageClass (ne "+postgres+`.existingSecret "") }}`, "%s {{ . | quote }}", "{{- end }}"),
+		path(claim, "storageClassName")...)
 }
 
 // sizesByComponent returns the sizes with the names that components have in values.
@@ -115,10 +151,10 @@ func sizesByComponent() map[string]any {
 // sizesTable returns the table of sizes for the README.
 func sizesTable() string {
 	var out strings.Builder
-	out.WriteString("| `size` | Cluster with at most | Scheduler | Controllers | Admission |\n|---|---|---|---|---|\n")
+	out.WriteString("| `size` | Cluster with at most | Scheduler | Controllers | Admission | Accounting |\n|---|---|---|---|---|---|\n")
 	for _, size := range []string{deploy.SizeSmall, deploy.SizeMedium, deploy.SizeLarge} {
 		fmt.Fprintf(&out, "| `%s` | %s |", size, deploy.SizeLimits[size])
-		for _, account := range []string{deploy.SchedulerAccount, deploy.ControllersAccount, deploy.AdmissionAccount} {
+		for _, account := range []string{deploy.SchedulerAccount, deploy.ControllersAccount, deploy.AdmissionAccount, deploy.AccountingAccount} {
 			request := deploy.Sizes[size][account]
 			fmt.Fprintf(&out, " CPU %s, %d MiB |", request.CPU, request.MemoryMiB)
 		}

@@ -49,6 +49,11 @@ func (d *document) setEntries(template string, path ...any) {
 
 // append adds to the list at the path.
 func (d *document) append(insert insertion, path ...any) {
+	d.set(insert, slices.Concat(path, []any{len(d.list(path...))})...)
+}
+
+// list returns the list at the path, which is empty if there is none.
+func (d *document) list(path ...any) []any {
 	var list any = d.content
 	for _, step := range path {
 		switch tree := list.(type) {
@@ -59,7 +64,7 @@ func (d *document) append(insert insertion, path ...any) {
 		}
 	}
 	present, _ := list.([]any)
-	d.set(insert, slices.Concat(path, []any{len(present)})...)
+	return present
 }
 
 // nextMarker returns the marker of the next insertion.

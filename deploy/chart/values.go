@@ -1,6 +1,10 @@
 package chart
 
-import "github.com/vc-batch/vc/deploy"
+import (
+	"fmt"
+
+	"github.com/vc-batch/vc/deploy"
+)
 
 // Values holds the values of chart vc. Each field has a description for values.yaml, the schema and the README. The other
 // tags are limits for the schema: enum, pattern, min.
@@ -10,6 +14,7 @@ type Values struct {
 	Scheduler        Scheduler    `json:"scheduler"`
 	Controllers      Component    `json:"controllers"`
 	Admission        Component    `json:"admission"`
+	Accounting       Accounting   `json:"accounting"`
 	Certificates     Certificates `json:"certificates"`
 	DisruptionBudget Budget       `json:"podDisruptionBudget"`
 	TopologySpread   Spread       `json:"topologySpread"`
@@ -30,7 +35,12 @@ type Image struct {
 
 // Component holds the values for one component.
 type Component struct {
-	Replicas          int               `json:"replicas" min:"1" doc:"Number of pods. With two or more, the failure of one does not stop the component."`
+	Replicas int `json:"replicas" min:"1" doc:"Number of pods. With two or more, the failure of one does not stop the component."`
+	Pods
+}
+
+// Pods holds the values for the pods of one component.
+type Pods struct {
 	CPU               string            `json:"cpu" pattern:"^([0-9]+m?|[0-9]+\\.[0-9]+)?$" doc:"CPU request. Empty means the one of the size."`
 	MemoryMiB         int               `json:"memoryMiB" min:"0" doc:"Memory request and limit in MiB. 0 means the one of the size."`
 	ExtraArgs         []string          `json:"extraArgs" doc:"More arguments for vcd, for example [--v=2]."`
@@ -45,6 +55,35 @@ type Component struct {
 type Scheduler struct {
 	Component
 	Config string `json:"config" doc:"Content of volcano-scheduler.conf. If it is set, the chart writes it to the ConfigMap volcano-scheduler-configmap. If it is empty, the chart does not touch that ConfigMap, and without one, the built-in configuration is used."`
+}
+
+// Accounting holds the values for the component that records jobs in a database.
+type Accounting struct {
+	Enabled     bool   `json:"enabled" doc:"Record ended jobs in a database. Before you disable it again, read docs/guides/accounting.md: without it, deleted jobs keep waiting for it."`
+	ClusterName string `json:"clusterName" pattern:"^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$" doc:"Name of the cluster in the records. It must be unique among clusters that share a database."`
+	Store       Store  `json:"store"`
+	Replicas    int    `json:"replicas" min:"1" doc:"Number of pods with PostgreSQL. One of them records jobs. With SQLite, there is always one pod."`
+	Pods
+}
+
+// Store holds the values for the database of the component that records jobs.
+type Store struct {
+	SQLite   SQLite   `json:"sqlite"`
+	Postgres Postgres `json:"postgres"`
+}
+
+// SQLite holds the values for an SQLite database.
+type SQLite struct {
+	Size         string `json:"size" pattern:"^[0-9]+([KMGTPE]i?)?$" doc:"Size of the volume with the SQLite database."`
+	StorageClass string `json:"storageClass" doc:"Storage class of this volume. Empty means the default of the cluster."`
+}
+
+// Postgres holds the values for a PostgreSQL database.
+type Postgres struct {
+	ExistingSecret string `json:"existingSecret" doc:"Secret in volcano-system with the URL of a PostgreSQL database. Empty means SQLite."`
+	SecretKey      string `json:"secretKey" pattern:"^[A-Za-z0-9._-]+$" doc:"Key of the URL in this Secret."`
+	SpoolSize      string `json:"spoolSize" pattern:"^[0-9]+([KMGTPE]i?)?$" doc:"Size of the volume in which each pod keeps records while the PostgreSQL database is down."`
+	StorageClass   string `json:"storageClass" doc:"Storage class of these volumes. Empty means the default of the cluster."`
 }
 
 // Certificates holds the values for the certificate of the webhooks.
@@ -120,7 +159,8 @@ type Doctor struct {
 
 // DefaultValues returns the values of an installation without changes. They describe install.yaml.
 func DefaultValues() Values {
-	component := Component{Replicas: 2, PriorityClassName: "system-cluster-critical"}
+	pods := Pods{PriorityClassName: "system-cluster-critical"}
+	component := Component{Replicas: 2, Pods: pods}
 	repository, _ := imageName(deploy.Image)
 	return Values{
 		Size:             deploy.DefaultSize,
@@ -128,12 +168,20 @@ func DefaultValues() Values {
 		Scheduler:        Scheduler{Component: component},
 		Controllers:      component,
 		Admission:        component,
+		Accounting:       defaultAccounting(pods),
 		Certificates:     Certificates{Source: "vcd", IssuerRef: IssuerRef{Kind: "Issuer", Group: "cert-manager.io"}},
 		DisruptionBudget: Budget{Enabled: true, MaxUnavailable: 1},
 		TopologySpread:   Spread{Zones: "ScheduleAnyway", Hosts: "ScheduleAnyway"},
 		NetworkPolicy:    Network{Enabled: true},
 		Monitoring:       Monitoring{Dashboards: Extra{Labels: map[string]string{"grafana_dashboard": "1"}}},
 		Doctor:           Doctor{Enabled: true, ProbeNamespace: "default", Image: Image{Repository: doctorRepository}},
+	}
+}
+
+func defaultAccounting(pods Pods) Accounting {
+	return Accounting{
+		ClusterName: "default", Replicas: 2, Pods: pods,
+		Store: Store{SQLite: SQLite{Size: fmt.Sprintf("%dGi", deploy.DefaultAccountingGiB)}, Postgres: Postgres{SecretKey: "url", SpoolSize: "2Gi"}},
 	}
 }
 

@@ -18,12 +18,16 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/deploy"
+	"github.com/vc-batch/vc/internal/accounting/serve"
 	"github.com/vc-batch/vc/internal/admission"
 	"github.com/vc-batch/vc/internal/aggregatedapi"
 	"github.com/vc-batch/vc/internal/daemon"
@@ -98,6 +102,62 @@ func TestTheDaemonWorksWithTheRightsOfInstallYAML(t *testing.T) {
 	}
 }
 
+// TestAccountingWorksWithTheRightsOfTheChart runs accounting with a token of its service account. No request may be
+// forbidden, and the registration of its API must belong to its ClusterRole.
+func TestAccountingWorksWithTheRightsOfTheChart(t *testing.T) {
+	c := admin(t)
+	removeWebhooks(t)
+	must(t, apply(t.Context(), plane.RESTConfig(), deploy.InstallYAML))
+	for _, object := range deploy.AccountingRBAC() {
+		must(t, client.IgnoreAlreadyExists(c.Create(t.Context(), object.(client.Object))))
+	}
+	registration := &unstructured.Unstructured{}
+	registration.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiregistration.k8s.io", Version: "v1", Kind: "APIService"})
+	registration.SetName(serve.Group.RegistrationName())
+	t.Cleanup(func() {
+		// Nothing serves the API any more, which would block the deletion of namespaces.
+		if err := client.IgnoreNotFound(c.Delete(context.Background(), registration)); err != nil {
+			t.Error(err)
+		}
+	})
+	refused := &forbidden{}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := start(t, ctx, refused, daemon.Accounting, admission.Options{})
+	stop := sync.OnceFunc(func() { cancel(); <-done })
+	defer stop()
+	eventually(t, func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(registration), registration); err != nil {
+			return err
+		}
+		if owners := registration.GetOwnerReferences(); len(owners) != 1 || owners[0].Kind != "ClusterRole" || owners[0].Name != deploy.AccountingAccount {
+			return fmt.Errorf("the registration belongs to %v", owners)
+		}
+		return c.Get(ctx, client.ObjectKey{Namespace: deploy.Namespace, Name: deploy.AccountingCertificate}, &corev1.Secret{})
+	})
+	job := newJob("recorded")
+	must(t, c.Create(t.Context(), job))
+	eventually(t, func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(job), job); err != nil {
+			return err
+		}
+		if !slices.Contains(job.Finalizers, keys.Recorded) {
+			return fmt.Errorf("the job has the finalizers %v", job.Finalizers)
+		}
+		return nil
+	})
+	must(t, c.Delete(t.Context(), job))
+	eventually(t, func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(job), job); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("the deleted job still exists: %v", err)
+		}
+		return nil
+	})
+	stop()
+	for _, request := range refused.all() {
+		t.Errorf("forbidden: %s", request)
+	}
+}
+
 // everyWebhookIsFilledIn fails if vcd has left a configuration of install.yaml empty, or has created one that is not in
 // install.yaml.
 func everyWebhookIsFilledIn(t *testing.T, c client.Client) {
@@ -139,12 +199,19 @@ func startOn(t *testing.T, ctx context.Context, admin *rest.Config, refused *for
 	t.Helper()
 	account := map[string]string{
 		daemon.Scheduler: deploy.SchedulerAccount, daemon.Controllers: deploy.ControllersAccount, daemon.Admission: deploy.AdmissionAccount,
+		daemon.Accounting: deploy.AccountingAccount,
 	}[component]
 	ready, done := make(chan struct{}), make(chan struct{})
 	failed := make(chan error, 1)
 	options := daemon.Options{
 		Config: asOn(t, admin, account, refused), Components: []string{component}, LeaderElect: true, LeaseNamespace: deploy.Namespace,
 		Admission: hooks, Listing: aggregatedapi.Options{ListenAddress: "127.0.0.1:0"}, Ready: func(string) { close(ready) },
+	}
+	if component == daemon.Accounting {
+		options.Accounting = daemon.AccountingOptions{
+			Store: "sqlite:" + t.TempDir(), SpoolDir: t.TempDir(),
+			API: aggregatedapi.Options{ListenAddress: "127.0.0.1:0", Service: deploy.AccountingWorkload, Owner: deploy.AccountingAccount},
+		}
 	}
 	go func() {
 		defer close(done)

@@ -92,7 +92,11 @@ func checkAccess(ctx context.Context, r *reader) []Finding {
 
 // readRoles reads the roles of the components. It stops at the first role that the user may not read.
 func (r *reader) readRoles(ctx context.Context, facts *accessFacts) {
-	for _, object := range deploy.RBAC() {
+	objects := deploy.RBAC()
+	if r.accounting != nil {
+		objects = append(objects, deploy.AccountingRBAC()...)
+	}
+	for _, object := range objects {
 		var one roleFacts
 		var problem *Finding
 		switch want := object.(type) {

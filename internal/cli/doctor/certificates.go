@@ -9,18 +9,23 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/vc-batch/vc/deploy"
 	"github.com/vc-batch/vc/internal/admission"
 )
 
 // expiresSoon is the remaining time of a certificate from which on it is reported. vcd renews its certificate long
 // before that.
 const expiresSoon = 30 * 24 * time.Hour
+
+// certificateDirFlag is the flag of vc-admission with the directory of a certificate that vcd does not issue itself.
+const certificateDirFlag = "--webhook-certificate-dir="
 
 // dialTimeout is the time limit for reading the certificate from the webhooks.
 const dialTimeout = 3 * time.Second
@@ -32,11 +37,35 @@ type bundle struct {
 	pem   []byte
 }
 
-// certificateFacts holds the authorities in the webhook configurations and the webhooks' certificate.
+// certified describes the server of a certificate for messages.
+type certified struct {
+	// name is the server, and registrations are the objects with the authorities.
+	name, registrations string
+	// missing is what a missing registration means, and start is what to do about it.
+	missing, start string
+	// renew is what to do about an invalid certificate.
+	renew string
+}
+
+var (
+	certifiedWebhooks = certified{
+		name: "the webhooks", registrations: "the webhook configurations",
+		missing: "no webhook configuration contains a webhook", start: "check that vc-admission runs; it installs the webhooks",
+		renew: "restart vc-admission, which renews its certificate and corrects the configurations, unless the certificate is managed by cert-manager or by you",
+	}
+	certifiedAccounting = certified{
+		name: "accounting", registrations: "APIService " + accountingRegistration,
+		missing: "APIService " + accountingRegistration + " does not exist", start: "check that vc-accounting runs; it creates the APIService",
+		renew: "restart vc-accounting, which renews its certificate and corrects the APIService",
+	}
+)
+
+// certificateFacts holds the authorities with which the API server verifies a server, and the server's certificate.
 type certificateFacts struct {
+	server  certified
 	now     time.Time
 	bundles []bundle
-	// serving is the chain that the webhooks serve, with their own certificate first. source says where it was read.
+	// serving is the chain that the server presents, with their own certificate first. source says where it was read.
 	serving []*x509.Certificate
 	source  string
 	// servingErr is the reason why the serving certificate is invalid or could not be read.
@@ -44,11 +73,37 @@ type certificateFacts struct {
 }
 
 func checkCertificates(ctx context.Context, r *reader) []Finding {
+	findings := r.checkWebhookCertificate(ctx)
+	if r.accounting != nil {
+		findings = append(findings, r.checkAccountingCertificate(ctx)...)
+	}
+	return findings
+}
+
+// checkAccountingCertificate checks the certificate of the accounting API.
+func (r *reader) checkAccountingCertificate(ctx context.Context) []Finding {
+	facts := certificateFacts{server: certifiedAccounting, now: r.o.f.Now()}
+	authorities, found, problem := r.readAccountingAuthorities(ctx)
+	if problem != nil {
+		return []Finding{*problem}
+	}
+	if found {
+		host := deploy.AccountingWorkload + "." + r.namespace + ".svc"
+		facts.bundles = []bundle{{"APIService " + accountingRegistration, host, authorities}}
+	}
+	if _, problem := r.readSecret(ctx, &facts, deploy.AccountingCertificate); problem != nil {
+		facts.servingErr = problem
+	}
+	return decideCertificates(&facts)
+}
+
+// checkWebhookCertificate checks the certificate of the webhooks.
+func (r *reader) checkWebhookCertificate(ctx context.Context) []Finding {
 	configurations, problem := r.readConfigurations(ctx, wantedConfigurations())
 	if problem != nil {
 		return []Finding{*problem}
 	}
-	facts := certificateFacts{now: r.o.f.Now()}
+	facts := certificateFacts{server: certifiedWebhooks, now: r.o.f.Now()}
 	address := ""
 	for _, one := range configurations {
 		for _, hook := range one.hooks {
@@ -80,21 +135,53 @@ func webhookAddress(config *admissionregistrationv1.WebhookClientConfig) (host, 
 	return "", ""
 }
 
+// readSecret reads a certificate from a Secret. It returns false if the Secret does not exist. If the Secret cannot be
+// read, it returns the finding.
+func (r *reader) readSecret(ctx context.Context, facts *certificateFacts, name string) (bool, *Finding) {
+	var secret corev1.Secret
+	found, problem := r.read(ctx, &secret, "Secret", r.namespace, name)
+	if !found {
+		return false, problem
+	}
+	facts.source = "Secret " + r.namespace + "/" + name
+	chain, err := parseChain(secret.Data[corev1.TLSCertKey])
+	if err != nil {
+		invalid := failed("if vcd issued the certificate, delete the Secret; "+facts.server.renew, "%s, %s: %v", facts.source, corev1.TLSCertKey, err)
+		facts.servingErr = &invalid
+	}
+	facts.serving = chain
+	return true, nil
+}
+
+// webhookSecret returns the Secret with the certificate of the webhooks. It is the one that vc-admission mounts or, if
+// vcd issues the certificate itself, the one that vcd writes.
+func (r *reader) webhookSecret() string {
+	deployment := r.deployments[deploy.AdmissionAccount]
+	if deployment == nil {
+		return admission.SecretName
+	}
+	pod := &deployment.Spec.Template.Spec
+	volumes := map[string]string{}
+	for _, volume := range pod.Volumes {
+		if volume.Secret != nil {
+			volumes[volume.Name] = volume.Secret.SecretName
+		}
+	}
+	for _, container := range pod.Containers {
+		for _, mount := range container.VolumeMounts {
+			if slices.Contains(container.Args, certificateDirFlag+mount.MountPath) && volumes[mount.Name] != "" {
+				return volumes[mount.Name]
+			}
+		}
+	}
+	return admission.SecretName
+}
+
 // readServing reads the certificate of the webhooks from their Secret or, if this is not possible, from the webhooks.
 func (r *reader) readServing(ctx context.Context, facts *certificateFacts, address string) {
-	var secret corev1.Secret
-	found, problem := r.read(ctx, &secret, "Secret", r.namespace, admission.SecretName)
-	if found {
-		facts.source = "Secret " + r.namespace + "/" + admission.SecretName
-		chain, err := parseChain(secret.Data[corev1.TLSCertKey])
-		if err != nil {
-			invalid := failed("delete the Secret and restart vc-admission, which issues a new certificate", "%s, %s: %v", facts.source, corev1.TLSCertKey, err)
-			facts.servingErr = &invalid
-		}
-		facts.serving = chain
-		return
-	}
-	if address == "" {
+	name := r.webhookSecret()
+	found, problem := r.readSecret(ctx, facts, name)
+	if found || address == "" {
 		return
 	}
 	chain, err := dialForChain(ctx, address)
@@ -104,7 +191,7 @@ func (r *reader) readServing(ctx context.Context, facts *certificateFacts, addre
 	case problem != nil:
 		facts.servingErr = problem
 	default:
-		unknown := skipped("the certificate of the webhooks cannot be read: namespace %s has no Secret %s, and this machine cannot connect to %s", r.namespace, admission.SecretName, address)
+		unknown := skipped("the certificate of the webhooks cannot be read: namespace %s has no Secret %s, and this machine cannot connect to %s", r.namespace, name, address)
 		facts.servingErr = &unknown
 	}
 }
@@ -147,12 +234,10 @@ func parseChain(text []byte) ([]*x509.Certificate, error) {
 	return chain, nil
 }
 
-const restartAdmission = "restart vc-admission, which renews its certificate and corrects the configurations, unless the certificate is managed by cert-manager or by you"
-
 func decideCertificates(facts *certificateFacts) []Finding {
 	var findings []Finding
 	if len(facts.bundles) == 0 {
-		findings = append(findings, failed("check that vc-admission runs; it installs the webhooks", "no webhook configuration contains a webhook"))
+		findings = append(findings, failed(facts.server.start, "%s", facts.server.missing))
 	}
 	for _, group := range groupBundles(facts.bundles) {
 		findings = append(findings, facts.judgeBundle(group)...)
@@ -164,9 +249,9 @@ func decideCertificates(facts *certificateFacts) []Finding {
 		findings = append(findings, *facts.servingErr)
 	}
 	if len(facts.serving) == 0 {
-		return orFine(findings, ok("the authorities in the webhook configurations are valid"))
+		return orFine(findings, ok("the authorities in %s are valid", facts.server.registrations))
 	}
-	return orFine(findings, ok("the certificate of the webhooks is valid until %s and matches the webhook configurations", facts.serving[0].NotAfter.UTC().Format(time.RFC3339)))
+	return orFine(findings, ok("the certificate of %s is valid until %s and matches %s", facts.server.name, facts.serving[0].NotAfter.UTC().Format(time.RFC3339), facts.server.registrations))
 }
 
 // bundleGroup holds the webhooks that have the same authorities and the same host.
@@ -202,11 +287,11 @@ func (g *bundleGroup) name() string {
 // judgeBundle returns the findings about the authorities of a group of webhooks.
 func (f *certificateFacts) judgeBundle(group bundleGroup) []Finding {
 	if len(group.pem) == 0 {
-		return []Finding{failed(restartAdmission, "%s: no authority (caBundle) is set", group.name())}
+		return []Finding{failed(f.server.renew, "%s: no authority (caBundle) is set", group.name())}
 	}
 	authorities, err := parseChain(group.pem)
 	if err != nil {
-		return []Finding{failed(restartAdmission, "%s: the authority (caBundle) is invalid: %v", group.name(), err)}
+		return []Finding{failed(f.server.renew, "%s: the authority (caBundle) is invalid: %v", group.name(), err)}
 	}
 	latest := authorities[0].NotAfter
 	roots := x509.NewCertPool()
@@ -218,14 +303,14 @@ func (f *certificateFacts) judgeBundle(group bundleGroup) []Finding {
 	}
 	switch {
 	case f.now.After(latest):
-		return []Finding{failed(restartAdmission, "%s: the authority (caBundle) expired at %s", group.name(), latest.UTC().Format(time.RFC3339))}
+		return []Finding{failed(f.server.renew, "%s: the authority (caBundle) expired at %s", group.name(), latest.UTC().Format(time.RFC3339))}
 	case f.now.Add(expiresSoon).After(latest):
-		return []Finding{warning(restartAdmission, "%s: the authority (caBundle) expires at %s", group.name(), latest.UTC().Format(time.RFC3339))}
+		return []Finding{warning(f.server.renew, "%s: the authority (caBundle) expires at %s", group.name(), latest.UTC().Format(time.RFC3339))}
 	case len(f.serving) == 0:
 		return nil
 	}
 	if err := f.verify(roots, group.host); err != nil {
-		return []Finding{failed(restartAdmission, "%s: the certificate in %s does not match: %v", group.name(), f.source, err)}
+		return []Finding{failed(f.server.renew, "%s: the certificate in %s does not match: %v", group.name(), f.source, err)}
 	}
 	return nil
 }
@@ -248,11 +333,11 @@ func (f *certificateFacts) judgeServing() []Finding {
 	end := leaf.NotAfter.UTC().Format(time.RFC3339)
 	switch {
 	case f.now.After(leaf.NotAfter):
-		return []Finding{failed(restartAdmission, "the certificate in %s expired at %s", f.source, end)}
+		return []Finding{failed(f.server.renew, "the certificate in %s expired at %s", f.source, end)}
 	case f.now.Before(leaf.NotBefore):
 		return []Finding{failed("synchronize the clocks with NTP; see the check clock", "the certificate in %s is valid only from %s on", f.source, leaf.NotBefore.UTC().Format(time.RFC3339))}
 	case f.now.Add(expiresSoon).After(leaf.NotAfter):
-		return []Finding{warning(restartAdmission, "the certificate in %s expires at %s", f.source, end)}
+		return []Finding{warning(f.server.renew, "the certificate in %s expires at %s", f.source, end)}
 	}
 	return nil
 }

@@ -10,6 +10,11 @@ import (
 	"math/big"
 	"testing"
 	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/deploy"
 )
 
 // authority is a certificate authority for tests.
@@ -55,6 +60,34 @@ func newAuthority(t *testing.T, end time.Time) *authority {
 	return a
 }
 
+func TestTheSecretOfTheWebhooksIsTheOneThatTheyMount(t *testing.T) {
+	t.Parallel()
+	pod := corev1.PodSpec{
+		Volumes: []corev1.Volume{
+			{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{}}},
+			{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "webhook-tls"}}},
+		},
+		Containers: []corev1.Container{{
+			Args:         []string{"admission", "--webhook-certificate-dir=/tls"},
+			VolumeMounts: []corev1.VolumeMount{{Name: "config", MountPath: "/config"}, {Name: "tls", MountPath: "/tls"}},
+		}},
+	}
+	own := *pod.DeepCopy()
+	own.Containers[0].Args = []string{"admission"}
+	for name, test := range map[string]struct {
+		pod  *corev1.PodSpec
+		want string
+	}{"no Deployment": {nil, "volcano-admission-certificate"}, "its own certificate": {&own, "volcano-admission-certificate"}, "another certificate": {&pod, "webhook-tls"}} {
+		r := &reader{deployments: map[string]*appsv1.Deployment{}}
+		if test.pod != nil {
+			r.deployments[deploy.AdmissionAccount] = &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: *test.pod}}}
+		}
+		if got := r.webhookSecret(); got != test.want {
+			t.Errorf("%s: Secret %s, want %s", name, got, test.want)
+		}
+	}
+}
+
 func TestCertificatesMustBeValidAndMatch(t *testing.T) {
 	t.Parallel()
 	year := now.AddDate(1, 0, 0)
@@ -82,6 +115,7 @@ func TestCertificatesMustBeValidAndMatch(t *testing.T) {
 			test.facts.now = now
 		}
 		test.facts.source = "Secret s"
+		test.facts.server = certifiedWebhooks
 		requireOnly(t, name, decideCertificates(&test.facts), test.want...)
 	}
 }

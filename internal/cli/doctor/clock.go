@@ -28,7 +28,7 @@ type clockFacts struct {
 func checkClock(ctx context.Context, r *reader) []Finding {
 	begun := r.o.f.Now()
 	facts := clockFacts{server: r.server, renewed: map[string]time.Time{}}
-	for _, name := range leaseNames {
+	for _, name := range r.leaseNames() {
 		lease, problem := r.readLease(ctx, name)
 		if problem != nil {
 			facts.unreadable = append(facts.unreadable, *problem)

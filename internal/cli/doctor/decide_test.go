@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -133,10 +135,45 @@ func TestALeaseNeedsAHolderThatRenewsIt(t *testing.T) {
 		"one missing":   {true, []leaseFacts{good, {name: controllersLease}}, []expectation{{Failed, "lease vc-controller-manager does not exist"}}},
 		"one released":  {true, []leaseFacts{good, {controllersLease, lease(""), false}}, []expectation{{Failed, "has no holder"}}},
 		"one outdated":  {true, []leaseFacts{good, {controllersLease, lease("pod-b"), false}}, []expectation{{Failed, "pod-b holds lease vc-controller-manager in namespace n, but does not renew it; last renewal: 2026-03-01T12:00:00Z"}}},
+		"accounting":    {true, []leaseFacts{good, {name: deploy.AccountingLease}}, []expectation{{Failed, "lease vc-accounting does not exist"}}},
 		"a local one":   {false, []leaseFacts{{name: schedulerLease}, {name: controllersLease}}, []expectation{{Skipped, "no Deployments"}}},
 		"none readable": {true, nil, nil},
 	} {
 		requireOnly(t, name, decideLeases("n", test.deployments, test.leases), test.want...)
+	}
+}
+
+func TestTheAccountingDatabaseMustAnswerIfItIsInstalled(t *testing.T) {
+	t.Parallel()
+	unreachable := failed("try again", "cannot be read")
+	for name, test := range map[string]struct {
+		facts accountingFacts
+		want  expectation
+	}{
+		"it answers":     {accountingFacts{code: http.StatusOK}, expectation{OK, "the accounting database answers"}},
+		"a local one":    {accountingFacts{code: http.StatusOK, isInstalled: false}, expectation{OK, "the accounting database answers"}},
+		"it is cut off":  {accountingFacts{code: http.StatusOK, isCutOff: true, message: "cut off"}, expectation{Failed, "does not answer: cut off"}},
+		"not enabled":    {accountingFacts{code: http.StatusNotFound}, expectation{OK, "accounting is not enabled"}},
+		"not registered": {accountingFacts{code: http.StatusNotFound, isInstalled: true}, expectation{Failed, "has not registered its API"}},
+		"no rights":      {accountingFacts{code: http.StatusForbidden, isInstalled: true}, expectation{Skipped, "you may not"}},
+		"no database":    {accountingFacts{code: http.StatusServiceUnavailable, message: "connection refused", isInstalled: true}, expectation{Failed, "does not answer: connection refused"}},
+		"no API server":  {accountingFacts{err: &unreachable}, expectation{Failed, "cannot be read"}},
+	} {
+		requireOnly(t, name, decideAccounting(&test.facts), test.want)
+	}
+}
+
+func TestTheReasonOfAResponseIsFound(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"kind":"Status","message":"the disk is full"}`: "the disk is full",
+		"error trying to reach service: refused\n":       "error trying to reach service: refused",
+		"": "503 Service Unavailable",
+	} {
+		response := &http.Response{Status: "503 Service Unavailable", Body: io.NopCloser(strings.NewReader(body))}
+		if got := readMessage(response); got != want {
+			t.Errorf("%q: the reason is %q, want %q", body, got, want)
+		}
 	}
 }
 

@@ -123,11 +123,12 @@ func checks() []check {
 		{"crds", "definitions of vc's kinds: present, served, up to date", checkCRDs},
 		{"clock", "clocks of this machine, the API server and the components", checkClock},
 		{"access", "your rights, and the rights of vc's service accounts", checkAccess},
-		{"leases", "leaders of the scheduler and the controllers", checkLeases},
-		{"certificates", "certificates of the webhooks: present, valid, matching", checkCertificates},
+		{"leases", "leaders of the scheduler, the controllers and accounting", checkLeases},
+		{"certificates", "certificates: present, valid, matching", checkCertificates},
 		{"webhooks", "webhooks and admission policies: present and reached", checkWebhooks},
 		{"configuration", "configuration of the scheduler", checkConfiguration},
 		{"queues", "queues root and default", checkQueues},
+		{"accounting", "the accounting database answers, if it is enabled", checkAccounting},
 		{"probe", "a small job starts", checkProbe},
 	}
 }

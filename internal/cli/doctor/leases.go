@@ -16,10 +16,24 @@ const (
 	controllersLease = "vc-controller-manager"
 )
 
-var leaseNames = []string{schedulerLease, controllersLease}
+// leaseNames returns the leases that the installed components must have.
+func (r *reader) leaseNames() []string {
+	names := []string{schedulerLease, controllersLease}
+	if r.accounting != nil {
+		names = append(names, deploy.AccountingLease)
+	}
+	return names
+}
 
-// leaseDeployments maps a lease to the Deployment whose pods hold it.
-var leaseDeployments = map[string]string{schedulerLease: deploy.SchedulerAccount, controllersLease: deploy.ControllersAccount}
+// leaseHolder names the workload whose pods hold a lease.
+type leaseHolder struct{ kind, name string }
+
+// leaseHolders maps a lease to its holder.
+var leaseHolders = map[string]leaseHolder{
+	schedulerLease:         {"deployment", deploy.SchedulerAccount},
+	controllersLease:       {"deployment", deploy.ControllersAccount},
+	deploy.AccountingLease: {"statefulset", deploy.AccountingWorkload},
+}
 
 const (
 	// renewalPatience is how long the check waits for a lease that looks outdated to be renewed. The holder renews it
@@ -48,7 +62,7 @@ func (r *reader) readLease(ctx context.Context, name string) (*coordinationv1.Le
 func checkLeases(ctx context.Context, r *reader) []Finding {
 	var all []leaseFacts
 	var unreadable []Finding
-	for _, name := range leaseNames {
+	for _, name := range r.leaseNames() {
 		lease, problem := r.readLease(ctx, name)
 		if problem != nil {
 			unreadable = append(unreadable, *problem)
@@ -111,11 +125,15 @@ func decideLeases(namespace string, hasDeployments bool, all []leaseFacts) []Fin
 	return orFine(findings, ok("%s", strings.Join(leaders, ", ")))
 }
 
+// describeLogs returns the advice to read the logs of the workload.
+func (h leaseHolder) describeLogs(namespace string) string {
+	return "see why the component does not run: kubectl -n " + namespace + " get pods -l app.kubernetes.io/name=" + h.name +
+		"; kubectl -n " + namespace + " logs " + h.kind + "/" + h.name
+}
+
 // judgeLease returns a finding if nobody leads.
 func judgeLease(namespace string, facts *leaseFacts) *Finding {
-	deployment := leaseDeployments[facts.name]
-	look := "see why the component does not run: kubectl -n " + namespace + " get pods -l app.kubernetes.io/name=" + deployment +
-		"; kubectl -n " + namespace + " logs deployment/" + deployment
+	look := leaseHolders[facts.name].describeLogs(namespace)
 	var finding Finding
 	switch {
 	case facts.lease == nil:

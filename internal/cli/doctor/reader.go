@@ -30,6 +30,10 @@ type reader struct {
 	// reading them.
 	deployments    map[string]*appsv1.Deployment
 	deploymentsErr error
+	// accounting is the StatefulSet of accounting, or nil if accounting is not installed. accountingErr is the error of
+	// reading it.
+	accounting    *appsv1.StatefulSet
+	accountingErr error
 }
 
 // serverFacts holds the API server's response to a request for its version.
@@ -65,29 +69,43 @@ func newReader(ctx context.Context, o *options) (*reader, error) {
 			r.deploymentsErr = err
 		}
 	}
+	accounting := &appsv1.StatefulSet{}
+	switch err := c.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: deploy.AccountingWorkload}, accounting); {
+	case err == nil:
+		r.accounting = accounting
+	case !apierrors.IsNotFound(err):
+		r.accountingErr = err
+	}
 	return r, nil
+}
+
+// request sends a GET request for a path of the API server, with the query part of the URL.
+func (r *reader) request(ctx context.Context, path, query string) (*http.Response, error) {
+	config, err := r.o.f.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	web, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	address, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, err
+	}
+	address = address.JoinPath(path)
+	address.RawQuery = query
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return web.Do(request)
 }
 
 // readServer reads the API server's version and clock.
 func (r *reader) readServer(ctx context.Context) error {
-	config, err := r.o.f.RESTConfig()
-	if err != nil {
-		return err
-	}
-	web, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return err
-	}
-	address, _, err := rest.DefaultServerUrlFor(config)
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.JoinPath("version").String(), nil)
-	if err != nil {
-		return err
-	}
 	r.server.before = r.o.f.Now()
-	response, err := web.Do(request)
+	response, err := r.request(ctx, "version", "")
 	if err != nil {
 		return err
 	}
@@ -97,13 +115,13 @@ func (r *reader) readServer(ctx context.Context) error {
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "version"}, "", errors.New("the API server does not permit you to read its version"))
 	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("version of the API server %s: the response is %s", address, response.Status)
+		return fmt.Errorf("version of the API server: %s: the response is %s", response.Request.URL, response.Status)
 	}
 	if r.server.date, err = http.ParseTime(response.Header.Get("Date")); err != nil {
 		r.server.date = time.Time{}
 	}
 	if err := json.NewDecoder(response.Body).Decode(&r.server.version); err != nil {
-		return fmt.Errorf("version of the API server %s: %w", address, err)
+		return fmt.Errorf("version of the API server: %s: %w", response.Request.URL, err)
 	}
 	return nil
 }

@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/deploy"
 	"github.com/vc-batch/vc/internal/build"
 )
 
@@ -36,10 +36,16 @@ type versionFacts struct {
 func checkVersions(ctx context.Context, r *reader) []Finding {
 	facts := versionFacts{own: build.DescribeProgram().Version, kubernetes: r.server.version, namespace: r.namespace, components: map[string]string{}}
 	for name, deployment := range r.deployments {
-		facts.components[name] = imageTag(deployment)
+		facts.components[name] = imageTag(&deployment.Spec.Template)
+	}
+	if r.accounting != nil {
+		facts.components[deploy.AccountingAccount] = imageTag(&r.accounting.Spec.Template)
 	}
 	if r.deploymentsErr != nil {
 		facts.unreadable = append(facts.unreadable, r.unreadable(r.deploymentsErr, "the Deployments in namespace "+r.namespace))
+	}
+	if r.accountingErr != nil {
+		facts.unreadable = append(facts.unreadable, r.unreadable(r.accountingErr, "StatefulSet "+deploy.AccountingWorkload+" in namespace "+r.namespace))
 	}
 	var state corev1.ConfigMap
 	found, problem := r.read(ctx, &state, "ConfigMap", r.namespace, keys.ConfigurationName)
@@ -47,14 +53,15 @@ func checkVersions(ctx context.Context, r *reader) []Finding {
 		facts.unreadable = append(facts.unreadable, *problem)
 	}
 	if found {
-		facts.components["scheduler"] = state.Data[keys.ConfigurationVersion]
+		// The scheduler reports the version that runs, which the tag of its image may not show.
+		facts.components[deploy.SchedulerAccount] = firstText(state.Data[keys.ConfigurationVersion], facts.components[deploy.SchedulerAccount])
 	}
 	return decideVersions(&facts)
 }
 
 // imageTag returns the tag of the first container's image, or "" if the image has no tag.
-func imageTag(deployment *appsv1.Deployment) string {
-	for _, container := range deployment.Spec.Template.Spec.Containers {
+func imageTag(template *corev1.PodTemplateSpec) string {
+	for _, container := range template.Spec.Containers {
 		image, _, _ := strings.Cut(container.Image, "@")
 		if at := strings.LastIndex(image, ":"); at > strings.LastIndex(image, "/") {
 			return image[at+1:]

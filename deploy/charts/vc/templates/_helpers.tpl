@@ -65,6 +65,10 @@ securityContext:
 {{- define "vc.sizes" -}}
 {
   "large": {
+    "accounting": {
+      "cpu": "200m",
+      "memoryMiB": 1024
+    },
     "admission": {
       "cpu": "100m",
       "memoryMiB": 256
@@ -79,6 +83,10 @@ securityContext:
     }
   },
   "medium": {
+    "accounting": {
+      "cpu": "100m",
+      "memoryMiB": 512
+    },
     "admission": {
       "cpu": "100m",
       "memoryMiB": 256
@@ -93,6 +101,10 @@ securityContext:
     }
   },
   "small": {
+    "accounting": {
+      "cpu": "100m",
+      "memoryMiB": 256
+    },
     "admission": {
       "cpu": "100m",
       "memoryMiB": 128
