@@ -128,9 +128,11 @@ func (w *worker) awaitAttemptEnd(c *lifecycle.Container, a *attempt) {
 	if end.Message == "" {
 		end.Message = a.terminationMessage(exit.Code != 0)
 	}
+	use := a.group.ReadUse()
 	a.group.RemoveGroup()
 	sandbox.RemoveTree(a.directory)
 	w.postToWorker(func() {
+		w.addUse(c.Spec.Name, use)
 		w.setAttempt(c.Spec.Name, nil)
 		c.RecordAttemptEnd(end)
 		if !w.pod.IsStopping() && end.Code != 0 && c.Attempt > 0 {

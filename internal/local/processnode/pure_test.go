@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,8 +13,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/vc-batch/vc/internal/local/processnode/cgroup"
 	"github.com/vc-batch/vc/internal/local/processnode/logfile"
 	"github.com/vc-batch/vc/internal/local/processnode/shim"
+	"github.com/vc-batch/vc/internal/podusage"
 )
 
 func TestOtherRoots(t *testing.T) {
@@ -69,7 +72,7 @@ func TestStatusPatchIsForOnePodAndOnlyTheDifference(t *testing.T) {
 	old := corev1.PodStatus{Phase: corev1.PodPending, HostIP: "127.0.0.1", Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}}
 	fresh := *old.DeepCopy()
 	fresh.Phase = corev1.PodRunning
-	patch, err := statusPatch("uid-1", old, fresh)
+	patch, err := statusPatch("uid-1", old, fresh, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,5 +145,31 @@ func TestAPIAddress(t *testing.T) {
 		if got := apiAddress(host); got != want {
 			t.Errorf("%q: got %q, want %q", host, got, want)
 		}
+	}
+}
+
+// The use of a pod is the sum of what its containers used, also before the node's process was restarted.
+func TestTheUseOfAPodIsTheSumOfItsContainers(t *testing.T) {
+	t.Parallel()
+	use := podUse{before: podusage.Use{CPUMilliseconds: 100, PeakMemoryBytes: 5}}
+	if use.add("main", cgroup.Use{}) {
+		t.Error("a use that was not measured was added")
+	}
+	for _, one := range []struct {
+		container string
+		cpu       time.Duration
+		peak      int64
+	}{{"main", time.Second, 10}, {"main", time.Second, 30}, {"sidecar", 500 * time.Millisecond, 7}} {
+		if !use.add(one.container, cgroup.Use{CPUTime: &one.cpu, PeakMemoryBytes: &one.peak}) {
+			t.Error("a measured use was not added")
+		}
+	}
+	want := podusage.Use{CPUMilliseconds: 2600, PeakMemoryBytes: 37}
+	if got := use.total(); got != want {
+		t.Errorf("use %+v, want %+v", got, want)
+	}
+	patch, err := statusPatch("uid-1", corev1.PodStatus{}, corev1.PodStatus{Phase: corev1.PodSucceeded}, &want)
+	if err != nil || !strings.Contains(string(patch), `vc-batch.dev/used`) {
+		t.Errorf("patch %s, error %v", patch, err)
 	}
 }

@@ -13,7 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/local/processnode/lifecycle"
+	"github.com/vc-batch/vc/internal/podusage"
 )
 
 // statusWriter writes the status of a pod. It always writes the latest status, performs one write at a time, and
@@ -26,6 +28,7 @@ type statusWriter struct {
 
 	mu      sync.Mutex
 	wanted  *corev1.PodStatus
+	use     *podusage.Use // the use to write with the next status
 	final   bool          // no further status will follow
 	changed chan struct{} // capacity 1
 
@@ -52,6 +55,13 @@ func (s *statusWriter) setWantedStatus(status corev1.PodStatus) {
 	s.wanted = &own
 	s.mu.Unlock()
 	s.wakeWriter()
+}
+
+// setUse sets the use of the pod's containers, which is written with the next status.
+func (s *statusWriter) setUse(use podusage.Use) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.use = &use
 }
 
 // finishWriting makes writeStatuses return after the latest status has been written.
@@ -114,7 +124,10 @@ func (s *statusWriter) isGone(ctx context.Context, err error) bool {
 }
 
 func (s *statusWriter) writeStatus(ctx context.Context, status corev1.PodStatus) error {
-	patch, err := statusPatch(s.uid, s.written, status)
+	s.mu.Lock()
+	use := s.use
+	s.mu.Unlock()
+	patch, err := statusPatch(s.uid, s.written, status, use)
 	if err != nil {
 		return err
 	}
@@ -127,13 +140,18 @@ func (s *statusWriter) writeStatus(ctx context.Context, status corev1.PodStatus)
 	return nil
 }
 
-// statusPatch returns the difference between two statuses as a patch that applies only to the pod with the given UID.
-func statusPatch(uid types.UID, old, fresh corev1.PodStatus) ([]byte, error) {
+// statusPatch returns the difference between two statuses as a patch that applies only to the pod with the given UID. The
+// patch also annotates the pod with its use, unless use is nil.
+func statusPatch(uid types.UID, old, fresh corev1.PodStatus, use *podusage.Use) ([]byte, error) {
 	before, err := json.Marshal(corev1.Pod{Status: old})
 	if err != nil {
 		return nil, err
 	}
-	after, err := json.Marshal(corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: uid}, Status: fresh})
+	changed := corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: uid}, Status: fresh}
+	if use != nil {
+		changed.Annotations = map[string]string{keys.Used: use.Encode()}
+	}
+	after, err := json.Marshal(changed)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/local/processnode/lifecycle"
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
+	"github.com/vc-batch/vc/internal/podusage"
 )
 
 // worker owns a pod. Only its goroutine changes the pod's state; other goroutines post functions to it.
@@ -31,6 +32,7 @@ type worker struct {
 	deleting bool // the API object is being deleted and is waiting for this worker
 	gone     bool // the API object no longer exists
 	leaving  bool // the node's process is ending, so nothing more is written to the API
+	use      podUse
 
 	latest atomic.Pointer[corev1.Pod] // last version of the API object
 
@@ -47,6 +49,7 @@ func newWorker(n *Node, api *corev1.Pod) *worker {
 	w.latest.Store(api)
 	w.pod.HostIP = n.hostIP
 	w.writer = newStatusWriter(n, api)
+	w.use.before, _ = podusage.Of(api)
 	return w
 }
 

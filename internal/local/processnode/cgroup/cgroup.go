@@ -95,14 +95,14 @@ func isDirectory(path string) bool {
 // Group is the control group of a container.
 type Group struct {
 	version int
-	manager cgroups.Manager // nil if nothing is limited
+	manager cgroups.Manager // nil if control groups are not permitted
 	memory  string          // directory with the memory limit; "" if memory is not limited
-	// measuresCPU reports whether the group counts the CPU time of its processes.
-	measuresCPU bool
+	// measuresCPU and measuresMemory report whether the group counts the CPU time and the memory of its processes.
+	measuresCPU, measuresMemory bool
 }
 
-// NewLimitedGroup creates a group with limits. If there are no limits, or none that can be enforced, the group is empty
-// and has no effect.
+// NewLimitedGroup creates a group with limits, which also measures its processes if there are no limits. If control groups
+// are not permitted, the group is empty and has no effect.
 func (m *Manager) NewLimitedGroup(name string, limits Limits) (*Group, error) {
 	if m.memory == "" {
 		limits.MemoryBytes = 0
@@ -112,11 +112,14 @@ func (m *Manager) NewLimitedGroup(name string, limits Limits) (*Group, error) {
 	}
 	g := &Group{version: m.version}
 	paths := map[string]string{}
-	if limits.MemoryBytes > 0 {
-		g.memory = filepath.Join(m.memory, name)
-		paths["memory"] = g.memory
+	if m.memory != "" {
+		paths["memory"] = filepath.Join(m.memory, name)
+		g.measuresMemory = true
 	}
-	if limits.MilliCPU > 0 || limits.MilliCPURequest > 0 {
+	if limits.MemoryBytes > 0 {
+		g.memory = paths["memory"]
+	}
+	if m.cpu != "" {
 		paths["cpu"] = filepath.Join(m.cpu, name)
 		if m.accounting != "" {
 			paths["cpuacct"] = filepath.Join(m.accounting, name)
@@ -202,6 +205,9 @@ type Use struct {
 	// MemoryBytes is the memory without the part of the page cache that the kernel can free at once, as in the kubelet's
 	// working set.
 	MemoryBytes *int64
+	// PeakMemoryBytes is the maximum of the memory, without the part of the page cache that the kernel could free at once
+	// when the use was measured.
+	PeakMemoryBytes *int64
 }
 
 // ReadUse measures the use of all processes that are or were in the group.
@@ -217,9 +223,10 @@ func (g *Group) ReadUse() Use {
 	if g.measuresCPU {
 		use.CPUTime = new(time.Duration(stats.CpuStats.CpuUsage.TotalUsage))
 	}
-	if g.memory != "" {
+	if g.measuresMemory {
 		inactive := cmp.Or(stats.MemoryStats.Stats["total_inactive_file"], stats.MemoryStats.Stats["inactive_file"])
 		use.MemoryBytes = new(int64(stats.MemoryStats.Usage.Usage - min(inactive, stats.MemoryStats.Usage.Usage)))
+		use.PeakMemoryBytes = new(int64(stats.MemoryStats.Usage.MaxUsage - min(inactive, stats.MemoryStats.Usage.MaxUsage)))
 	}
 	return use
 }
