@@ -24,6 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/test/clitest"
 	"github.com/vc-batch/vc/test/golden"
+	"github.com/vc-batch/vc/test/slurmtest"
 )
 
 // goesOn lists the flags with which a command follows changes until it is interrupted or reaches its end.
@@ -172,7 +173,7 @@ func (e *exampleRun) slurm(server *clitest.Server) {
 		e.t.Fatal(err)
 	}
 	server.SetObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "slurm-profile", Namespace: "nlp"}, Data: map[string]string{"profile.yaml": "defaultImage: busybox"}})
-	for id, elements := range map[string]string{"41": "", "42": "0-15"} {
+	for id, elements := range map[string]string{"41": "", "42": "0-15", "43": "0-15"} {
 		job := golden.NewJob("numbered-"+id, "default", "Running", time.Hour)
 		job.Labels = map[string]string{keys.JobID: id}
 		if elements != "" {
@@ -181,6 +182,7 @@ func (e *exampleRun) slurm(server *clitest.Server) {
 		}
 		server.SetObjects(job)
 	}
+	slurmtest.AddAccounting(server)
 	server.OnCreate("Job", func(job map[string]any) {
 		metadata := job["metadata"].(map[string]any)
 		labels, _ := metadata["labels"].(map[string]any)

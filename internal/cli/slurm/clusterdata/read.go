@@ -417,6 +417,10 @@ func NewSource(c *program.Call, v *View, job *batchv1alpha1.Job) *listrow.Source
 		s.Queue = v.Queues[s.QueueName()]
 		s.QueueMissing = s.Queue == nil
 	}
+	if pods, ok := v.recordedPods[job.UID]; ok {
+		s.Pods, s.PodsRead = pods, true
+		return s
+	}
 	if v.podsRead && (!v.arraysOnly || job.Status.Array != nil) {
 		s.Pods, s.PodsRead = v.Pods[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}], true
 	}

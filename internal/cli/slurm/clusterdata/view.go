@@ -44,8 +44,11 @@ type View struct {
 	byDefault  int64 // the priority of jobs without a priority class
 	Pods       map[types.NamespacedName][]*corev1.Pod
 	podsRead   bool
-	arraysOnly bool                             // pods were read for arrays only
-	note       func(format string, args ...any) // reports data that the user may not read
+	// recordedPods holds the pods of jobs from the accounting database, by the UID of the job. A job with the same name
+	// may exist.
+	recordedPods map[types.UID][]*corev1.Pod
+	arraysOnly   bool                             // pods were read for arrays only
+	note         func(format string, args ...any) // reports data that the user may not read
 }
 
 // getJob adds a job to the view if it exists.

@@ -81,7 +81,8 @@ var Sacct = program.Program{Table: &sacctTable, Run: runSacct,
 	Short: "List current and ended jobs and their steps",
 	Long: `
 		List jobs, batch scripts and steps, with their exit codes and the resources that
-		they used. Ended jobs are listed until their ttlSecondsAfterFinished has passed.`,
+		they used. Deleted jobs are listed if the cluster has an accounting database. Without
+		one, ended jobs are listed until their ttlSecondsAfterFinished has passed.`,
 	Example: `
 		# Your jobs since midnight
 		vcctl slurm sacct
@@ -132,9 +133,6 @@ func runSacct(ctx context.Context, c *program.Call) error {
 	var lines []*sacct.Line
 	var adding sync.Mutex
 	err = c.InClustersParallel("", func(one *program.Call, _ bool) error {
-		if err := noteRetention(ctx, one, v); err != nil {
-			return err
-		}
 		more, err := readSacctLines(ctx, one, v)
 		adding.Lock()
 		defer adding.Unlock()
@@ -276,7 +274,8 @@ func readSacctWindow(c *program.Call, v *sacctView) error {
 	return nil
 }
 
-// noteRetention prints a note if the requested window begins earlier than the period for which ended jobs are kept.
+// noteRetention prints a note if the requested window begins earlier than the period for which ended jobs are kept. It is
+// for clusters without an accounting database.
 func noteRetention(ctx context.Context, c *program.Call, v *sacctView) error {
 	if !c.Parsed.Has("starttime") {
 		return nil
@@ -310,6 +309,9 @@ func parseMoment(text string, now time.Time) (time.Time, error) {
 func readSacctLines(ctx context.Context, c *program.Call, v *sacctView) ([]*sacct.Line, error) {
 	read, err := clusterdata.ReadView(ctx, c, clusterdata.Wants{Named: v.filter.Jobs, Pods: true, Ended: true, Groups: true, Facts: true})
 	if err != nil {
+		return nil, err
+	}
+	if err := addHistory(ctx, c, v, read); err != nil {
 		return nil, err
 	}
 	if err := read.CheckNames(v.filter.Jobs); err != nil {

@@ -1,0 +1,116 @@
+package clusterdata
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/accounting/extract"
+	"github.com/vc-batch/vc/internal/accounting/wire"
+	"github.com/vc-batch/vc/internal/cli/slurm/program"
+)
+
+// ErrNoHistory means that the cluster has no accounting database.
+var ErrNoHistory = errors.New("the cluster has no accounting database")
+
+// AddHistory adds the jobs that the accounting database has recorded and that no longer exist in the cluster. Each job
+// has the state in which its last attempt ended.
+func (v *View) AddHistory(ctx context.Context, query accounting.Query) error {
+	query.LatestOnly, query.WithDocuments = true, true
+	if v.namespace != "" {
+		query.Namespaces = []string{v.namespace}
+	}
+	response, err := requestAccounting(ctx, v.rest, wire.RecordsPath, query)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	known := map[types.UID]bool{}
+	for _, job := range v.Jobs {
+		known[job.UID] = true
+	}
+	for record, err := range wire.ReadRecords(response.Body) {
+		if err != nil {
+			return err
+		}
+		uid := types.UID(record.JobUID)
+		if known[uid] {
+			continue // the job exists, or another element of the array was read before
+		}
+		known[uid] = true
+		document, err := extract.DecodeDocument(record.Document)
+		if err != nil {
+			return fmt.Errorf("record of job %s/%s: %w", record.Namespace, record.Name, err)
+		}
+		v.addDocument(document)
+	}
+	return nil
+}
+
+// addDocument adds a job that no longer exists, and its pods.
+func (v *View) addDocument(document extract.Document) {
+	v.Jobs = append(v.Jobs, document.Job)
+	if v.recordedPods == nil {
+		v.recordedPods = map[types.UID][]*corev1.Pod{}
+	}
+	v.recordedPods[document.Job.UID] = document.Pods
+}
+
+// ReadUsage returns the use of resources that the accounting database has summed up.
+func ReadUsage(ctx context.Context, c *program.Call, query accounting.UsageQuery) ([]accounting.Usage, error) {
+	config, err := c.Factory.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	response, err := requestAccounting(ctx, config, wire.UsagePath, query)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	return wire.ReadUsage(response.Body)
+}
+
+// requestAccounting sends a query to the accounting database through the API server.
+func requestAccounting(ctx context.Context, config *rest.Config, path string, query any) (*http.Response, error) {
+	server, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, err
+	}
+	address := server.JoinPath(path)
+	if address.RawQuery, err = wire.EncodeQuery(query); err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	to, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	response, err := to.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	isList := response.Header.Get("Content-Type") == wire.ContentType
+	if response.StatusCode == http.StatusOK && isList {
+		return response, nil
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusNotFound || response.StatusCode == http.StatusOK {
+		return nil, ErrNoHistory // nobody serves the API group, or not this version
+	}
+	var status metav1.Status
+	if json.NewDecoder(response.Body).Decode(&status) != nil || status.Message == "" {
+		return nil, fmt.Errorf("the accounting database: %s", response.Status)
+	}
+	return nil, fmt.Errorf("the accounting database: %s", status.Message)
+}

@@ -1,0 +1,41 @@
+package listing_test
+
+import (
+	"testing"
+
+	"github.com/vc-batch/vc/test/golden"
+	"github.com/vc-batch/vc/test/slurmtest"
+)
+
+func TestSeff(t *testing.T) {
+	t.Parallel()
+	golden.CompareRuns(t, "seff", []golden.Run{
+		slurmtest.WithAccounting(slurmtest.NewRun("a job that was deleted", "seff", "31")),
+		slurmtest.NewRun("a job that ended, whose use was not measured", "seff", "41"),
+		slurmtest.NewRun("a running job", "seff", "36"),
+		slurmtest.NewRun("an element of an array", "seff", "42_3"),
+		slurmtest.NewRun("a job that does not exist", "seff", "31"),
+		slurmtest.NewRun("an invalid job", "seff", "4_x"),
+		slurmtest.NewRun("without a job", "seff"),
+		slurmtest.NewRun("the help", "seff", "--help"),
+	})
+}
+
+func TestSreport(t *testing.T) {
+	t.Parallel()
+	report := func(about string, args ...string) golden.Run {
+		return slurmtest.WithAccounting(slurmtest.NewRun(about, append([]string{"sreport"}, args...)...))
+	}
+	golden.CompareRuns(t, "sreport", []golden.Run{
+		report("by account and user, yesterday", "cluster", "AccountUtilizationByUser"),
+		report("by user and account, in hours", "-t", "hours", "cluster", "UserUtilizationByAccount", "start=2026-02-01", "end=2026-03-01"),
+		report("the users who used most", "-n", "-P", "user", "top", "start=2026-02-01", "end=now", "topcount=1"),
+		report("chosen columns", "-p", "cluster", "acc", "format=Account%20,Login,Used"),
+		slurmtest.NewRun("without an accounting database", "sreport", "cluster", "AccountUtilizationByUser"),
+		report("an unknown report", "cluster", "Weather"),
+		report("an unknown condition", "cluster", "acc", "colour=red"),
+		report("an invalid time", "cluster", "acc", "start=yesteryear"),
+		report("without a report"),
+		report("the help", "--help"),
+	})
+}

@@ -1,0 +1,73 @@
+package seff
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
+	"github.com/vc-batch/vc/internal/slurm/sacct"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+// newLine returns the line of a job of Mei that ran for a minute on one node.
+func newLine(cpus, memory string) *sacct.Line {
+	container := corev1.Container{Name: "main"}
+	container.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpus), corev1.ResourceMemory: resource.MustParse(memory)}
+	job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "train", Labels: map[string]string{keys.JobID: "42"}, Annotations: map[string]string{keys.User: "mei"}}}
+	job.Spec.MinAvailable = 1
+	job.Spec.Tasks = []batchv1alpha1.TaskSpec{{Name: "head", Replicas: 1, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{container}}}}}
+	row := &listrow.Row{Source: &listrow.Source{Job: job, Cluster: "prod"}}
+	row.Asked.Group = "physics"
+	start := time.Unix(1_700_000_000, 0)
+	return &sacct.Line{Row: row, Code: state.Completed, Start: start, End: start.Add(time.Minute), Pods: 1}
+}
+
+func TestAJobIsComparedWithItsRequest(t *testing.T) {
+	t.Parallel()
+	wide := newLine("4", "2Gi")
+	wide.Usage = launchconfig.Usage{CPUMillis: 180_000, MaxRSS: 512 << 10}
+	wide.Row.Elements, wide.Row.Position = batchv1alpha1.Indices{{First: 7, Last: 7}}, 3
+	unmeasured := newLine("500m", "0")
+	unmeasured.Code, unmeasured.Ended = state.Failed, state.Exit{Code: 3}
+	for name, test := range map[string]struct {
+		line *sacct.Line
+		want string
+	}{
+		"an element with four cores": {wide, `Job ID: 45
+Array Job ID: 42_7
+Cluster: prod
+User/Group: mei/physics
+State: COMPLETED (exit code 0)
+Nodes: 1
+Cores per node: 4
+CPU Utilized: 00:03:00
+CPU Efficiency: 75.00% of 00:04:00 core-walltime
+Job Wall-clock time: 00:01:00
+Memory Utilized: 512.00 MB
+Memory Efficiency: 25.00% of 2.00 GB (2.00 GB/node)
+`},
+		"a job without a measurement": {unmeasured, `Job ID: 42
+Cluster: prod
+User/Group: mei/physics
+State: FAILED (exit code 3)
+Cores: 1
+CPU Utilized: 00:00:00
+CPU Efficiency: 0.00% of 00:01:00 core-walltime
+Job Wall-clock time: 00:01:00
+Memory Utilized: 0.00 MB
+Memory Efficiency: 0.00% of 0.00 MB (0.00 MB/node)
+`},
+	} {
+		if diff := cmp.Diff(test.want, Format(test.line)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
