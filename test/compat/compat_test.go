@@ -46,13 +46,14 @@ func kinds() map[string]kind {
 			"status.gate", "status.array", "status.finished", "status.userRestarts", // ours: start conditions, arrays, finished work that is kept, restarts by hand
 			"status.refusedPods", // pods that nodes rejected and that were created again
 			"status.failure",     // the first pod that failed
+			"status.attempts",    // earlier attempts, for the accounting
 			"status.evictions",   // how often and by whom its pods were evicted
 			"status.nodes",       // the nodes of pods that have ended
 			"status.reports",     // termination messages of pods that were deleted
 		}},
 		"JobList": {ours: reflect.TypeFor[batchv1alpha1.JobList](), theirs: reflect.TypeFor[volcanobatch.JobList](), added: []string{
 			"items[].status.gate", "items[].status.array", "items[].status.finished", "items[].status.userRestarts", "items[].status.refusedPods", "items[].status.failure",
-			"items[].status.evictions", "items[].status.nodes", "items[].status.reports",
+			"items[].status.attempts", "items[].status.evictions", "items[].status.nodes", "items[].status.reports",
 		}},
 		"CronJob":         {ours: reflect.TypeFor[batchv1alpha1.CronJob](), theirs: reflect.TypeFor[volcanobatch.CronJob]()},
 		"CronJobList":     {ours: reflect.TypeFor[batchv1alpha1.CronJobList](), theirs: reflect.TypeFor[volcanobatch.CronJobList]()},
