@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -112,5 +113,5 @@ func requestAccounting(ctx context.Context, config *rest.Config, path string, qu
 	if json.NewDecoder(response.Body).Decode(&status) != nil || status.Message == "" {
 		return nil, fmt.Errorf("the accounting database: %s", response.Status)
 	}
-	return nil, fmt.Errorf("the accounting database: %s", status.Message)
+	return nil, fmt.Errorf("the accounting database: %w", &apierrors.StatusError{ErrStatus: status})
 }
