@@ -137,7 +137,11 @@ func (c *cluster) startControlPlane(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.plane, err = controlplane.Start(ctx, controlplane.Options{
+	// ctx ends the start. Afterwards, the control plane runs until the nodes have written the ends of their pods.
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stopFollowing := context.AfterFunc(ctx, cancel)
+	defer stopFollowing()
+	c.plane, err = controlplane.Start(running, controlplane.Options{
 		Dir:       string(c.settings.Dir),
 		Port:      port,
 		Ephemeral: c.settings.Ephemeral,
@@ -145,6 +149,7 @@ func (c *cluster) startControlPlane(ctx context.Context) error {
 		Progress:  c.report.Ready,
 	})
 	if err != nil {
+		cancel()
 		return c.explainStart(err)
 	}
 	c.settings.Port = c.plane.Port()

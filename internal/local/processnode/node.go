@@ -48,6 +48,9 @@ type Node struct {
 	pods       cache.SharedIndexInformer
 	ready      chan struct{}
 	ctx        context.Context // derived from the context of Run
+	cancel     context.CancelFunc
+	// writePatience is how long the node tries to write the last statuses of its pods when its process ends.
+	writePatience time.Duration
 
 	mu      sync.Mutex
 	workers map[types.UID]*worker
@@ -84,7 +87,8 @@ func New(config Config) (*Node, error) {
 	}
 	return &Node{
 		config: config, client: client, machine: shared, lookups: &lookups{client: client}, capacity: machineCapacity(config), hostIP: "127.0.0.1",
-		ready: make(chan struct{}), workers: map[types.UID]*worker{}, ended: map[types.UID]bool{},
+		writePatience: 3 * lookupTimeout,
+		ready:         make(chan struct{}), workers: map[types.UID]*worker{}, ended: map[types.UID]bool{},
 	}, nil
 }
 
@@ -112,7 +116,7 @@ func (n *Node) Run(ctx context.Context) error {
 	// Work for pods must continue while they are being stopped.
 	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	n.ctx = inner
+	n.ctx, n.cancel = inner, cancel
 	broadcaster := record.NewBroadcaster()
 	defer broadcaster.Shutdown()
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: n.client.CoreV1().Events("")})
@@ -295,7 +299,8 @@ func (n *Node) removeUnknownPods() {
 	}
 }
 
-// endAllPods ends the processes of all pods and waits for them.
+// endAllPods ends the processes of all pods and waits for them. If the API server is unavailable, the last statuses of the
+// pods are not written.
 func (n *Node) endAllPods() {
 	n.mu.Lock()
 	n.leaving = true
@@ -303,6 +308,8 @@ func (n *Node) endAllPods() {
 		w.postToWorker(func() { w.endForNodeExit(leaveGrace) })
 	}
 	n.mu.Unlock()
+	giveUp := time.AfterFunc(leaveGrace+n.writePatience, n.cancel)
+	defer giveUp.Stop()
 	n.running.Wait()
 }
 
