@@ -9,3 +9,9 @@ func (j *Job) PolicyRestarts() (restarts, limit int32) {
 	limit = max(cmp.Or(j.Spec.MaxRetry, DefaultMaxRetry), 1) - 1
 	return min(j.Status.RetryCount, limit), limit
 }
+
+// Attempt returns the number of the current attempt to run the job: how often policies and users have restarted it.
+func (j *Job) Attempt() int32 {
+	restarts, _ := j.PolicyRestarts()
+	return restarts + j.Status.UserRestarts
+}

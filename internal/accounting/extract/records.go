@@ -30,7 +30,7 @@ type Input struct {
 // counts as cancelled.
 func Records(in Input, from int32) ([]accounting.Record, error) {
 	records := earlierRecords(in, from)
-	if !IsAttemptOver(in.Job) || Attempt(in.Job) < from {
+	if !IsAttemptOver(in.Job) || in.Job.Attempt() < from {
 		return records, nil
 	}
 	current, err := currentRecords(in)
@@ -73,9 +73,6 @@ func hasEnded(job *batchv1alpha1.Job) bool {
 	return false
 }
 
-// Attempt returns the number of the job's current attempt.
-func Attempt(job *batchv1alpha1.Job) int32 { return job.Status.RetryCount + job.Status.UserRestarts }
-
 // cancelledByDeletion returns the job as if a user had cancelled it when its deletion was requested.
 func cancelledByDeletion(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 	job = job.DeepCopy()
@@ -90,7 +87,7 @@ func newRecord(row *listrow.Row) accounting.Record {
 	job := row.Job
 	id, _ := batchv1alpha1.JobID(job)
 	r := accounting.Record{
-		Key:   accounting.Key{Cluster: row.Cluster, JobUID: string(job.UID), Attempt: Attempt(job), Element: accounting.NoElement},
+		Key:   accounting.Key{Cluster: row.Cluster, JobUID: string(job.UID), Attempt: job.Attempt(), Element: accounting.NoElement},
 		JobID: id, Namespace: job.Namespace, Name: job.Name,
 		User: batchv1alpha1.UserOf(job), Account: cmp.Or(job.Labels[keys.Account], row.AccountName()), QOS: row.QOSName(), Queue: row.QueueName(),
 		Outcome: outcomeOf(row), Reason: job.Status.State.Reason, ExitCode: exitCode(row.Exit),

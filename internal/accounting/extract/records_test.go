@@ -129,12 +129,17 @@ func TestTheOutcomeAndTimesFollowFromTheEnd(t *testing.T) {
 			job.Annotations[keys.CancelledBy] = "mei"
 			enter(job, batchv1alpha1.Terminated, 25)
 		}, accounting.Cancelled, false, 25, 1},
+		{"failed as often as maxRetry permits", func(job *batchv1alpha1.Job) {
+			job.Spec.MaxRetry, job.Status.RetryCount = 2, 2
+			enter(job, batchv1alpha1.Restarting, 20)
+			enter(job, batchv1alpha1.Failed, 25)
+		}, accounting.Failed, true, 25, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			job := newJob()
 			test.end(job)
-			records, err := Records(Input{Job: job}, job.Status.RetryCount)
+			records, err := Records(Input{Job: job}, job.Attempt())
 			if err != nil || len(records) != 1 {
 				t.Fatalf("%d records, error %v", len(records), err)
 			}

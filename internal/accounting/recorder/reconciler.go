@@ -73,7 +73,7 @@ func relevantChanges() predicate.Predicate {
 		if !isJob || !ok {
 			return false
 		}
-		wasRestarted := extract.Attempt(before) != extract.Attempt(job)
+		wasRestarted := before.Attempt() != job.Attempt()
 		return extract.IsAttemptOver(job) || wasRestarted || !hasFinalizer(job)
 	}}
 }
@@ -110,7 +110,7 @@ func (r *Reconciler) firstAttemptToRecord(job *batchv1alpha1.Job) int32 {
 
 // record appends the records of a job's attempts to the spool that it has not appended before.
 func (r *Reconciler) record(ctx context.Context, job *batchv1alpha1.Job) error {
-	from, after := r.firstAttemptToRecord(job), extract.Attempt(job)
+	from, after := r.firstAttemptToRecord(job), job.Attempt()
 	isOver := extract.IsAttemptOver(job)
 	if isOver {
 		after++

@@ -162,6 +162,7 @@ func TestAJobKeepsTheFinalizerUntilItIsDeletedAndRecorded(t *testing.T) {
 func TestEarlierAttemptsAreRecordedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1<<20, newJob(batchv1alpha1.Running))
+	w.change(func(job *batchv1alpha1.Job) { job.Spec.MaxRetry = 5 })
 	restartJob := func(job *batchv1alpha1.Job) {
 		job.Status.Attempts = append(job.Status.Attempts, batchv1alpha1.JobAttempt{Number: job.Status.RetryCount, EndTime: created, Phase: batchv1alpha1.Restarting})
 		job.Status.RetryCount++

@@ -36,9 +36,15 @@ func TimesOf(f Facts) Times {
 	return t
 }
 
-// hasRestartedSinceItRan reports whether a job was restarted after it entered the phase Running for the last time. The
-// conditions are in the order in which the job last entered the phases.
+// hasRestartedSinceItRan reports whether a job was restarted after it entered the phase Running for the last time. A job
+// that failed because of maxRetry was not: it enters the phase Restarting, but is not restarted. The conditions are in the
+// order in which the job last entered the phases.
 func hasRestartedSinceItRan(job *batchv1alpha1.Job) bool {
+	_, limit := job.PolicyRestarts()
+	exceedsLimit := job.Status.State.Phase == batchv1alpha1.Failed && job.Status.RetryCount > limit
+	if exceedsLimit {
+		return false
+	}
 	position := func(phase batchv1alpha1.JobPhase) int {
 		return slices.IndexFunc(job.Status.Conditions, func(c batchv1alpha1.JobCondition) bool { return c.Status == phase })
 	}
@@ -87,10 +93,7 @@ func TimeLimit(job *batchv1alpha1.Job) time.Duration {
 }
 
 // CountRestarts returns how often the job has been restarted, by policies and by users.
-func CountRestarts(job *batchv1alpha1.Job) int {
-	restarts, _ := job.PolicyRestarts()
-	return int(restarts + job.Status.UserRestarts)
-}
+func CountRestarts(job *batchv1alpha1.Job) int { return int(job.Attempt()) }
 
 // Unlimited is the text that is printed for a job without a time limit.
 const Unlimited = "UNLIMITED"

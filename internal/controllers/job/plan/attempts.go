@@ -13,7 +13,7 @@ import (
 func (b *builder) recordAttempt(status *batchv1alpha1.JobStatus, failure *batchv1alpha1.JobFailure, why string) {
 	before := &b.job.Status
 	attempt := batchv1alpha1.JobAttempt{
-		Number: before.RetryCount + before.UserRestarts, EndTime: metav1.NewTime(b.in.Now), Phase: batchv1alpha1.Restarting,
+		Number: b.job.Attempt(), EndTime: metav1.NewTime(b.in.Now), Phase: batchv1alpha1.Restarting,
 		Failure: failure, Message: why, Nodes: b.nodesOfAttempt(),
 	}
 	if IsEndedOrAborted(before.State.Phase) {

@@ -107,3 +107,19 @@ func TestOnlyTheLatestAttemptsAreKept(t *testing.T) {
 	}
 	t.Error("the plan does not write the status")
 }
+
+func TestTheLastFailureThatMaxRetryPermitsIsNotAnEarlierAttempt(t *testing.T) {
+	t.Parallel()
+	s := given(batchv1alpha1.Running).policy(busv1alpha1.PodFailedEvent, busv1alpha1.RestartJobAction).
+		with(func(j *batchv1alpha1.Job) { j.Spec.MaxRetry, j.Status.RetryCount = 2, 1 }).
+		pod("w", 0, corev1.PodRunning, onNode("n2")).pod("w", 1, corev1.PodFailed, onNode("n1"), ended(7, 0))
+	for _, w := range Compute(s.Input).Writes {
+		if status, ok := w.(WriteStatus); ok {
+			if len(status.Status.Attempts) > 0 || status.Status.RetryCount != 2 {
+				t.Errorf("retry count %d, attempts %+v", status.Status.RetryCount, status.Status.Attempts)
+			}
+			return
+		}
+	}
+	t.Error("the plan does not write the status")
+}

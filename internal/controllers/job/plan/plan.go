@@ -86,7 +86,9 @@ func (b *builder) enterRequestedPhase(do step, asked decision) {
 	}
 	enterPhaseInStatus(b.job, status, do.next, string(asked.action), asked.why, b.in.Now)
 	status.Failure = asked.cause.jobFailure()
-	if do.retry {
+	// After too many failures, the job enters the phase Restarting and then fails. Its status describes this last attempt.
+	failsNext := asked.command == nil && status.RetryCount >= b.job.Spec.MaxRetry
+	if do.retry && !failsNext {
 		b.recordAttempt(status, status.Failure, asked.why)
 	}
 	delete(status.ControlledResources, targetKey)
