@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -27,6 +26,9 @@ type Server struct {
 	directory string
 	userID    int
 	databases atomic.Int32
+	// command returns a new process of the server. stop ends the current one by a signal and waits for its end.
+	command func() *exec.Cmd
+	stop    func(syscall.Signal)
 }
 
 // serverUser is the user of the server when tests run as root, and the name of the database's administrator.
@@ -54,17 +56,29 @@ func Start(t testing.TB, settings ...string) *Server {
 	for _, setting := range settings {
 		args = append(args, "-c", setting)
 	}
-	server := exec.Command(filepath.Join(programs, "postgres"), args...)
-	server.Dir = directory
-	server.Env = append(os.Environ(), "LC_ALL=C")
-	// The process group keeps the signals of a terminal away from the server: the test stops it.
-	server.SysProcAttr = &syscall.SysProcAttr{Credential: owner, Pdeathsig: syscall.SIGQUIT, Setpgid: true}
-	run(t, server)
-	userID := os.Getuid()
+	s := &Server{directory: directory, userID: os.Getuid()}
 	if owner != nil {
-		userID = int(owner.Uid)
+		s.userID = int(owner.Uid)
 	}
-	return &Server{directory: directory, userID: userID}
+	s.command = func() *exec.Cmd {
+		process := exec.Command(filepath.Join(programs, "postgres"), args...)
+		process.Dir = directory
+		process.Env = append(os.Environ(), "LC_ALL=C")
+		// The process group keeps the signals of a terminal away from the server: the test stops it.
+		process.SysProcAttr = &syscall.SysProcAttr{Credential: owner, Pdeathsig: syscall.SIGQUIT, Setpgid: true}
+		return process
+	}
+	s.run(t)
+	t.Cleanup(func() { s.stop(syscall.SIGINT) }) // ends all sessions
+	return s
+}
+
+// Restart kills all processes of the server with SIGKILL, and starts it again. It returns when the server accepts
+// connections.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	s.stop(syscall.SIGKILL)
+	s.run(t)
 }
 
 // programDirectory returns the directory of the newest installed version, or "".
@@ -118,17 +132,16 @@ func makeDirectory(t testing.TB, owner *syscall.Credential) string {
 	return directory
 }
 
-// run starts the server, waits until it accepts connections, and stops it at the end of the test.
-func run(t testing.TB, server *exec.Cmd) {
+// run starts the server, and returns when it accepts connections.
+func (s *Server) run(t testing.TB) {
 	t.Helper()
+	server := s.command()
 	log, err := server.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	started, ended := make(chan error, 1), make(chan struct{})
 	go func() {
-		// The kernel sends the parent's death signal when the thread ends that started the process.
-		runtime.LockOSThread()
 		defer close(ended)
 		err := server.Start()
 		if err == nil {
@@ -144,10 +157,14 @@ func run(t testing.TB, server *exec.Cmd) {
 	if err := <-started; err != nil {
 		t.Fatalf("postgres: %v", err)
 	}
-	t.Cleanup(func() {
-		_ = server.Process.Signal(syscall.SIGINT) // ends all sessions
+	s.stop = func(signal syscall.Signal) {
+		target := server.Process.Pid
+		if signal == syscall.SIGKILL {
+			target = -target // the processes of its sessions, too
+		}
+		_ = syscall.Kill(target, signal)
 		<-ended
-	})
+	}
 }
 
 // waitUntilReady reads the log of a server until it accepts connections.
