@@ -100,7 +100,7 @@ func TestAPersonWorksInThePodsOfAJob(t *testing.T) {
 	s.types("echo size $(stty size) of $(hostname)")
 	s.shows("size 30 100 of train-main-1")
 	s.tmux("resize-window", "-x", "90", "-y", "25")
-	s.types("clear; echo now $(stty size)")
+	s.types("clear; until [ \"$(stty size)\" = '25 90' ]; do sleep 0.1; done; echo now $(stty size)") // the new size arrives later
 	s.shows("now 25 90")
 	s.types("sleep 1000; echo slept $?")
 	s.shows("slept $?\n") // it sleeps: the shell has read the line
