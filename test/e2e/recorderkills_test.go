@@ -15,10 +15,12 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/accounting"
 	"github.com/vc-batch/vc/internal/accounting/store"
 	"github.com/vc-batch/vc/test/postgres"
@@ -62,6 +64,7 @@ func runRecorderKills(t *testing.T, database string, restartDatabase func()) {
 		cluster: c, random: rand.New(rand.NewPCG(*recorderSeed, uint64(len(database)))), //nolint:gosec // no secret
 		database: database, spool: t.TempDir(), log: newLogOfJobs(t),
 	}
+	r.waitForFinalizers()
 	r.startRecorder()
 	for round := range *recorderRounds {
 		r.submitJobs(round)
@@ -114,6 +117,25 @@ func (r *recorderKills) startRecorder() {
 	}
 	r.recorder = cmd
 	r.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+}
+
+// waitForFinalizers waits until admission adds the finalizer of accounting to new jobs. A job without it is lost if it is
+// deleted while the recorder is down.
+func (r *recorderKills) waitForFinalizers() {
+	r.t.Helper()
+	r.eventually(time.Minute, "new jobs get the finalizer", func() error {
+		probe := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "probe"}}
+		probe.Spec.Tasks = []batchv1alpha1.TaskSpec{{Name: "main", Replicas: 1, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{Name: "main", Image: "none:local"}},
+		}}}}
+		if err := r.Create(context.Background(), probe, client.DryRunAll); err != nil {
+			return err
+		}
+		if !slices.Contains(probe.Finalizers, keys.Recorded) {
+			return fmt.Errorf("finalizers %v", probe.Finalizers)
+		}
+		return nil
+	})
 }
 
 func (r *recorderKills) killRecorder() {
