@@ -47,7 +47,7 @@ type History []Attempt
 func (h History) Record(before, after *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup, pods []*corev1.Pod) History {
 	at := truncate(after.Status.State.LastTransitionTime.Time)
 	to := after.Status.State.Phase
-	isRecorded := len(h) > 0 && h[len(h)-1].Number == attemptNumber(before)
+	isRecorded := len(h) > 0 && h[len(h)-1].Number == before.Attempt()
 	switch {
 	case wasActive(before.Status.State.Phase) && endsAttempt(to):
 		attempt := newAttempt(before, group, pods)
@@ -100,14 +100,9 @@ func isStopping(phase batchv1alpha1.JobPhase) bool {
 	return false
 }
 
-// attemptNumber returns the number of the current attempt.
-func attemptNumber(job *batchv1alpha1.Job) int32 {
-	return job.Status.RetryCount + job.Status.UserRestarts
-}
-
 // newAttempt returns the current attempt of a job, without its end.
 func newAttempt(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup, pods []*corev1.Pod) Attempt {
-	a := Attempt{Number: attemptNumber(job), Gated: isGated(job), Begin: truncate(job.CreationTimestamp.Time)}
+	a := Attempt{Number: job.Attempt(), Gated: isGated(job), Begin: truncate(job.CreationTimestamp.Time)}
 	if a.Number > 0 {
 		a.Begin = phaseTime(job, batchv1alpha1.Restarting)
 		a.Restarted = a.notBefore(phaseTime(job, batchv1alpha1.Pending))

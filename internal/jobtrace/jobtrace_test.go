@@ -383,6 +383,7 @@ func checkNested(t *testing.T, trace Trace) {
 func TestAHistoryIsBounded(t *testing.T) {
 	t.Parallel()
 	job := enter(newJob(), batchv1alpha1.Running, 1)
+	job.Spec.MaxRetry = 4 * maxAttempts
 	var history History
 	for i := range 3 * maxAttempts {
 		next := restart(job, i)
@@ -391,5 +392,21 @@ func TestAHistoryIsBounded(t *testing.T) {
 	}
 	if len(history) != maxAttempts || history[maxAttempts-1].Number != 3*maxAttempts-1 {
 		t.Errorf("%d attempts, the last is %d", len(history), history[len(history)-1].Number)
+	}
+}
+
+// A failure after which maxRetry permits no restart counts in retryCount, but no attempt follows it.
+func TestTheLastFailureThatMaxRetryPermitsIsOneAttempt(t *testing.T) {
+	t.Parallel()
+	job := enter(newJob(), batchv1alpha1.Running, 1)
+	job.Spec.MaxRetry = 2
+	restarting := restart(job, 5)
+	history := History{}.Record(job, restarting, nil, nil)
+	again := enter(restarting, batchv1alpha1.Running, 8)
+	exceeding := restart(again, 12)
+	history = history.Record(again, exceeding, nil, nil)
+	history = history.Record(exceeding, enter(exceeding, batchv1alpha1.Failed, 13), nil, nil)
+	if len(history) != 2 || history[1].Number != 1 || !history[1].End.Equal(at(12).Time) {
+		t.Errorf("history %+v", history)
 	}
 }
