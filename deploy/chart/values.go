@@ -66,7 +66,7 @@ type Accounting struct {
 	Pods
 }
 
-// Store holds the values for the database of the component that records jobs.
+// Store holds the values for the accounting database: SQLite in a volume, or PostgreSQL.
 type Store struct {
 	SQLite   SQLite   `json:"sqlite"`
 	Postgres Postgres `json:"postgres"`

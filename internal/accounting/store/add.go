@@ -121,7 +121,7 @@ func (m *month) insertRecords(ctx context.Context, tx *sql.Tx, records []*accoun
 	return fresh, nil
 }
 
-// collectKeys runs a statement that returns keys.
+// collectKeys runs a statement and adds the keys in its result to a set.
 func collectKeys(ctx context.Context, tx *sql.Tx, text string, args []any, into map[accounting.Key]bool) error {
 	rows, err := tx.QueryContext(ctx, text, args...)
 	if err != nil {
@@ -147,7 +147,7 @@ func documentHash(document []byte) []byte {
 	return sum[:]
 }
 
-// insertDocuments stores the documents of records once.
+// insertDocuments stores each document once, although several records can share it.
 func (m *month) insertDocuments(ctx context.Context, tx *sql.Tx, records []*accounting.Record) error {
 	contents := map[string][]byte{}
 	for _, r := range records {

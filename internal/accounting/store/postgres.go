@@ -246,8 +246,13 @@ func isUnavailable(code string) bool {
 func isConnectionError(err error) bool {
 	var connect *pgconn.ConnectError
 	var network net.Error
-	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
-		slices.ContainsFunc(lostConnection, func(lost error) bool { return errors.Is(err, lost) })
+	switch {
+	case errors.As(err, &connect), errors.As(err, &network):
+		return true
+	case pgconn.SafeToRetry(err): // nothing was sent to the server
+		return true
+	}
+	return slices.ContainsFunc(lostConnection, func(lost error) bool { return errors.Is(err, lost) })
 }
 
 // lostConnection lists errors of connections that ended.
