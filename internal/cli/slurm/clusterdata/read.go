@@ -182,12 +182,12 @@ func (v *View) CheckNames(refs []optionvalue.Job) error {
 }
 
 // MissingJobError returns the error for a job that does not exist. References by name and by number have different
-// hints, because a job with the number may have existed and been deleted.
+// hints, because a job with the number may have ended.
 func (v *View) MissingJobError(ref optionvalue.Job) error {
 	if ref.ID == 0 {
 		return program.MissingJobError("specify a job number, or the name of a job in namespace "+v.home+"; sacct lists ended jobs", "%s: Invalid job id specified", ref)
 	}
-	return program.MissingJobError(fmt.Sprintf("if the job has ended, sacct -j %s shows it until the job is deleted", ref), "Invalid job id specified")
+	return program.MissingJobError(fmt.Sprintf("if the job has ended, sacct -j %s shows it", ref), "Invalid job id specified")
 }
 
 func (v *View) listJobs(ctx context.Context, named []optionvalue.Job, options ...client.ListOption) error {

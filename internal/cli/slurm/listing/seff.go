@@ -60,7 +60,7 @@ func runSeff(ctx context.Context, c *program.Call) error {
 			}
 		}
 		if found == nil {
-			return read.MissingJobError(refs[0])
+			return program.MissingJobError("sacct lists the jobs that exist or were recorded", "%s: Invalid job id specified", refs[0])
 		}
 		line := sacct.LinesOf(found, true)[0]
 		if line.Code == state.Running {
