@@ -5,6 +5,7 @@ package api
 import (
 	"k8s.io/apimachinery/pkg/runtime"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
@@ -17,6 +18,7 @@ import (
 // AddToScheme registers every kind of the project in s.
 func AddToScheme(s *runtime.Scheme) error {
 	for _, add := range []func(*runtime.Scheme) error{
+		accountv1alpha1.AddToScheme,
 		batchv1alpha1.AddToScheme,
 		busv1alpha1.AddToScheme,
 		flowv1alpha1.AddToScheme,
