@@ -27,6 +27,10 @@ type Around struct {
 	MaxReplicas int64
 	// Jobs provides the existing jobs. If it is nil, checks that involve the jobs that a job depends on are skipped.
 	Jobs batchv1alpha1.JobLookup
+	// Accounts provides the existing accounts. If it is nil, checks that involve accounts are skipped.
+	Accounts AccountLookup
+	// RequiresAccount is true if the installation rejects jobs and PodGroups without an account.
+	RequiresAccount bool
 	// Template runs Kubernetes' own validation of a pod template at a path. It is called after all other checks have
 	// passed. If it is nil, only the checks in package api apply.
 	Template func(*corev1.PodTemplateSpec, *field.Path) field.ErrorList

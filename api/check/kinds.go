@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
@@ -36,6 +37,7 @@ var judges = map[schema.GroupVersionKind]judge{
 	flowv1alpha1.GroupVersion.WithKind("JobTemplate"):   of(newJobTemplate, changedJobTemplate),
 	topologyv1alpha1.GroupVersion.WithKind("HyperNode"): of(newHyperNode, changed(newHyperNode)),
 	corev1.SchemeGroupVersion.WithKind("Pod"):           of(newPod, nil),
+	accountv1alpha1.GroupVersion.WithKind("Account"):    of(newAccount, changedAccount).removedBy(removedAccount),
 }
 
 // of returns a judge with typed checks. If update is nil, updates are not checked.
@@ -119,6 +121,9 @@ func newJob(job *batchv1alpha1.Job, around *Around) Verdict {
 	if len(errs) == 0 {
 		errs = around.queueLimits(job, field.NewPath("spec"), around.IsDefaulted)
 	}
+	if len(errs) == 0 {
+		errs = around.accountRules(job, nil, around.IsDefaulted)
+	}
 	errs = append(errs, batchv1alpha1.ValidateDependency(job, around.Jobs)...)
 	if len(errs) == 0 {
 		errs = around.templates(job.Spec.Tasks, field.NewPath("spec", "tasks"))
@@ -134,6 +139,9 @@ func changedJob(old, job *batchv1alpha1.Job, around *Around) Verdict {
 	}
 	if len(errs) == 0 && around.Queues != nil {
 		errs = batchv1alpha1.ValidateQueueLimitsUpdate(old, job, around.Queues, around.IsDefaulted)
+	}
+	if len(errs) == 0 {
+		errs = around.accountRulesUpdate(old, job, around.IsDefaulted)
 	}
 	if old.Annotations[keys.Dependency] != job.Annotations[keys.Dependency] {
 		errs = append(errs, batchv1alpha1.ValidateDependency(job, around.Jobs)...)
@@ -152,8 +160,12 @@ func newCronJob(cron *batchv1alpha1.CronJob, around *Around) Verdict {
 func (a *Around) jobsOf(cron *batchv1alpha1.CronJob) Verdict {
 	job := cron.JobOf()
 	job.Name += longestTime
-	verdict := a.embedded(job, field.NewPath("spec", "jobTemplate"), a.Queues)
-	verdict.Warnings = append(verdict.Warnings, misspelt(job.Annotations, field.NewPath("spec", "jobTemplate", "metadata", "annotations"))...)
+	template := field.NewPath("spec", "jobTemplate")
+	verdict := a.embedded(job, template, a.Queues)
+	if len(verdict.Errors) == 0 {
+		verdict.Errors = a.accountRules(a.withDefaultAccount(job), template, false)
+	}
+	verdict.Warnings = append(verdict.Warnings, misspelt(job.Annotations, template.Child("metadata", "annotations"))...)
 	return verdict
 }
 
@@ -267,7 +279,8 @@ func newPodGroup(group *schedulingv1beta1.PodGroup, around *Around) Verdict {
 	if around.NamespaceQueue != nil {
 		schedulingv1beta1.DefaultPodGroup(group, around.NamespaceQueue(group.Namespace))
 	}
-	return Verdict{Errors: schedulingv1beta1.ValidatePodGroup(group, around.Queues)}
+	errs := schedulingv1beta1.ValidatePodGroup(group, around.Queues)
+	return Verdict{Errors: append(errs, around.groupAccountRules(group)...)}
 }
 
 func newHyperNode(node *topologyv1alpha1.HyperNode, _ *Around) Verdict {

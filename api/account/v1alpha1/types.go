@@ -121,7 +121,8 @@ type AccountLimits struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxRunningJobs *int32 `json:"maxRunningJobs,omitempty"`
-	// MaxSubmittedJobs is the maximum number of jobs that have not ended. Slurm calls it GrpSubmitJobs.
+	// MaxSubmittedJobs is the maximum number of jobs that have not ended. Slurm calls it GrpSubmitJobs. Unlike in Slurm,
+	// an array is one job.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxSubmittedJobs *int32 `json:"maxSubmittedJobs,omitempty"`
@@ -137,7 +138,8 @@ type UserLimits struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxRunningJobs *int32 `json:"maxRunningJobs,omitempty"`
-	// MaxSubmittedJobs is the maximum number of jobs that have not ended. Slurm calls it MaxSubmitJobs.
+	// MaxSubmittedJobs is the maximum number of jobs that have not ended. Slurm calls it MaxSubmitJobs. Unlike in Slurm,
+	// an array is one job.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxSubmittedJobs *int32 `json:"maxSubmittedJobs,omitempty"`

@@ -20,14 +20,18 @@ const (
 )
 
 // Validate returns the errors of a new or changed account. others contains all accounts; it may contain an earlier
-// version of this one.
+// version of this one. If others is nil, the checks that involve other accounts are skipped.
+//
+// Two updates at the same time can still form a cycle, because neither sees the other. Tree.Path tolerates cycles.
 func Validate(account *Account, others *Tree) field.ErrorList {
 	spec := field.NewPath("spec")
 	var errs field.ErrorList
 	if len(account.Name) > maxNameLength {
 		errs = append(errs, field.TooLong(field.NewPath("metadata", "name"), account.Name, maxNameLength))
 	}
-	if err := others.checkParent(account); err != nil {
+	if others == nil {
+		others = NewTree(nil)
+	} else if err := others.checkParent(account); err != nil {
 		errs = append(errs, field.Invalid(spec.Child("parent"), account.Spec.Parent, err.Error()))
 	}
 	errs = append(errs, validateShares(account.Spec.Shares, spec.Child("shares"))...)

@@ -100,7 +100,7 @@ func TestAMissingTimeLimitIsNoErrorBeforeTheDefaultIsSet(t *testing.T) {
 	t.Parallel()
 	job := jobOf(in("org", hour, 0), "a", "b")
 	requireTexts(t, ValidateQueueLimits(job, field.NewPath("spec"), limitedQueues(), false), nil)
-	DefaultTimeLimit(nil, job, limitedQueues())
+	DefaultTimeLimit(nil, job, limitedQueues(), 0)
 	requireTexts(t, ValidateQueueLimits(job, field.NewPath("spec"), limitedQueues(), true), nil)
 }
 
@@ -184,7 +184,7 @@ func TestAJobWithoutATimeLimitGetsTheDefaultOfItsQueue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			job := jobOf(test.job, "a", "b")
-			DefaultTimeLimit(nil, job, limitedQueues())
+			DefaultTimeLimit(nil, job, limitedQueues(), 0)
 			if diff := cmp.Diff(test.want, limitsOf(job)); diff != "" {
 				t.Error(diff)
 			}
@@ -210,7 +210,7 @@ func TestTheManifestOfAJobWithADefaultTimeLimitCanBeAppliedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			old, updated := jobOf(test.old, "a", "b"), jobOf(test.updated, "a", "b")
-			DefaultTimeLimit(old, updated, limitedQueues())
+			DefaultTimeLimit(old, updated, limitedQueues(), 0)
 			if diff := cmp.Diff(test.want, limitsOf(updated)); diff != "" {
 				t.Error(diff)
 			}

@@ -36,11 +36,11 @@ func ValidateQueueLimitsUpdate(old, updated *Job, queues QueueLookup, requiresTi
 	}
 	var raised []int // tasks whose time limits the update raises or removes
 	for i := range updated.Spec.Tasks {
-		if isRaisedLimit(old.Spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds, updated.Spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds) {
+		if IsRaisedLimit(old.Spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds, updated.Spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds) {
 			raised = append(raised, i)
 		}
 	}
-	expectsMore, hasMorePods := isRaisedEstimate(old.Spec.RunningEstimate, updated.Spec.RunningEstimate), MoreReplicas(old, updated)
+	expectsMore, hasMorePods := IsRaisedEstimate(old.Spec.RunningEstimate, updated.Spec.RunningEstimate), MoreReplicas(old, updated)
 	hasLargerTask := hasTaskWithMoreReplicas(old, updated)
 	raisesNothing := len(raised) == 0 && !expectsMore && !hasLargerTask
 	if raisesNothing {
@@ -73,16 +73,16 @@ func hasTaskWithMoreReplicas(old, updated *Job) bool {
 	return false
 }
 
-// isRaisedLimit reports whether an update makes a time limit longer. A missing limit is longer than any other.
-func isRaisedLimit(old, limit *int64) bool {
+// IsRaisedLimit reports whether an update makes a time limit longer. A missing limit is longer than any other.
+func IsRaisedLimit(old, limit *int64) bool {
 	if old == nil {
 		return false
 	}
 	return limit == nil || *limit > *old
 }
 
-// isRaisedEstimate reports whether an update makes an estimate longer or adds one.
-func isRaisedEstimate(old, estimate *metav1.Duration) bool {
+// IsRaisedEstimate reports whether an update makes an estimate longer or adds one.
+func IsRaisedEstimate(old, estimate *metav1.Duration) bool {
 	if estimate == nil {
 		return false
 	}

@@ -9,14 +9,16 @@ import (
 )
 
 // DefaultTimeLimit gives a job without a time limit the default of its queue. The job's other defaults are set. old is
-// the previous version of an updated job, or nil for a new job.
+// the previous version of an updated job, or nil for a new job. longest is the longest run time that the job's account
+// permits its user, or 0 for no limit. It limits the default, and it is the default if the queue has none.
 //
-// A pod template without a limit gets the queue's default, or the job's estimate if that is longer. If no template has
-// a limit, the limit also becomes the estimate, as with sbatch. A later version of the job that omits its limits keeps
-// them, because a user may apply the original manifest again; it gets the queue's default only if it changes the queue.
-func DefaultTimeLimit(old, job *Job, queues QueueLookup) {
+// A pod template without a limit gets the default, or the job's estimate if that is longer. If no template has a limit,
+// the limit also becomes the estimate, as with sbatch. A later version of the job that omits its limits keeps them,
+// because a user may apply the original manifest again; it gets the queue's default only if it changes the queue.
+func DefaultTimeLimit(old, job *Job, queues QueueLookup, longest time.Duration) {
 	limits := schedulingv1beta1.EffectiveJobLimitsOf(job.Spec.Queue, queues)
-	if limits.DefaultRunTime.Value == 0 {
+	usual, most := shorterLimit(limits.DefaultRunTime.Value, longest), shorterLimit(limits.MaxRunTime.Value, longest)
+	if usual == 0 {
 		return
 	}
 	if old != nil {
@@ -25,14 +27,19 @@ func DefaultTimeLimit(old, job *Job, queues QueueLookup) {
 			return
 		}
 	}
-	limit := limits.DefaultRunTime.Value
+	limit := usual
 	if estimate := job.Spec.RunningEstimate; estimate != nil && estimate.Duration > limit {
-		limit = estimate.Duration
-		if most := limits.MaxRunTime.Value; most > 0 {
-			limit = min(limit, most) // validation rejects the estimate
-		}
+		limit = shorterLimit(estimate.Duration, most) // validation rejects an estimate above the maximum
 	}
 	setMissingTimeLimits(job, limit)
+}
+
+// shorterLimit returns the shorter one of two limits; 0 means no limit.
+func shorterLimit(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // setMissingTimeLimits sets the limit of the pod templates that have none.

@@ -12,6 +12,7 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:path=jobs,scope=Namespaced,shortName=vcjob;vj
+// +kubebuilder:selectablefield:JSONPath=`.status.state.phase`
 // +kubebuilder:printcolumn:name="STATUS",type=string,JSONPath=`.status.state.phase`
 // +kubebuilder:printcolumn:name="minAvailable",type=integer,JSONPath=`.status.minAvailable`
 // +kubebuilder:printcolumn:name="RUNNINGS",type=integer,JSONPath=`.status.running`
