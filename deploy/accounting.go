@@ -60,6 +60,8 @@ func AccountingRBAC() []runtime.Object {
 			// internal/accounting/recorder: jobs, their finalizer, and their pods
 			rule(batchGroup, of("jobs"), append(watched, "patch")...),
 			rule(core, of("pods"), watched...),
+			// accounts, whose coordinators may read the records of their users
+			rule(accountGroup, of("accounts"), watched...),
 			// internal/accounting/serve: permission checks for users, and the registration of the queries, which belongs to
 			// the ClusterRole. Clusters may require the verb delete for a change of the owner.
 			rule(reviewGroup, of("subjectaccessreviews"), "create"),

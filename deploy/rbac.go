@@ -29,6 +29,7 @@ const slurmProfile = "slurm-profile"
 const (
 	core         = ""
 	batchGroup   = "batch.volcano.sh"
+	accountGroup = "account.vc-batch.dev"
 	busGroup     = "bus.volcano.sh"
 	flowGroup    = "flow.volcano.sh"
 	insightGroup = "insight.vc-batch.dev"
@@ -101,6 +102,7 @@ func components() []component {
 				rule(gangGroup, of("podgroups", "queues"), watched...),
 				rule(nodeGroup, of("numatopologies"), watched...),
 				rule(netGroup, of("hypernodes"), watched...),
+				rule(accountGroup, of("accounts"), watched...),
 				// volumes and devices, and the objects that describe where they are available
 				rule(core, of("persistentvolumes", "persistentvolumeclaims"), append(watched, "patch")...),
 				rule(storageGroup, of("storageclasses", "csinodes", "csidrivers", "csistoragecapacities", "volumeattachments"), watched...),
@@ -139,6 +141,7 @@ func components() []component {
 				rule(core, of("pods"), append(watched, "create", "patch", "delete")...),
 				rule(core, of("persistentvolumeclaims"), "get", "create"),
 				rule(classGroup, of("priorityclasses"), watched...),
+				rule(accountGroup, of("accounts"), watched...),
 				// the plugins svc and ssh; a job's own Secret is read by its name
 				rule(core, of("services", "configmaps", "secrets"), "get", "create", "update", "delete"),
 				rule(networkGroup, of("networkpolicies"), "get", "create", "update", "delete"),
@@ -181,8 +184,10 @@ func components() []component {
 				// checks whether users may read the jobs on which their jobs depend, and whether they may release jobs
 				// held by an administrator
 				rule(reviewGroup, of("subjectaccessreviews"), "create"),
+				// accounts, and their jobs that have not ended
+				rule(accountGroup, of("accounts"), watched...),
 				// jobs on which other jobs depend, and the job numbers in use
-				rule(batchGroup, of("jobs"), "get", "list"),
+				rule(batchGroup, of("jobs"), watched...),
 				rule(flowGroup, of("jobtemplates"), "list"), // to check the jobs of JobFlows
 				// create: deleted configurations are re-created; the ClusterRole owns them
 				only(rule(rbacv1.GroupName, of("clusterroles"), "get"), AdmissionAccount),
@@ -273,6 +278,12 @@ func people() []runtime.Object {
 		clusterRoleBinding("volcano-queue-viewer", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
 		// An administrator grants this role to those who manage queues.
 		clusterRole("volcano-queue-admin", nil, []rbacv1.PolicyRule{rule(gangGroup, of("queues"), append(everything, "use")...)}),
+		// All users may read accounts, which name their limits. Viewers may do so also if an administrator removes the binding.
+		clusterRole("vc-account-viewer", aggregated("view", "edit", "admin"), []rbacv1.PolicyRule{rule(accountGroup, of("accounts"), watched...)}),
+		clusterRoleBinding("vc-account-viewer", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
+		// An administrator grants this role to those who manage accounts. It is part of no other role, because accounts limit
+		// the users of all namespaces.
+		clusterRole("vc-account-admin", nil, []rbacv1.PolicyRule{rule(accountGroup, of("accounts"), everything...)}),
 		// The Slurm commands read the available images and volumes from the site's profile.
 		&rbacv1.Role{TypeMeta: rbacType("Role"), ObjectMeta: ownMeta("vc-slurm-profile"), Rules: []rbacv1.PolicyRule{
 			only(rule(core, of("configmaps"), "get"), slurmProfile),

@@ -99,6 +99,7 @@ func (d *document) parametrizePods(component string) {
 	if component == "admission" {
 		d.mountCertificate(pod, container)
 		d.append(lines("{{- if .Values.accounting.enabled }}", "- --record-jobs", "{{- end }}"), path(container, "args")...)
+		d.append(lines("{{- if .Values.accounts.required }}", "- --require-accounts", "{{- end }}"), path(container, "args")...)
 	}
 	if component == "controllers" {
 		d.append(lines("{{- with .Values.monitoring.traces.endpoint }}", "- --otlp-endpoint={{ . }}", "{{- end }}"), path(container, "args")...)

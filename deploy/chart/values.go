@@ -20,6 +20,7 @@ type Values struct {
 	TopologySpread   Spread       `json:"topologySpread"`
 	NetworkPolicy    Network      `json:"networkPolicy"`
 	QueueUse         QueueUse     `json:"queueUse"`
+	Accounts         Accounts     `json:"accounts"`
 	Monitoring       Monitoring   `json:"monitoring"`
 	Doctor           Doctor       `json:"doctor"`
 }
@@ -121,6 +122,11 @@ type Network struct {
 // QueueUse holds the value for the permission to use queues.
 type QueueUse struct {
 	Required bool `json:"required" doc:"Require the verb use on each queue that an object names. Grant it before you turn this on."`
+}
+
+// Accounts holds the value for the accounts of jobs.
+type Accounts struct {
+	Required bool `json:"required" doc:"Reject jobs without an account in which their user is listed. Create the accounts before you turn this on."`
 }
 
 // Monitoring holds the values for the objects of the Prometheus Operator and of Grafana, and for traces.

@@ -83,6 +83,8 @@ type Options struct {
 	// RequirePriorityClassUse requires the permission (verb use) for each PriorityClass that a user names in a Job, a
 	// PodGroup, or an object that jobs are created from.
 	RequirePriorityClassUse bool
+	// RequireAccounts rejects jobs without an account in which their user is listed, also if no account exists.
+	RequireAccounts bool
 	// RecordJobs adds a finalizer to new Jobs, which keeps a deleted Job until the accounting component has recorded it.
 	RecordJobs bool
 	// ClientCAFile is the path of a file with the certificate authorities of clients that may send reviews, such as the
@@ -142,11 +144,11 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	if err != nil {
 		return fmt.Errorf("admission: client: %w", err)
 	}
-	queues, err := newQueueWatch(config)
+	watches, err := newWatches(config, options.Now)
 	if err != nil {
 		return err
 	}
-	cluster, err := newCluster(&options, config, clientset, queues)
+	cluster, err := newCluster(&options, config, clientset, watches)
 	if err != nil {
 		return err
 	}
@@ -163,7 +165,7 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 		return errors.Join(err, listener.Close())
 	}
 	return serveWebhooks(ctx, &service{
-		listener: listener, webhooks: webhooks, queues: queues, clients: clients,
+		listener: listener, webhooks: webhooks, watches: watches, clients: clients,
 		watch: func(ctx context.Context, changed func()) error { return watchConfigurations(ctx, clientset, changed) },
 	})
 }
@@ -179,11 +181,11 @@ func (o *Options) enabledRules(pods *podRules) (mutating, validating []rule) {
 	return mutating, validating
 }
 
-// service runs the server, the queue watch and the maintenance of the webhooks.
+// service runs the server, the watches and the maintenance of the webhooks.
 type service struct {
 	listener net.Listener
 	webhooks *Webhooks
-	queues   *queueWatch
+	watches  *watches
 	clients  *clients
 	// watch calls changed when one of the project's webhook configurations may have been modified, until ctx is done.
 	watch func(ctx context.Context, changed func()) error
@@ -206,7 +208,7 @@ func serveWebhooks(ctx context.Context, s *service) error {
 	if err := s.loadCertificate(ctx); err != nil {
 		return errors.Join(err, s.listener.Close())
 	}
-	group.Go(func() error { return s.queues.watchQueues(ctx) })
+	group.Go(func() error { return s.watches.run(ctx) })
 	group.Go(func() error {
 		if err := server.ServeTLS(s.listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("admission: serve: %w", err)
@@ -253,7 +255,7 @@ func (s *service) loadCertificate(ctx context.Context) error {
 
 // maintainWebhooks maintains the webhooks when a configuration has changed, and when the schedule says so.
 func (s *service) maintainWebhooks(ctx context.Context, changed <-chan struct{}) error {
-	if !s.queues.waitForSync(ctx) {
+	if !s.watches.waitForSync(ctx) {
 		return nil
 	}
 	for ctx.Err() == nil {

@@ -22,6 +22,10 @@ type Cluster struct {
 	Queues cache.Indexer
 	// ReadQueue reads a queue without a cache. It returns nil if the queue does not exist.
 	ReadQueue func(ctx context.Context, name string) (*schedulingv1beta1.Queue, error)
+	// Accounts reads the accounts. If it is nil, accounts are not checked.
+	Accounts AccountReader
+	// Submitted counts the jobs that have not ended. If it is nil, the limits for their number are not checked.
+	Submitted *SubmittedJobs
 	// Jobs reads jobs and JobTemplates without a cache.
 	Jobs client.Reader
 	// Namespaces reads namespaces; an annotation of a namespace may name its queue.
@@ -55,13 +59,14 @@ type ObjectClient[T any] interface {
 }
 
 // newCluster returns the access of a process to the API server.
-func newCluster(options *Options, config *rest.Config, clientset kubernetes.Interface, queues *queueWatch) (Cluster, error) {
+func newCluster(options *Options, config *rest.Config, clientset kubernetes.Interface, watches *watches) (Cluster, error) {
 	jobs, err := newJobReader(config)
 	if err != nil {
 		return Cluster{}, err
 	}
 	cluster := Cluster{
-		Queues: queues.informer.GetIndexer(), ReadQueue: queues.readLiveQueue, Jobs: jobs,
+		Queues: watches.queues.informer.GetIndexer(), ReadQueue: watches.queues.readLiveQueue, Jobs: jobs,
+		Accounts: watches.accounts, Submitted: watches.submitted,
 		Namespaces: clientset.CoreV1().Namespaces(), Reviews: clientset.AuthorizationV1().SubjectAccessReviews(),
 		Mutating:   clientset.AdmissionregistrationV1().MutatingWebhookConfigurations(),
 		Validating: clientset.AdmissionregistrationV1().ValidatingWebhookConfigurations(),

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/check"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
@@ -43,6 +44,7 @@ const (
 	pathValidateJobFlow   = "/jobflows/validate"
 	pathValidateTemplate  = "/jobtemplates/validate"
 	pathMutatePod         = "/pods/mutate"
+	pathValidateAccount   = "/accounts/validate"
 	pathValidatePod       = "/pods/validate"
 )
 
@@ -51,6 +53,8 @@ type hooks struct {
 	queues interface {
 		lookup(ctx context.Context) *queueLookup
 	}
+	accounts   AccountReader  // nil skips the checks of accounts
+	submitted  *SubmittedJobs // nil skips the limits for the number of jobs
 	namespaces Getter[*corev1.Namespace]
 	jobs       client.Reader                                 // reads jobs and JobTemplates without a cache; nil skips the checks that need them
 	reviews    Creator[*authorizationv1.SubjectAccessReview] // checks the permissions of users; nil means that every user may read all jobs
@@ -64,6 +68,8 @@ type hooks struct {
 	recordJobs bool
 	// requireClassUse requires a permission for each PriorityClass that a user names.
 	requireClassUse bool
+	// requireAccounts requires an account in which the user is listed, for each job.
+	requireAccounts bool
 }
 
 // handlersByPath returns the webhooks by path.
@@ -83,6 +89,7 @@ func (h *hooks) handlersByPath() map[string]admission.HandlerFunc {
 		pathValidateTemplate:  h.validateHandler(flowv1alpha1.GroupVersion.WithKind("JobTemplate")),
 		pathValidatePod:       h.validateHandler(corev1.SchemeGroupVersion.WithKind("Pod")),
 		pathMutatePod:         h.mutatePod,
+		pathValidateAccount:   h.validateHandler(accountv1alpha1.GroupVersion.WithKind("Account")),
 	}
 }
 
@@ -110,13 +117,14 @@ func newHTTPHandler(log logr.Logger, b *bounds, handlers map[string]admission.Ha
 
 func (h *hooks) mutateJob(ctx context.Context, request admission.Request) admission.Response {
 	return responseWithPatch(request, func(job *batchv1alpha1.Job) {
+		h.writeUser(ctx, &request, job)
+		h.assignAccount(&request, job)
 		if len(job.Spec.Tasks) > 0 {
 			batchv1alpha1.DefaultJob(job, h.schedulers[0])
 			h.defaultTimeLimit(ctx, &request, job)
 		}
 		h.assignNumber(ctx, request, job)
 		h.annotateNamespaces(ctx, &request, job)
-		h.writeUser(ctx, &request, job)
 		if h.recordJobs && request.Operation == admissionv1.Create {
 			controllerutil.AddFinalizer(job, keys.Recorded)
 		}
@@ -138,6 +146,7 @@ func (h *hooks) mutatePodGroup(ctx context.Context, request admission.Request) a
 		}
 		schedulingv1beta1.DefaultPodGroup(group, namespaceQueue)
 		h.writeUser(ctx, &request, group)
+		h.assignAccount(&request, group)
 	})
 }
 

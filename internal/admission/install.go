@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
@@ -37,12 +38,12 @@ const specChanged = `request.operation != 'UPDATE' || !has(object.spec) || !has(
 	`['` + keys.Hierarchy + `', '` + keys.HierarchyWeights + `', '` + keys.QueueState + `'].exists(k, ` +
 	`object.metadata.?annotations[?k].orValue('') != oldObject.metadata.?annotations[?k].orValue(''))`
 
-// jobChanged excludes updates to jobs that need no check. Changes to the spec, to the number, and to the annotations
-// listed in JudgedAnnotations need one.
+// jobChanged excludes updates to jobs that need no check. Changes to the spec, to the number, to the account, and to
+// the annotations listed in JudgedAnnotations need one.
 var jobChanged = fmt.Sprintf("request.operation != 'UPDATE' || !has(object.spec) || !has(oldObject.spec) || object.spec != oldObject.spec || "+
-	"object.metadata.?labels[?'%s'].orValue('') != oldObject.metadata.?labels[?'%s'].orValue('') || ['%s'].exists(k, "+
+	"['%s', '%s'].exists(k, object.metadata.?labels[?k].orValue('') != oldObject.metadata.?labels[?k].orValue('')) || ['%s'].exists(k, "+
 	"object.metadata.?annotations[?k].orValue('') != oldObject.metadata.?annotations[?k].orValue(''))",
-	keys.JobID, keys.JobID, strings.Join(batchv1alpha1.JudgedAnnotations, "', '"))
+	keys.JobID, keys.Account, strings.Join(batchv1alpha1.JudgedAnnotations, "', '"))
 
 // rule describes one webhook by its path and the objects that are sent to it.
 type rule struct {
@@ -118,7 +119,11 @@ func validatingRules(schedulerNames []string) []rule {
 	flow, template := cron, cron
 	flow.path, flow.groups, flow.version, flow.resource = pathValidateJobFlow, flowv1alpha1.GroupName, flowv1alpha1.GroupVersion.Version, "jobflows"
 	template.path, template.groups, template.version, template.resource = pathValidateTemplate, flowv1alpha1.GroupName, flowv1alpha1.GroupVersion.Version, "jobtemplates"
-	return []rule{job, queue, group, hyperNode, cron, flow, template, pod}
+	account := rule{
+		path: pathValidateAccount, operations: append(createAndUpdate(), admissionregistrationv1.Delete), scope: admissionregistrationv1.ClusterScope,
+		groups: accountv1alpha1.GroupName, version: accountv1alpha1.GroupVersion.Version, resource: "accounts", conditions: onlySpecChanged(),
+	}
+	return []rule{job, queue, group, hyperNode, cron, flow, template, pod, account}
 }
 
 // excludeJobPods excludes pods of jobs, because their budgets were checked with the Job.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,7 +21,11 @@ import (
 func (h *hooks) validateHandler(kind schema.GroupVersionKind) admission.HandlerFunc {
 	return func(ctx context.Context, request admission.Request) admission.Response {
 		queues := h.queues.lookup(ctx)
-		around := &check.Around{SchedulerNames: h.schedulers, Queues: queues, QueueRules: h.queueRules, MaxReplicas: h.maxReplicas, Template: podtemplate.ValidateTemplate, IsDefaulted: true}
+		around := &check.Around{SchedulerNames: h.schedulers, Queues: queues, QueueRules: h.queueRules, MaxReplicas: h.maxReplicas, Template: podtemplate.ValidateTemplate, IsDefaulted: true, RequiresAccount: h.requiresAccount(ctx, &request)}
+		accounts := &accountLookup{ctx: ctx, reader: h.accounts}
+		if h.accounts != nil {
+			around.Accounts = accounts
+		}
 		jobs := h.newJobLookup(ctx, &request)
 		if h.jobs != nil {
 			around.Jobs, around.JobTemplate = jobs, h.jobTemplates(ctx)
@@ -35,17 +40,23 @@ func (h *hooks) validateHandler(kind schema.GroupVersionKind) admission.HandlerF
 		default:
 			verdict = check.Create(kind, request.Object.Raw, around)
 		}
-		if isJob := kind == batchv1alpha1.GroupVersion.WithKind("Job"); isJob && len(verdict.Errors) == 0 {
+		isJob := kind == batchv1alpha1.GroupVersion.WithKind("Job")
+		if isJob && len(verdict.Errors) == 0 {
 			released, err := h.rejectHoldRelease(ctx, &request)
-			verdict.Errors = append(released, jobs.rejectUnreadable(request.Object.Raw)...)
-			jobs.err = errors.Join(jobs.err, err)
+			moved, accountErr := h.rejectAccountChange(ctx, &request)
+			verdict.Errors = slices.Concat(released, moved, jobs.rejectUnreadable(request.Object.Raw))
+			jobs.err = errors.Join(jobs.err, err, accountErr)
 		}
 		if request.Operation != admissionv1.Delete {
 			unusable, err := h.rejectForbiddenClasses(ctx, &request)
 			verdict.Errors = append(verdict.Errors, unusable...)
 			jobs.err = errors.Join(jobs.err, err)
 		}
-		if err := errors.Join(queues.err, jobs.err); err != nil {
+		err := errors.Join(queues.err, jobs.err, accounts.err)
+		if isAcceptable := err == nil && len(verdict.Errors) == 0; isAcceptable && isJob {
+			verdict.Errors, err = h.rejectBeyondSubmitLimits(&request)
+		}
+		if err != nil {
 			return admission.Errored(http.StatusInternalServerError, err)
 		}
 		return responseFor(kind.GroupKind(), request.Name, verdict.Errors).WithWarnings(verdict.Warnings...)

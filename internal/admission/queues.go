@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -39,30 +40,42 @@ func NewQueueIndexer() cache.Indexer {
 	return cache.NewIndexer(cache.DeletionHandlingMetaNamespaceKeyFunc, queueIndexers())
 }
 
-func newQueueWatch(config *rest.Config) (*queueWatch, error) {
+// newGroupClient returns a client for the kinds of one API group of the project.
+func newGroupClient(config *rest.Config, group schema.GroupVersion) (rest.Interface, error) {
 	scheme := runtime.NewScheme()
 	if err := api.AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("admission: scheme: %w", err)
 	}
-	metav1.AddToGroupVersion(scheme, schedulingv1beta1.GroupVersion)
+	metav1.AddToGroupVersion(scheme, group)
 	config = rest.CopyConfig(config)
-	config.GroupVersion = &schedulingv1beta1.GroupVersion
+	config.GroupVersion = &group
 	config.APIPath = "/apis"
 	config.ContentType = runtime.ContentTypeJSON
 	config.AcceptContentTypes = runtime.ContentTypeJSON
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	client, err := rest.RESTClientFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("admission: client for queues: %w", err)
+		return nil, fmt.Errorf("admission: client for %s: %w", group, err)
+	}
+	return client, nil
+}
+
+// removeManagedFields removes metadata that is not needed from a watched object.
+func removeManagedFields(object any) (any, error) {
+	if accessor, err := meta.Accessor(object); err == nil {
+		accessor.SetManagedFields(nil)
+	}
+	return object, nil
+}
+
+func newQueueWatch(config *rest.Config) (*queueWatch, error) {
+	client, err := newGroupClient(config, schedulingv1beta1.GroupVersion)
+	if err != nil {
+		return nil, err
 	}
 	watch := cache.NewListWatchFromClient(client, "queues", metav1.NamespaceAll, fields.Everything())
 	informer := cache.NewSharedIndexInformer(watch, &schedulingv1beta1.Queue{}, 0, queueIndexers())
-	if err := informer.SetTransform(func(object any) (any, error) {
-		if accessor, err := meta.Accessor(object); err == nil {
-			accessor.SetManagedFields(nil)
-		}
-		return object, nil
-	}); err != nil {
+	if err := informer.SetTransform(removeManagedFields); err != nil {
 		return nil, fmt.Errorf("admission: queues: %w", err)
 	}
 	return &queueWatch{client: client, informer: informer}, nil
@@ -74,17 +87,6 @@ func parentIndexValue(object any) ([]string, error) {
 		return []string{queue.ParentName()}, nil
 	}
 	return nil, nil
-}
-
-// watchQueues watches the queues until ctx is done.
-func (c *queueWatch) watchQueues(ctx context.Context) error {
-	c.informer.RunWithContext(ctx)
-	return nil
-}
-
-// waitForSync waits until the cache holds all queues. It returns false if ctx is done before then.
-func (c *queueWatch) waitForSync(ctx context.Context) bool {
-	return cache.WaitForCacheSync(ctx.Done(), c.informer.HasSynced)
 }
 
 // readLiveQueue returns a queue from the API server, or nil if it does not exist.

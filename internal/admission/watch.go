@@ -6,9 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -65,4 +67,52 @@ func watchConfigurations(ctx context.Context, client kubernetes.Interface, chang
 	<-ctx.Done()
 	factory.Shutdown()
 	return nil
+}
+
+// watches holds the watches of the objects with which requests are checked.
+type watches struct {
+	queues    *queueWatch
+	accounts  *accountWatch
+	jobs      cache.SharedIndexInformer // metadata of the jobs that have an account and have not ended
+	submitted *SubmittedJobs
+}
+
+func newWatches(config *rest.Config, now func() time.Time) (*watches, error) {
+	queues, err := newQueueWatch(config)
+	if err != nil {
+		return nil, err
+	}
+	accounts, err := newAccountWatch(config)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := newJobInformer(config)
+	if err != nil {
+		return nil, err
+	}
+	submitted := NewSubmittedJobs(now)
+	registration, err := jobs.AddEventHandler(submitted)
+	if err != nil {
+		return nil, fmt.Errorf("admission: jobs: %w", err)
+	}
+	submitted.isSynced = registration.HasSynced
+	return &watches{queues: queues, accounts: accounts, jobs: jobs, submitted: submitted}, nil
+}
+
+// run watches the objects until ctx is done.
+func (w *watches) run(ctx context.Context) error {
+	var group errgroup.Group
+	for _, informer := range []cache.SharedIndexInformer{w.queues.informer, w.accounts.informer, w.jobs} {
+		group.Go(func() error {
+			informer.RunWithContext(ctx)
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// waitForSync waits until the caches hold all queues and accounts. It returns false if ctx is done before then. It does
+// not wait for the jobs, because only accounts with a limit for their number need them.
+func (w *watches) waitForSync(ctx context.Context) bool {
+	return cache.WaitForCacheSync(ctx.Done(), w.queues.informer.HasSynced, w.accounts.informer.HasSynced)
 }

@@ -114,6 +114,7 @@ func Combinations() []Combination {
 		{"no-network-policies", "networkPolicy: {enabled: false}"},
 		{"metrics-from-one-namespace", "networkPolicy: {metricsFrom: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]}"},
 		{"queue-use", "queueUse: {required: true}"},
+		{"accounts", "accounts: {required: true}"},
 		{"dashboards", "monitoring: {dashboards: {enabled: true, labels: {grafana_dashboard: '1', team: batch}}}"},
 		{"pod-monitor-and-alerts", "monitoring: {podMonitor: {enabled: true, interval: 15s, labels: {release: prometheus}}, alerts: {enabled: true, labels: {release: prometheus}}}"},
 		{"service-monitor", "monitoring: {serviceMonitor: {enabled: true}}"},

@@ -24,7 +24,7 @@ import (
 // configuration's name.
 var validatedKinds = map[string]string{
 	"jobs-validate": "Job", "queues-validate": "Queue", "podgroups-validate": "PodGroup", "hypernodes-validate": "HyperNode",
-	"cronjobs-validate": "CronJob", "jobflows-validate": "JobFlow", "jobtemplates-validate": "JobTemplate",
+	"cronjobs-validate": "CronJob", "jobflows-validate": "JobFlow", "jobtemplates-validate": "JobTemplate", "accounts-validate": "Account",
 }
 
 // mutatedKinds are the kinds whose defaults a webhook sets, by the suffix of the configuration's name.

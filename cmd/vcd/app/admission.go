@@ -29,6 +29,7 @@ type admissionFlags struct {
 	maxReplicas                   int64
 	protectRoot, keepBusyQueues   bool
 	requireClassUse, recordJobs   bool
+	requireAccounts               bool
 }
 
 func (f *admissionFlags) bindFlags(fs *pflag.FlagSet) {
@@ -44,6 +45,7 @@ func (f *admissionFlags) bindFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&f.queueDepth, "max-queue-depth", schedulingv1beta1.MaxQueueDepth, "maximum depth of the queue hierarchy below root")
 	fs.Int64Var(&f.maxReplicas, "max-job-replicas", batchv1alpha1.DefaultMaxReplicas, fmt.Sprintf("maximum total number of pods in a job, at most %d", batchv1alpha1.MaxReplicas))
 	fs.BoolVar(&f.requireClassUse, "require-priority-class-use", false, "reject jobs, PodGroups and templates if the user is not allowed to use the priority class (RBAC verb use on priorityclasses.scheduling.k8s.io)")
+	fs.BoolVar(&f.requireAccounts, "require-accounts", false, "reject jobs without an account in which their user is listed; without this flag, a job needs no account, but an account that it names must list its user")
 	fs.BoolVar(&f.recordJobs, "record-jobs", false, "add a finalizer to new jobs, so that a job cannot disappear before vcd accounting has recorded it; requires that vcd accounting runs")
 	fs.BoolVar(&f.protectRoot, "enable-root-queue-protection", true, "reject changes to the root queue's capability, deserved and guarantee")
 	fs.BoolVar(&f.keepBusyQueues, "enable-queue-allocated-pods-check", false, "reject the deletion of a queue with running pods")
@@ -61,7 +63,7 @@ func (f *admissionFlags) bindObsolete(fs *pflag.FlagSet) {
 func (f *admissionFlags) toOptions(gates featureGates) (admission.Options, error) {
 	o := admission.Options{
 		ListenAddress: f.address, URL: f.url, AdmissionConf: f.conf, QueueGate: gates[queueGate], MaxReplicas: f.maxReplicas,
-		ClientCAFile: f.clientCA, CertificateDir: f.certificates, Owner: f.owner, ClientNames: f.clientNames, RequirePriorityClassUse: f.requireClassUse, RecordJobs: f.recordJobs,
+		ClientCAFile: f.clientCA, CertificateDir: f.certificates, Owner: f.owner, ClientNames: f.clientNames, RequirePriorityClassUse: f.requireClassUse, RequireAccounts: f.requireAccounts, RecordJobs: f.recordJobs,
 		Queues: schedulingv1beta1.QueueRules{MaxDepth: f.queueDepth, FreeRoot: !f.protectRoot, KeepBusy: f.keepBusyQueues},
 	}
 	for _, path := range f.enabled {

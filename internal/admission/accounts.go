@@ -1,0 +1,203 @@
+package admission
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/check"
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// AccountReader reads the accounts.
+type AccountReader interface {
+	// Accounts returns the accounts that are known from a watch.
+	Accounts() *accountv1alpha1.Tree
+	// ReadAccounts returns the accounts from the API server.
+	ReadAccounts(ctx context.Context) (*accountv1alpha1.Tree, error)
+}
+
+// accountWatch watches the accounts, and keeps their tree until one of them changes.
+type accountWatch struct {
+	client   rest.Interface
+	informer cache.SharedIndexInformer
+
+	mu      sync.Mutex
+	tree    *accountv1alpha1.Tree // nil if it must be built again
+	changes int                   // number of changes, so that a tree that misses a change is not kept
+}
+
+var _ AccountReader = (*accountWatch)(nil)
+
+func newAccountWatch(config *rest.Config) (*accountWatch, error) {
+	client, err := newGroupClient(config, accountv1alpha1.GroupVersion)
+	if err != nil {
+		return nil, err
+	}
+	list := cache.NewListWatchFromClient(client, "accounts", metav1.NamespaceAll, fields.Everything())
+	w := &accountWatch{client: client, informer: cache.NewSharedIndexInformer(list, &accountv1alpha1.Account{}, 0, nil)}
+	if err := w.informer.SetTransform(removeManagedFields); err != nil {
+		return nil, fmt.Errorf("admission: accounts: %w", err)
+	}
+	handler := cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { w.forgetTree() },
+		UpdateFunc: func(any, any) { w.forgetTree() },
+		DeleteFunc: func(any) { w.forgetTree() },
+	}
+	if _, err := w.informer.AddEventHandler(handler); err != nil {
+		return nil, fmt.Errorf("admission: accounts: %w", err)
+	}
+	return w, nil
+}
+
+// forgetTree makes Accounts build the tree again.
+func (w *accountWatch) forgetTree() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tree = nil
+	w.changes++
+}
+
+// Accounts returns the accounts that are known from the watch.
+func (w *accountWatch) Accounts() *accountv1alpha1.Tree {
+	w.mu.Lock()
+	tree, changes := w.tree, w.changes
+	w.mu.Unlock()
+	if tree != nil {
+		return tree
+	}
+	objects := w.informer.GetStore().List()
+	accounts := make([]*accountv1alpha1.Account, 0, len(objects))
+	for _, object := range objects {
+		if account, ok := object.(*accountv1alpha1.Account); ok {
+			accounts = append(accounts, account)
+		}
+	}
+	tree = accountv1alpha1.NewTree(accounts)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if changes == w.changes {
+		w.tree = tree
+	}
+	return tree
+}
+
+// ReadAccounts returns the accounts from the API server.
+func (w *accountWatch) ReadAccounts(ctx context.Context) (*accountv1alpha1.Tree, error) {
+	list := &accountv1alpha1.AccountList{}
+	if err := w.client.Get().Resource("accounts").Do(ctx).Into(list); err != nil {
+		return nil, fmt.Errorf("accounts: %w", err)
+	}
+	accounts := make([]*accountv1alpha1.Account, len(list.Items))
+	for i := range list.Items {
+		accounts[i] = &list.Items[i]
+	}
+	return accountv1alpha1.NewTree(accounts), nil
+}
+
+// accountLookup looks up accounts for one request. It reads them from the API server at most once. It is not safe for
+// concurrent use.
+type accountLookup struct {
+	ctx     context.Context
+	reader  AccountReader
+	current *accountv1alpha1.Tree
+	err     error // error from a read; if it is set, the results are not reliable
+}
+
+var _ check.AccountLookup = (*accountLookup)(nil)
+
+func (l *accountLookup) Accounts() *accountv1alpha1.Tree { return l.reader.Accounts() }
+
+func (l *accountLookup) CurrentAccounts() *accountv1alpha1.Tree {
+	if l.current != nil || l.err != nil {
+		return l.current
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, liveReadTimeout)
+	defer cancel()
+	l.current, l.err = l.reader.ReadAccounts(ctx)
+	return l.current
+}
+
+// assignAccount writes the default account of its user into a new object without an account. An update by a client that
+// omits the account keeps it. Without any Account object, the label is free text and is left unchanged.
+func (h *hooks) assignAccount(request *admission.Request, object metav1.Object) {
+	if h.accounts == nil || object.GetLabels()[keys.Account] != "" {
+		return
+	}
+	tree := h.accounts.Accounts()
+	if tree.Len() == 0 {
+		return
+	}
+	switch request.Operation {
+	case admissionv1.Create:
+		check.DefaultAccount(object, tree)
+	case admissionv1.Update:
+		if _, old, err := decodeObjects[metav1.PartialObjectMetadata](*request); err == nil {
+			check.SetAccount(object, old.Labels[keys.Account])
+		}
+	}
+}
+
+// longestRunTime returns the longest run time that the job's account permits its user; 0 means no limit.
+func (h *hooks) longestRunTime(job *batchv1alpha1.Job) time.Duration {
+	if h.accounts == nil || job.Labels[keys.Account] == "" {
+		return 0
+	}
+	if limit := h.accounts.Accounts().EffectiveUserLimits(job.Labels[keys.Account], batchv1alpha1.UserOf(job)).MaxRunTime; limit != nil {
+		return limit.Duration
+	}
+	return 0
+}
+
+// rejectAccountChange rejects an update that changes the account of a job, because the PodGroup and the pods of the job
+// keep the account with which they were created. Only users who may update the account are permitted to correct it.
+func (h *hooks) rejectAccountChange(ctx context.Context, request *admission.Request) (field.ErrorList, error) {
+	if request.Operation != admissionv1.Update || h.accounts == nil || h.accounts.Accounts().Len() == 0 {
+		return nil, nil
+	}
+	var old, updated identity
+	if json.Unmarshal(request.OldObject.Raw, &old) != nil || json.Unmarshal(request.Object.Raw, &updated) != nil {
+		return nil, nil //nolint:nilerr // reported where the job is checked
+	}
+	before, after := old.Labels[keys.Account], updated.Labels[keys.Account]
+	if before == after {
+		return nil, nil
+	}
+	allowed, err := isPermitted(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
+		Verb: "update", Group: accountv1alpha1.GroupName, Resource: "accounts", Name: after,
+	})
+	if err != nil || allowed {
+		return nil, err
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath("metadata", "labels").Key(keys.Account), fmt.Sprintf(
+		"the account of a job cannot be changed from %q to %q: restore it, or delete the job and submit it again", before, after))}, nil
+}
+
+// requiresAccount reports whether a new or changed object must have an account. A PodGroup that the controllers create
+// needs none, because it must exist before its pods can be scheduled.
+func (h *hooks) requiresAccount(ctx context.Context, request *admission.Request) bool {
+	if !h.requireAccounts {
+		return false
+	}
+	if request.Kind.Kind != "PodGroup" {
+		return true
+	}
+	object := &metav1.PartialObjectMetadata{}
+	if json.Unmarshal(request.Object.Raw, object) != nil {
+		return true // reported where the PodGroup is checked
+	}
+	return !h.isMadeByControllers(ctx, request, object)
+}

@@ -1,0 +1,267 @@
+package admission
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/check"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/textformat"
+)
+
+// acceptedJobLifetime is how long an accepted job counts if the watch does not report it, for example because the API
+// server rejected it later for another reason.
+const acceptedJobLifetime = 10 * time.Second
+
+// errJobsUnknown means that the jobs cannot be counted yet.
+var errJobsUnknown = errors.New("the jobs that have not ended are not known yet: try again in a few seconds")
+
+// submitter is the account and the user of a job.
+type submitter struct{ account, user string }
+
+// acceptedJob is a job that a webhook of this process accepted and that the watch has not reported yet.
+type acceptedJob struct {
+	submitter
+
+	until time.Time
+}
+
+// SubmittedJobs counts the jobs that have not ended, by account and user. These are the jobs from a watch, for which it
+// is the event handler, and the jobs that this process accepted a moment ago. Replicas do not see the jobs that other
+// replicas accepted until the watch reports them, so jobs that are submitted at the same time may exceed a limit by a
+// few.
+type SubmittedJobs struct {
+	isSynced func() bool
+	now      func() time.Time
+
+	mu       sync.Mutex
+	watched  map[types.UID]submitter
+	counts   map[submitter]int // of the watched jobs
+	accepted map[types.UID]acceptedJob
+}
+
+var _ cache.ResourceEventHandler = (*SubmittedJobs)(nil)
+
+// NewSubmittedJobs returns a counter without jobs.
+func NewSubmittedJobs(now func() time.Time) *SubmittedJobs {
+	return &SubmittedJobs{
+		isSynced: func() bool { return true }, now: now,
+		watched: map[types.UID]submitter{}, counts: map[submitter]int{}, accepted: map[types.UID]acceptedJob{},
+	}
+}
+
+// OnAdd counts a job that the watch reports. It then no longer counts as accepted.
+func (s *SubmittedJobs) OnAdd(object any, _ bool) {
+	job, err := meta.Accessor(object)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.accepted, job.GetUID())
+	s.removeJob(job.GetUID())
+	by := submitterOf(job)
+	s.watched[job.GetUID()] = by
+	s.counts[by]++
+}
+
+// OnUpdate counts a changed job, which may have another account than before. The name may belong to another job now.
+func (s *SubmittedJobs) OnUpdate(before, object any) {
+	s.OnDelete(before)
+	s.OnAdd(object, false)
+}
+
+// OnDelete stops counting a job that has ended or was deleted.
+func (s *SubmittedJobs) OnDelete(object any) {
+	if deleted, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		object = deleted.Obj
+	}
+	job, err := meta.Accessor(object)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.removeJob(job.GetUID())
+}
+
+// removeJob removes a watched job. The caller must hold the lock.
+func (s *SubmittedJobs) removeJob(uid types.UID) {
+	by, isWatched := s.watched[uid]
+	if !isWatched {
+		return
+	}
+	delete(s.watched, uid)
+	if s.counts[by]--; s.counts[by] == 0 {
+		delete(s.counts, by)
+	}
+}
+
+// newJobInformer returns an informer of the metadata of all jobs that have an account and have not ended. A job that
+// ends no longer matches the selector, so the informer removes it. A suspended job has not ended.
+func newJobInformer(config *rest.Config) (cache.SharedIndexInformer, error) {
+	client, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("admission: client for the metadata of jobs: %w", err)
+	}
+	selectors := make([]fields.Selector, 0, 3)
+	for _, phase := range []batchv1alpha1.JobPhase{batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated} {
+		selectors = append(selectors, fields.OneTermNotEqualSelector("status.state.phase", string(phase)))
+	}
+	unfinished := fields.AndSelectors(selectors...).String()
+	informer := metadatainformer.NewFilteredMetadataInformer(client, batchv1alpha1.GroupVersion.WithResource("jobs"), metav1.NamespaceAll, 0, nil,
+		func(options *metav1.ListOptions) {
+			options.FieldSelector, options.LabelSelector = unfinished, keys.Account
+		}).Informer()
+	if err := informer.SetTransform(reduceJob); err != nil {
+		return nil, fmt.Errorf("admission: jobs: %w", err)
+	}
+	return informer, nil
+}
+
+// reduceJob removes the metadata that is not needed for counting.
+func reduceJob(object any) (any, error) {
+	job, ok := object.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return object, nil
+	}
+	reduced := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Namespace: job.Namespace, Name: job.Name, UID: job.UID, ResourceVersion: job.ResourceVersion,
+		Labels: map[string]string{keys.Account: job.Labels[keys.Account]},
+	}}
+	batchv1alpha1.SetUser(reduced, batchv1alpha1.UserOf(job))
+	return reduced, nil
+}
+
+// submitLimit is one limit for the number of jobs that have not ended.
+type submitLimit struct {
+	most    int32
+	account string // the account that has the limit
+	user    string // the user whose jobs count; "" means that the jobs of all users in the account and below it count
+}
+
+// submitLimits returns the limits for a job: of its user in its account, of the account, and of its ancestors.
+func submitLimits(tree *accountv1alpha1.Tree, job submitter) []submitLimit {
+	var limits []submitLimit
+	if most := tree.EffectiveUserLimits(job.account, job.user).MaxSubmittedJobs; most != nil {
+		limits = append(limits, submitLimit{most: *most, account: job.account, user: job.user})
+	}
+	for _, account := range tree.Path(job.account) {
+		if own := account.Spec.Limits; own != nil && own.MaxSubmittedJobs != nil {
+			limits = append(limits, submitLimit{most: *own.MaxSubmittedJobs, account: account.Name})
+		}
+	}
+	return limits
+}
+
+// counts reports whether a job counts for the limit.
+func (l *submitLimit) counts(tree *accountv1alpha1.Tree, job submitter) bool {
+	if l.user != "" {
+		return job == submitter{account: l.account, user: l.user}
+	}
+	for _, account := range tree.Path(job.account) {
+		if account.Name == l.account {
+			return true
+		}
+	}
+	return false
+}
+
+// explain returns why a job cannot be submitted while count jobs have not ended.
+func (l *submitLimit) explain(count int) string {
+	whose := "account " + l.account + " with the accounts below it"
+	if l.user != "" {
+		whose = fmt.Sprintf("user %q in account %s", l.user, l.account)
+	}
+	return fmt.Sprintf("%s may have at most %s that have not ended, and already has %d: wait until a job ends, or cancel one: %s",
+		whose, textformat.CountWithNoun(int64(l.most), "job"), count, check.SlurmPolicyViolation)
+}
+
+// accept checks whether a new job exceeds a limit. If it does, accept returns the reason. Otherwise, it counts the job from
+// now on, unless uid is "".
+func (s *SubmittedJobs) accept(tree *accountv1alpha1.Tree, job submitter, uid types.UID) (reason string, err error) {
+	limits := submitLimits(tree, job)
+	if len(limits) == 0 {
+		return "", nil // jobs that were accepted before a limit is set are known from the watch
+	}
+	if !s.isSynced() {
+		return "", errJobsUnknown
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.accepted, uid) // the API server checks a job again if its generated name is in use
+	counts := s.countJobs()
+	for i := range limits {
+		total := 0
+		for other, n := range counts {
+			if limits[i].counts(tree, other) {
+				total += n
+			}
+		}
+		if total >= int(limits[i].most) {
+			return limits[i].explain(total), nil
+		}
+	}
+	if uid != "" {
+		s.accepted[uid] = acceptedJob{submitter: job, until: s.now().Add(acceptedJobLifetime)}
+	}
+	return "", nil
+}
+
+// countJobs counts the watched and the accepted jobs, and forgets accepted jobs after their lifetime. The caller must
+// hold the lock.
+func (s *SubmittedJobs) countJobs() map[submitter]int {
+	counts := maps.Clone(s.counts)
+	now := s.now()
+	for uid, job := range s.accepted {
+		if !now.Before(job.until) {
+			delete(s.accepted, uid)
+			continue
+		}
+		counts[job.submitter]++
+	}
+	return counts
+}
+
+func submitterOf(job metav1.Object) submitter {
+	return submitter{account: job.GetLabels()[keys.Account], user: batchv1alpha1.UserOf(job)}
+}
+
+// rejectBeyondSubmitLimits rejects a new job if its user or its account has too many jobs that have not ended. It must be
+// the last check of a job, because an accepted job counts immediately.
+func (h *hooks) rejectBeyondSubmitLimits(request *admission.Request) (field.ErrorList, error) {
+	if request.Operation != admissionv1.Create || h.accounts == nil || h.submitted == nil {
+		return nil, nil
+	}
+	job := &metav1.PartialObjectMetadata{}
+	if json.Unmarshal(request.Object.Raw, job) != nil {
+		return nil, nil //nolint:nilerr // reported where the job is checked
+	}
+	uid := job.UID
+	if request.DryRun != nil && *request.DryRun {
+		uid = ""
+	}
+	reason, err := h.submitted.accept(h.accounts.Accounts(), submitterOf(job), uid)
+	if err != nil || reason == "" {
+		return nil, err
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath("metadata", "labels").Key(keys.Account), reason)}, nil
+}
