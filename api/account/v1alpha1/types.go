@@ -14,7 +14,7 @@ import (
 // +kubebuilder:printcolumn:name="SHARES",type=integer,JSONPath=`.spec.shares`
 // +kubebuilder:printcolumn:name="DESCRIPTION",type=string,JSONPath=`.spec.description`
 // +kubebuilder:printcolumn:name="AGE",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",fieldPath=".metadata.name",message="must have at most 63 characters, because a label of jobs holds it"
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name must have at most 63 characters, because a label of jobs holds it"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.parent) || self.spec.parent != self.metadata.name",fieldPath=".spec.parent",message="an account cannot be its own parent"
 type Account struct {
 	metav1.TypeMeta   `json:",inline"`
