@@ -20,12 +20,23 @@ import (
 	"github.com/vc-batch/vc/api/textformat"
 )
 
-// The messages of Slurm for jobs that accounts do not permit. They end the errors of admission, so that scripts which
-// look for them keep working.
+// The messages of Slurm for jobs that accounts do not permit. Errors of the checks end with them, so that scripts which
+// look for them keep working. They are part of the interface, see CutSlurmMessage.
 const (
 	SlurmInvalidAccount  = "Invalid account or account/partition combination specified"
 	SlurmPolicyViolation = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
 )
+
+// CutSlurmMessage splits the text of an error into the reason and the message of Slurm with which it ends. The message is
+// "" if the text ends with none.
+func CutSlurmMessage(text string) (reason, message string) {
+	for _, message := range []string{SlurmInvalidAccount, SlurmPolicyViolation} {
+		if reason, found := strings.CutSuffix(text, ": "+message); found {
+			return reason, message
+		}
+	}
+	return text, ""
+}
 
 // AccountLookup provides the existing accounts. Both methods return nil if the accounts cannot be read; the checks that
 // involve accounts are then skipped.

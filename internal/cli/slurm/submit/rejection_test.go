@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/vc-batch/vc/api/check"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
@@ -28,6 +29,20 @@ func TestARejectedDependencyIsReportedAsInSlurm(t *testing.T) {
 		got := usererror.FromError(submissionError(c, rejected))
 		if text := got.What + "|" + got.Hint; text != want {
 			t.Errorf("%s: %s, want %s", key, text, want)
+		}
+	}
+}
+
+// Admission ends the errors about accounts with Slurm's messages.
+func TestAJobThatItsAccountDoesNotPermitIsReportedAsInSlurm(t *testing.T) {
+	t.Parallel()
+	streams, _, _ := iostreams.TestStreams("", 0)
+	c := &program.Call{Factory: cli.NewFactory("vcctl", &streams)}
+	for at, message := range map[string]string{"metadata": check.SlurmInvalidAccount, "spec": check.SlurmPolicyViolation} {
+		rejected := apierrors.NewInvalid(schema.GroupKind{Kind: "Job"}, "x", field.ErrorList{field.Forbidden(field.NewPath(at, "tasks"), "use another account: "+message)})
+		got := usererror.FromError(submissionError(c, rejected))
+		if got.What != "Batch job submission failed: "+message || got.Hint != "Forbidden: use another account" {
+			t.Errorf("%s|%s", got.What, got.Hint)
 		}
 	}
 }
