@@ -191,8 +191,8 @@ func (l *submitLimit) explain(count int) string {
 	if l.user != "" {
 		whose = fmt.Sprintf("user %q in account %s", l.user, l.account)
 	}
-	return fmt.Sprintf("%s may have at most %s that have not ended, and already has %d: wait until a job ends, or cancel one: %s",
-		whose, textformat.CountWithNoun(int64(l.most), "job"), count, check.SlurmPolicyViolation)
+	return fmt.Sprintf("%s has %s that did not end yet, and the limit is %d: wait until a job ends, or cancel one: %s",
+		whose, textformat.CountWithNoun(int64(count), "job"), l.most, check.SlurmPolicyViolation)
 }
 
 // accept checks whether a new job exceeds a limit. If it does, accept returns the reason. Otherwise, it counts the job from

@@ -91,6 +91,11 @@ func TestFlags(t *testing.T) {
 			check:     func(o daemon.Options) any { return o.Admission.RequirePriorityClassUse },
 			want:      true,
 		},
+		"an account for each job": {
+			arguments: []string{"--require-accounts"},
+			check:     func(o daemon.Options) any { return o.Admission.RequireAccounts },
+			want:      true,
+		},
 		"all controllers but two": {
 			arguments: []string{"--controllers=*,-sharding-controller,-gc-controller", "--controllers=-cronjob-controller"},
 			check: func(o daemon.Options) any {
