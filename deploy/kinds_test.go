@@ -44,6 +44,7 @@ func TestKubectlShowsWhatPeopleLookFor(t *testing.T) {
 		"jobs.batch.volcano.sh":           "STATUS MINAVAILABLE RUNNINGS AGE",
 		"cronjobs.batch.volcano.sh":       "SCHEDULE TIMEZONE SUSPEND LAST AGE",
 		"jobflows.flow.volcano.sh":        "STATUS AGE",
+		"accounts.account.vc-batch.dev":   "PARENT SHARES DESCRIPTION AGE",
 		"hypernodes.topology.volcano.sh":  "TIER TIERNAME NODECOUNT READY AGE",
 	}
 	for _, crd := range CRDs() {

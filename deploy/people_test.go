@@ -4,10 +4,42 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/vc-batch/vc/internal/slurm/profile"
 )
+
+// TestEveryUserMayReadAccountsAndOnlyAdministratorsMayChangeThem checks the roles of people: no role that is part of view,
+// edit or admin permits changes of accounts, because accounts limit the users of all namespaces.
+func TestEveryUserMayReadAccountsAndOnlyAdministratorsMayChangeThem(t *testing.T) {
+	t.Parallel()
+	rights := map[string][]string{}
+	everybody := false
+	for _, object := range People() {
+		switch object := object.(type) {
+		case *rbacv1.ClusterRole:
+			for _, r := range object.Rules {
+				if !slices.Contains(r.APIGroups, accountGroup) {
+					continue
+				}
+				rights[object.Name] = r.Verbs
+				if len(object.Labels) > 0 && slices.Contains(r.Verbs, "update") {
+					t.Errorf("%s is part of other roles", object.Name)
+				}
+			}
+		case *rbacv1.ClusterRoleBinding:
+			everybody = everybody || object.RoleRef.Name == "vc-account-viewer" && object.Subjects[0].Name == "system:authenticated"
+		}
+	}
+	want := map[string][]string{
+		"vc-account-viewer": {"get", "list", "watch"},
+		"vc-account-admin":  {"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"},
+	}
+	if diff := cmp.Diff(want, rights); diff != "" || !everybody {
+		t.Errorf("all users may read accounts: %v; -want +got:\n%s", everybody, diff)
+	}
+}
 
 // TestUsersMayUseAllOurKinds checks that the roles aggregated into edit and view cover every namespaced kind.
 func TestUsersMayUseAllOurKinds(t *testing.T) {

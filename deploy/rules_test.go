@@ -224,6 +224,32 @@ func TestQueuesAndPodGroupsWithoutAnyWebhook(t *testing.T) {
 	}
 }
 
+func TestAccountsWithoutAnyWebhook(t *testing.T) {
+	t.Parallel()
+	head := "apiVersion: account.vc-batch.dev/v1alpha1\nkind: Account\nmetadata: {name: a}\n"
+	for name, test := range map[string]struct{ text, where, what string }{
+		"an account with nothing":          {head, "", ""},
+		"an account with everything":       {head + "spec: {parent: b, shares: 0, limits: {maxRunningJobs: 0, maxSubmittedJobs: 0, maxResources: {cpu: 4}}, userLimits: {maxRunTime: 1h30m}, users: [{name: 'system:serviceaccount:a:b', default: true, limits: {maxResourcesPerJob: {memory: 1Gi}}}], coordinators: [ada], queues: [q], namespaces: [lab]}\n", "", ""},
+		"its own parent":                   {head + "spec: {parent: a}\n", "spec.parent", "cannot be its own parent"},
+		"a negative number of jobs":        {head + "spec: {limits: {maxSubmittedJobs: -1}}\n", "spec.limits.maxSubmittedJobs", "greater than or equal to 0"},
+		"negative resources":               {head + "spec: {limits: {maxResources: {cpu: -1}}}\n", "spec.limits.maxResources", "must not be negative"},
+		"negative resources of a user":     {head + "spec: {users: [{name: ada, limits: {maxResources: {cpu: -1}}}]}\n", "spec.users[0].limits.maxResources", "must not be negative"},
+		"a run time that cannot be parsed": {head + "spec: {userLimits: {maxRunTime: 1 day}}\n", "spec.userLimits.maxRunTime", "should match"},
+		"negative shares":                  {head + "spec: {shares: -1}\n", "spec.shares", "greater than or equal to 0"},
+		"a user without a name":            {head + "spec: {users: [{default: true}]}\n", "spec.users[0].name", "Required"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			errs := newDoor(t, "accounts.account.vc-batch.dev").refusals(t, parse(t, test.text), nil)
+			if test.where != "" {
+				requireRefusal(t, errs, test.where, test.what)
+			} else if len(errs) > 0 {
+				t.Error(errs.ToAggregate())
+			}
+		})
+	}
+}
+
 // requireRefusal fails unless there is exactly one error, with this field and text.
 func requireRefusal(t *testing.T, errs field.ErrorList, where, what string) {
 	t.Helper()

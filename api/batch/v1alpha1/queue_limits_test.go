@@ -223,3 +223,36 @@ func TestTheManifestOfAJobWithADefaultTimeLimitCanBeAppliedAgain(t *testing.T) {
 		})
 	}
 }
+
+// TestTheLongestRunTimeOfAnAccountLimitsTheDefaultTimeLimit gives jobs an account that permits a certain run time.
+func TestTheLongestRunTimeOfAnAccountLimitsTheDefaultTimeLimit(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		old, job func(*Job)
+		longest  time.Duration
+		want     int64
+	}{
+		"a queue without a default":                {nil, in("default"), time.Hour, hour},
+		"a queue with a longer default":            {nil, in("usual"), time.Hour, hour},
+		"a queue with a shorter default":           {nil, in("short"), 2 * time.Hour, hour},
+		"an estimate above the limit":              {nil, all(in("default"), estimated(9*time.Hour)), time.Hour, hour},
+		"a job with a limit":                       {nil, in("default", 60), time.Hour, 60},
+		"no limit at all":                          {nil, in("default"), 0, 0},
+		"a manifest that is applied again":         {in("default", hour), in("default"), time.Hour, hour},
+		"a job that is older than the limit":       {in("default"), in("default"), time.Hour, 0},
+		"a job that is older and gets a new queue": {in("default"), in("usual"), time.Hour, hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var old *Job
+			if test.old != nil {
+				old = jobOf(test.old, "a")
+			}
+			job := jobOf(test.job, "a")
+			DefaultTimeLimit(old, job, limitedQueues(), test.longest)
+			if got := limitsOf(job)[0]; got != test.want {
+				t.Errorf("the limit is %d, want %d", got, test.want)
+			}
+		})
+	}
+}
