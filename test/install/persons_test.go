@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
@@ -116,6 +117,7 @@ func actions() []action {
 		{"list PodGroups", tryList(func() client.ObjectList { return &schedulingv1beta1.PodGroupList{} }, client.InNamespace("default")), nobodyElse(viewer, user), forbidden},
 		{"list queues", tryList(func() client.ObjectList { return &schedulingv1beta1.QueueList{} }), everybody, ""},
 		{"list HyperNodes", tryList(func() client.ObjectList { return &topologyv1alpha1.HyperNodeList{} }), everybody, ""},
+		{"list accounts", tryList(func() client.ObjectList { return &accountv1alpha1.AccountList{} }), everybody, ""},
 		{"read the Slurm profile", func(ctx context.Context, c client.Client) error {
 			return client.IgnoreNotFound(c.Get(ctx, client.ObjectKey{Namespace: deploy.Namespace, Name: "slurm-profile"}, &corev1.ConfigMap{}))
 		}, everybody, ""},
@@ -139,6 +141,15 @@ func actions() []action {
 		{"create a HyperNode", tryCreate(func() client.Object {
 			return &topologyv1alpha1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: "new"}, Spec: topologyv1alpha1.HyperNodeSpec{Tier: 1, Members: []topologyv1alpha1.MemberSpec{{Type: topologyv1alpha1.MemberTypeNode, Selector: topologyv1alpha1.MemberSelector{ExactMatch: &topologyv1alpha1.ExactMatch{Name: "n"}}}}}}
 		}), nobodyElse(), forbidden},
+		{"create an account", tryCreate(func() client.Object {
+			return &accountv1alpha1.Account{ObjectMeta: metav1.ObjectMeta{Name: "new"}}
+		}), nobodyElse(), forbidden},
+		{"charge a PodGroup that seems to belong to a job to an account", tryCreate(func() client.Object {
+			group := &schedulingv1beta1.PodGroup{ObjectMeta: inDefault("g")}
+			group.Labels = map[string]string{keys.Account: "physics"}
+			group.OwnerReferences = []metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: "of-user", UID: "u", Controller: new(true)}}
+			return group
+		}), nobodyElse(), `of a PodGroup cannot be set or changed to "physics"`},
 		{"submit a job as oneself", func(ctx context.Context, c client.Client) error {
 			return c.Create(ctx, newJob("own", ofUser(nameOf(ctx))), client.DryRunAll)
 		}, nobodyElse(user), forbidden},
