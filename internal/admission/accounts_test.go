@@ -152,7 +152,7 @@ type accountWriters string
 
 func (w accountWriters) Create(_ context.Context, review *authorizationv1.SubjectAccessReview, _ metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error) {
 	attributes := review.Spec.ResourceAttributes
-	review.Status.Allowed = review.Spec.User == string(w) && attributes.Verb == "update" && attributes.Resource == "accounts" && attributes.Name == "chemistry"
+	review.Status.Allowed = review.Spec.User == string(w) && attributes.Verb == "update" && attributes.Resource == "accounts"
 	return review, nil
 }
 
@@ -163,7 +163,9 @@ func TestOnlyWhoMayUpdateAccountsMayChangeTheAccountOfAJob(t *testing.T) {
 	change := request(admissionv1.Update, "Job", jobOfUser("ada", "chemistry"), jobOfUser("ada", "physics"))
 	change.UserInfo.Username = "ada"
 	requireResponse(t, h.validateHandler(jobKind)(t.Context(), change), 422, `the account of a job cannot be changed from "physics" to "chemistry"`)
-	change.UserInfo.Username = "root"
+	change.Object.Raw = []byte(jobOfUser("ada", "alchemy"))
+	requireResponse(t, h.validateHandler(jobKind)(t.Context(), change), 422, `the account of a job cannot be changed from "physics" to "alchemy"`)
+	change.UserInfo.Username, change.Object.Raw = "root", []byte(jobOfUser("ada", "chemistry"))
 	requireResponse(t, h.validateHandler(jobKind)(t.Context(), change), 0, "")
 	change.Object.Raw = []byte(jobOfUser("ada", "alchemy"))
 	requireResponse(t, h.validateHandler(jobKind)(t.Context(), change), 422, "this account does not exist")

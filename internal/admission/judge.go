@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,7 +20,10 @@ import (
 func (h *hooks) validateHandler(kind schema.GroupVersionKind) admission.HandlerFunc {
 	return func(ctx context.Context, request admission.Request) admission.Response {
 		queues := h.queues.lookup(ctx)
-		around := &check.Around{SchedulerNames: h.schedulers, Queues: queues, QueueRules: h.queueRules, MaxReplicas: h.maxReplicas, Template: podtemplate.ValidateTemplate, IsDefaulted: true, RequiresAccount: h.requiresAccount(ctx, &request)}
+		around := &check.Around{
+			SchedulerNames: h.schedulers, Queues: queues, QueueRules: h.queueRules, MaxReplicas: h.maxReplicas,
+			Template: podtemplate.ValidateTemplate, IsDefaulted: true, RequiresAccount: h.requiresAccount(ctx, &request),
+		}
 		accounts := &accountLookup{ctx: ctx, reader: h.accounts}
 		if h.accounts != nil {
 			around.Accounts = accounts
@@ -41,11 +43,8 @@ func (h *hooks) validateHandler(kind schema.GroupVersionKind) admission.HandlerF
 			verdict = check.Create(kind, request.Object.Raw, around)
 		}
 		isJob := kind == batchv1alpha1.GroupVersion.WithKind("Job")
-		if isJob && len(verdict.Errors) == 0 {
-			released, err := h.rejectHoldRelease(ctx, &request)
-			moved, accountErr := h.rejectAccountChange(ctx, &request)
-			verdict.Errors = slices.Concat(released, moved, jobs.rejectUnreadable(request.Object.Raw))
-			jobs.err = errors.Join(jobs.err, err, accountErr)
+		if isJob {
+			h.checkPermissionsForJob(ctx, &request, jobs, &verdict)
 		}
 		if request.Operation != admissionv1.Delete {
 			unusable, err := h.rejectForbiddenClasses(ctx, &request)
@@ -61,6 +60,22 @@ func (h *hooks) validateHandler(kind schema.GroupVersionKind) admission.HandlerF
 		}
 		return responseFor(kind.GroupKind(), request.Name, verdict.Errors).WithWarnings(verdict.Warnings...)
 	}
+}
+
+// checkPermissionsForJob adds the errors of a job whose author lacks permissions. Other errors are reported first, except
+// for those about an account to which the job cannot be moved.
+func (h *hooks) checkPermissionsForJob(ctx context.Context, request *admission.Request, jobs *jobLookup, verdict *check.Verdict) {
+	moved, err := h.rejectAccountChange(ctx, request)
+	jobs.err = errors.Join(jobs.err, err)
+	if len(moved) > 0 {
+		verdict.Errors = moved
+	}
+	if len(verdict.Errors) > 0 {
+		return
+	}
+	released, err := h.rejectHoldRelease(ctx, request)
+	jobs.err = errors.Join(jobs.err, err)
+	verdict.Errors = append(released, jobs.rejectUnreadable(request.Object.Raw)...)
 }
 
 // newJobLookup returns the lookup of other jobs for a request.
