@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
@@ -19,7 +20,7 @@ import (
 
 // clients holds the REST clients of the watched API groups.
 type clients struct {
-	core, scheduling, policy, storage, devices, ours, nodeinfo, topology rest.Interface
+	core, scheduling, policy, storage, devices, ours, nodeinfo, topology, accounts rest.Interface
 }
 
 func newClients(config *rest.Config) (*clients, error) {
@@ -37,6 +38,7 @@ func newClients(config *rest.Config) (*clients, error) {
 		{schedulingv1beta1.GroupVersion, schedulingv1beta1.AddToScheme, &c.ours},
 		{nodeinfov1alpha1.GroupVersion, nodeinfov1alpha1.AddToScheme, &c.nodeinfo},
 		{topologyv1alpha1.GroupVersion, topologyv1alpha1.AddToScheme, &c.topology},
+		{accountv1alpha1.GroupVersion, accountv1alpha1.AddToScheme, &c.accounts},
 	} {
 		if *group.client, err = GroupClient(config, group.version, group.add); err != nil {
 			return nil, err

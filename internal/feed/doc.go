@@ -1,6 +1,6 @@
 // Package feed converts events from the API server to deltas of the model. It contains all watches of the scheduler.
 //
-//	In:   list and watch of pods, nodes, PodGroups, Queues, PriorityClasses, Numatopologies, HyperNodes
+//	In:   list and watch of pods, nodes, PodGroups, Queues, PriorityClasses, Numatopologies, HyperNodes, Accounts
 //	Out:  []model.Delta in order of arrival, drained by one goroutine; how far the watches are behind (ObserveLag, LastEvents)
 //
 // # Invariants

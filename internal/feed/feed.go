@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
@@ -111,6 +112,7 @@ func (f *Feed) addKinds(o *Options, clients *clients) {
 	f.addKindWatch("PodDisruptionBudget", list(clients.policy, "poddisruptionbudgets"), &policyv1.PodDisruptionBudget{}, budgetSink(f))
 	f.addKindWatch("Queue", list(clients.ours, "queues"), &schedulingv1beta1.Queue{}, queueSink(f))
 	f.addKindWatch("ResourceQuota", list(clients.core, "resourcequotas"), &corev1.ResourceQuota{}, quotaSink(f))
+	f.addOptionalKindWatch("Account", list(clients.accounts, "accounts"), &accountv1alpha1.AccountList{}, &accountv1alpha1.Account{}, accountSink(f))
 	f.addKindWatch("PodGroup", list(clients.ours, "podgroups"), &schedulingv1beta1.PodGroup{}, gangSink(f))
 	f.addOptionalKindWatch("Numatopology", list(clients.nodeinfo, "numatopologies"), &nodeinfov1alpha1.NumatopologyList{}, &nodeinfov1alpha1.Numatopology{}, numaSink(f))
 	f.addOptionalKindWatch("HyperNode", list(clients.topology, "hypernodes"), &topologyv1alpha1.HyperNodeList{}, &topologyv1alpha1.HyperNode{}, hyperNodeSink(f))

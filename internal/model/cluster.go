@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
+
 	"github.com/vc-batch/vc/internal/model/numa"
 	"github.com/vc-batch/vc/internal/model/quota"
 	"github.com/vc-batch/vc/internal/model/resource"
@@ -52,6 +54,11 @@ type Cluster struct {
 	Quotas   map[string][]quota.Quota
 	QuotaGen uint64
 
+	// Accounts is the tree of accounts with their users and limits. It is never nil and is replaced, not changed.
+	// AccountGen is the generation of its last change.
+	Accounts   *accountv1alpha1.Tree
+	AccountGen uint64
+
 	// Usage holds the usage of each account, as last decided or read.
 	Usage map[Account]Usage
 	// UsageGen is the generation of the last change to the set of accounts in Usage, or of the last load of saved
@@ -93,6 +100,9 @@ type Cluster struct {
 	timed     int            // number of tasks and gangs with a known run time
 	// queueGates counts the tasks that have or had the scheduling gate of their queue.
 	queueGates int
+	// accounts holds the accounts by name. accountsChanged is true if Accounts must be built again.
+	accounts        map[string]*accountv1alpha1.Account
+	accountsChanged bool
 	// undescribed is the number of pending gangs that have no pods yet, and whose pods no job describes.
 	undescribed int
 }
@@ -108,6 +118,8 @@ func New() *Cluster {
 		HyperNodes:   map[string]*HyperNode{},
 		Namespaces:   map[string]map[string]string{},
 		Budgets:      map[string]*Budget{},
+		Accounts:     accountv1alpha1.NewTree(nil),
+		accounts:     map[string]*accountv1alpha1.Account{},
 		tasks:        map[types.UID]*Task{},
 		loose:        map[*Task]bool{},
 		leaving:      map[*Task]bool{},
@@ -130,6 +142,7 @@ func (c *Cluster) Apply(deltas ...Delta) {
 	for _, d := range deltas {
 		d.apply(c)
 	}
+	c.refreshAccounts()
 	c.refreshQueues()
 }
 

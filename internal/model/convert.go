@@ -177,6 +177,7 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 		MinMember:       int(max(pg.Spec.MinMember, 0)),
 		PriorityClass:   pg.Spec.PriorityClassName,
 		User:            pg.Annotations[keys.User],
+		Account:         pg.Labels[keys.Account],
 		Preemptable:     annotationOrLabel(pg, keys.Preemptable),
 		Annotations:     pg.Annotations,
 		Estimate:        estimateFrom(pg.Annotations),

@@ -99,6 +99,8 @@ type GangSet struct {
 	MinResources    []resource.Amount
 	// User is the user who submitted the gang, as given by an annotation; "" if unknown.
 	User string
+	// Account is the account for which the gang was submitted, as given by a label; "" if none.
+	Account string
 	// QuotaResources holds the part of minResources whose names are used only by quotas, such as requests.cpu and
 	// limits.memory.
 	QuotaResources  []resource.Amount

@@ -45,6 +45,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api"
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
@@ -151,6 +152,7 @@ func customKinds() []customKind {
 		{&flowv1alpha1.JobTemplate{}, "jobtemplates", true, true, defaultJobTemplate, nil},
 		{&topologyv1alpha1.HyperNode{}, "hypernodes", false, true, nil, nil},
 		{&nodeinfov1alpha1.Numatopology{}, "numatopologies", false, false, nil, nil},
+		{&accountv1alpha1.Account{}, "accounts", false, false, nil, nil},
 		{&insightv1alpha1.Plan{}, "plans", true, true, nil, validatePlan},
 	}
 }

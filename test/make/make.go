@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
@@ -410,3 +411,104 @@ func (b *QueueBuilder) Parent(name string) *QueueBuilder {
 
 // Obj returns the queue.
 func (b *QueueBuilder) Obj() *schedulingv1beta1.Queue { return &b.q }
+
+// AccountBuilder builds an account.
+type AccountBuilder struct{ a accountv1alpha1.Account }
+
+// Account starts an account without users and limits.
+func Account(name string) *AccountBuilder {
+	b := &AccountBuilder{}
+	b.a.Name = name
+	b.a.UID = types.UID("account-" + name)
+	b.a.CreationTimestamp = metav1.NewTime(Epoch)
+	return b
+}
+
+// Parent sets the parent account.
+func (b *AccountBuilder) Parent(name string) *AccountBuilder {
+	b.a.Spec.Parent = name
+	return b
+}
+
+// Shares sets the shares among the siblings.
+func (b *AccountBuilder) Shares(n int32) *AccountBuilder {
+	b.a.Spec.Shares = &n
+	return b
+}
+
+// Users adds users.
+func (b *AccountBuilder) Users(names ...string) *AccountBuilder {
+	for _, name := range names {
+		b.user(name)
+	}
+	return b
+}
+
+// UserShares sets the shares of a user, which it adds if necessary.
+func (b *AccountBuilder) UserShares(name string, n int32) *AccountBuilder {
+	b.user(name).Shares = &n
+	return b
+}
+
+// MaxRunningJobs limits the number of running jobs of the account.
+func (b *AccountBuilder) MaxRunningJobs(n int32) *AccountBuilder {
+	b.limits().MaxRunningJobs = &n
+	return b
+}
+
+// MaxResource limits the amount of a resource that jobs of the account request together.
+func (b *AccountBuilder) MaxResource(name, q string) *AccountBuilder {
+	limits := b.limits()
+	setAmount(&limits.MaxResources, name, q)
+	return b
+}
+
+// UserMaxRunningJobs limits the number of running jobs of a user, or of each user if name is "".
+func (b *AccountBuilder) UserMaxRunningJobs(user string, n int32) *AccountBuilder {
+	b.userLimits(user).MaxRunningJobs = &n
+	return b
+}
+
+// UserMaxResource limits the amount of a resource that jobs of a user request together, or of each user if user is "".
+func (b *AccountBuilder) UserMaxResource(user, name, q string) *AccountBuilder {
+	setAmount(&b.userLimits(user).MaxResources, name, q)
+	return b
+}
+
+// Obj returns the account.
+func (b *AccountBuilder) Obj() *accountv1alpha1.Account { return &b.a }
+
+func (b *AccountBuilder) limits() *accountv1alpha1.AccountLimits {
+	if b.a.Spec.Limits == nil {
+		b.a.Spec.Limits = &accountv1alpha1.AccountLimits{}
+	}
+	return b.a.Spec.Limits
+}
+
+func (b *AccountBuilder) userLimits(user string) *accountv1alpha1.UserLimits {
+	limits := &b.a.Spec.UserLimits
+	if user != "" {
+		limits = &b.user(user).Limits
+	}
+	if *limits == nil {
+		*limits = &accountv1alpha1.UserLimits{}
+	}
+	return *limits
+}
+
+func (b *AccountBuilder) user(name string) *accountv1alpha1.AccountUser {
+	for i := range b.a.Spec.Users {
+		if b.a.Spec.Users[i].Name == name {
+			return &b.a.Spec.Users[i]
+		}
+	}
+	b.a.Spec.Users = append(b.a.Spec.Users, accountv1alpha1.AccountUser{Name: name})
+	return &b.a.Spec.Users[len(b.a.Spec.Users)-1]
+}
+
+func setAmount(list *corev1.ResourceList, name, q string) {
+	if *list == nil {
+		*list = corev1.ResourceList{}
+	}
+	(*list)[corev1.ResourceName(name)] = resource.MustParse(q)
+}

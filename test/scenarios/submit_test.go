@@ -75,6 +75,10 @@ func (w *world) makeGang(name string, words map[string]string, tasks int, create
 			b.MinResource(long(rest), value)
 		case "estimate":
 			b.Annotation("vc-batch.dev/running-estimate", value)
+		case "account":
+			b.Label(keys.Account, value)
+		case "user":
+			b.Annotation(keys.User, value)
 		case "groupnote":
 			b.Annotation(rest, value)
 		case "grouplabel":
@@ -106,7 +110,7 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 		key, value := pair(word)
 		kind, rest, _ := strings.Cut(key, ":")
 		switch kind {
-		case "now", "orphans", "tasks", "min", "mintask", "class", "minres", "nopods", "label", "groupnote", "grouplabel", "estimate", "topology", "subgroups", "subtopology":
+		case "now", "orphans", "tasks", "min", "mintask", "class", "minres", "nopods", "label", "account", "user", "groupnote", "grouplabel", "estimate", "topology", "subgroups", "subtopology":
 		case "prefer", "avoid", "wish", "softspread", "image":
 			w.wishes(b.Obj(), affinity, kind, rest, value)
 		case "queue": // as the job controller does

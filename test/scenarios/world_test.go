@@ -13,6 +13,7 @@ import (
 	schedulingk8s "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
@@ -42,10 +43,11 @@ type world struct {
 	quotas  map[string]*corev1.ResourceQuota
 	made    int
 	numas   map[string]*nodeinfov1alpha1.Numatopology
-	fails   func(string)             // called if a story cannot continue; nil: the test fails
-	opinion *opinion                 // nil: there is no extender server
-	events  []decision.Event         // since the last call of tellEvents
-	objects map[string]metav1.Object // volumes, devices and related objects
+	parties map[string]*accountv1alpha1.Account // the accounts by name
+	fails   func(string)                        // called if a story cannot continue; nil: the test fails
+	opinion *opinion                            // nil: there is no extender server
+	events  []decision.Event                    // since the last call of tellEvents
+	objects map[string]metav1.Object            // volumes, devices and related objects
 }
 
 func newWorld(t *testing.T) *world {
@@ -55,6 +57,7 @@ func newWorld(t *testing.T) *world {
 		gangs: map[string]*schedulingv1beta1.PodGroup{}, figures: map[string]decision.QueueFigures{}, queues: map[string]*schedulingv1beta1.Queue{},
 		classes: map[string]*schedulingk8s.PriorityClass{}, budgets: map[string]*policyv1.PodDisruptionBudget{}, objects: map[string]metav1.Object{},
 		numas: map[string]*nodeinfov1alpha1.Numatopology{}, quotas: map[string]*corev1.ResourceQuota{},
+		parties: map[string]*accountv1alpha1.Account{},
 	}
 	w.queues["default"] = make.Queue("default").Obj()
 	w.restart()
@@ -82,6 +85,8 @@ func (w *world) do(line string, body []string) []string {
 		return w.remove(args)
 	case "queue":
 		return w.queue(args)
+	case "account":
+		return w.account(args)
 	case "accounts":
 		return w.accounts()
 	case "quota":
@@ -180,6 +185,9 @@ func (w *world) restart() {
 	for _, q := range w.quotas {
 		w.model.Apply(model.QuotaFrom(q))
 	}
+	for _, a := range w.parties {
+		w.model.Apply(model.AccountFrom(a))
+	}
 	for _, n := range w.nodes {
 		w.model.Apply(model.NodeFrom(n))
 	}
@@ -240,6 +248,9 @@ func (w *world) remove(args []string) []string {
 	case "hypernode":
 		delete(w.hypers, args[1])
 		w.model.Apply(model.HyperNodeGone{Name: args[1]})
+	case "account":
+		delete(w.parties, args[1])
+		w.model.Apply(model.AccountGone{Name: args[1]})
 	case "queue":
 		delete(w.queues, args[1])
 		w.model.Apply(model.QueueGone{Name: args[1]})
