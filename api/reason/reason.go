@@ -110,6 +110,9 @@ const (
 	// AnyChangeHelps is a trait of reasons after which a gang must be tried again whenever anything in the cluster
 	// changes, for example when a pod in another queue ends.
 	AnyChangeHelps
+	// LimitOfAccount is a trait of reasons which mean that a limit of the gang's account or user holds the gang back.
+	// Such a gang blocks no others, and gets no reservation.
+	LimitOfAccount
 	// DelaysJob is a trait of reasons that only this project's job controller reports, for holds, begin times and
 	// dependencies.
 	DelaysJob
@@ -150,6 +153,11 @@ const (
 	qosLimit   = "QOSResourceLimit"
 	assocLimit = "AssocResourceLimit"
 	noReason   = "None"
+
+	// userLimit and accountLimit are Slurm's names for exceeding a limit of a user or of an account, respectively, if the
+	// resource is not known.
+	userLimit    = "QOSMaxNodePerUserLimit"
+	accountLimit = "AssocGrpNodeLimit"
 )
 
 // SlurmFor returns the name in squeue's REASON column if there is not enough of the specified resource (cpu, memory,
@@ -160,12 +168,30 @@ func (r Reason) SlurmFor(resource string) string {
 		return r.Slurm
 	case r.Slurm == qosLimit:
 		return limitOf("QOSGrp", "NodeLimit", resource)
+	case r.Slurm == accountLimit:
+		return limitOf("AssocGrp", "NodeLimit", resource)
+	case r.Slurm == userLimit:
+		return userLimitOf(resource)
 	case r.Slurm == assocLimit && resource == "pods":
 		return "AssocMaxJobsLimit"
 	case r.Slurm == assocLimit:
 		return limitOf("AssocGrp", "", resource)
 	}
 	return r.Slurm
+}
+
+// userLimitOf returns Slurm's name for exceeding the limit of a user on a resource.
+func userLimitOf(resource string) string {
+	switch resource {
+	case "cpu":
+		return "QOSMaxCpuPerUserLimit"
+	case "memory":
+		return "QOSMaxMemoryPerUser"
+	case "pods":
+		return userLimit
+	default:
+		return "QOSMaxGRESPerUser"
+	}
 }
 
 func limitOf(whose, pods, resource string) string {

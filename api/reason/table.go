@@ -14,6 +14,10 @@ const (
 	QueueNotLeaf         Code = "QueueNotLeaf"
 	QueueInvalid         Code = "QueueInvalid"
 	QueueContradiction   Code = "QueueContradiction"
+	UserJobLimit         Code = "UserJobLimit"
+	UserResourceLimit    Code = "UserResourceLimit"
+	AccountJobLimit      Code = "AccountJobLimit"
+	AccountResourceLimit Code = "AccountResourceLimit"
 	Overcommitted        Code = "Overcommitted"
 	OverQuota            Code = "OverQuota"
 	OverCapability       Code = "OverCapability"
@@ -156,6 +160,18 @@ var waiting = []Reason{
 	{Code: OverQuota, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: AnyChangeHelps, Remedies: lessDemand, Slurm: assocLimit,
 		Sentence: "the request exceeds the namespace's remaining quota",
 		Hint:     "wait for pods of this namespace to end, request less, or raise the ResourceQuota"},
+	{Code: UserJobLimit, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: LimitOfAccount, Slurm: "AssocMaxJobsLimit",
+		Sentence: "the user already runs as many jobs as the account permits",
+		Hint:     "wait for one of your running jobs to end, or ask the account's administrator to raise the limit"},
+	{Code: UserResourceLimit, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: LimitOfAccount, Slurm: userLimit,
+		Sentence: "the user would exceed the resources that the account permits",
+		Hint:     "wait until your jobs in this account end, request less, or ask the account's administrator to raise the limit"},
+	{Code: AccountJobLimit, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: LimitOfAccount, Slurm: "AssocGrpJobsLimit",
+		Sentence: "the account, or an account above it, already runs its maximum number of jobs",
+		Hint:     "wait for one of the account's running jobs to end, or ask its administrator to raise the limit"},
+	{Code: AccountResourceLimit, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: LimitOfAccount, Slurm: accountLimit,
+		Sentence: "the account, or an account above it, would exceed its resource limit",
+		Hint:     "wait until jobs of this account end, request less, or ask the account's administrator to raise the limit"},
 	{Code: OverCapability, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: OthersHoldQueue, Remedies: lessDemand, Slurm: qosLimit,
 		Sentence: "the queue would exceed its capability",
 		Hint:     "request less, wait for jobs of this queue to end, or raise the capability"},

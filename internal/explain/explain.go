@@ -111,6 +111,10 @@ func limitShortage(l *Limit) schedulingv1beta1.Shortage {
 	switch {
 	case l.Quota != "":
 		scope, of = "quota", l.Quota
+	case l.User != "":
+		scope, of = "user", l.User
+	case l.Account != "":
+		scope, of = "account", l.Account
 	case l.Cluster:
 		scope, of = "cluster", ""
 	case l.Node:

@@ -135,6 +135,17 @@ func (g *Gang) AllocatedTasks() int { return g.Count[Binding] + g.Count[Bound] +
 // CountReady returns the number of tasks that are placed or have succeeded.
 func (g *Gang) CountReady() int { return g.AllocatedTasks() + g.Count[Succeeded] }
 
+// OccupiedResources returns what the gang's pods use on nodes until they have ended, including what is promised to them.
+func (g *Gang) OccupiedResources() resource.Vec {
+	var sum resource.Balance
+	for _, part := range []resource.Balance{g.held, g.leaving, g.lingering} {
+		sum.AddBalance(part, 1)
+	}
+	var occupied resource.Vec
+	sum.WriteSumsTo(&occupied)
+	return occupied
+}
+
 // computeContribution computes what the gang adds to its queue's sums, and reports whether it adds anything. If the
 // PodGroup was deleted, its pods still count until they end.
 func (g *Gang) computeContribution() bool {

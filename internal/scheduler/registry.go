@@ -11,6 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/action/evictions"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/cycle"
+	"github.com/vc-batch/vc/internal/scheduler/policy/accountlimits"
 	"github.com/vc-batch/vc/internal/scheduler/policy/binpack"
 	"github.com/vc-batch/vc/internal/scheduler/policy/capacity"
 	"github.com/vc-batch/vc/internal/scheduler/policy/cdp"
@@ -62,6 +63,7 @@ var policies = map[string]Builder{
 	"capacity":      func(p config.Plugin, warn func(string)) session.Policy { return capacity.New(p, warn) },
 	"overcommit":    func(p config.Plugin, warn func(string)) session.Policy { return overcommit.New(p, warn) },
 	"sla":           func(p config.Plugin, warn func(string)) session.Policy { return sla.New(p, warn) },
+	"accountlimits": func(p config.Plugin, _ func(string)) session.Policy { return accountlimits.New(p) },
 	"resourcequota": func(p config.Plugin, _ func(string)) session.Policy { return resourcequota.New(p) },
 	"rescheduling":  func(p config.Plugin, warn func(string)) session.Policy { return rescheduling.New(p, warn) },
 	"pdb":           func(p config.Plugin, _ func(string)) session.Policy { return pdb.New(p) },

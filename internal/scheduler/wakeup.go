@@ -64,6 +64,7 @@ type wakeUp struct {
 // wakeUps lists all conditions under which a parked gang is tried again. The first one that applies counts.
 var wakeUps = []wakeUp{
 	{"everything changed", func(w *waker) bool { return w.cycle.WakeAll }, func(*waker, *framework.Job) bool { return true }},
+	{"a limit of the gang's account may permit more", nil, (*waker).accountRelaxed},
 	{"another gang is overdue", func(w *waker) bool { return w.overdue != w.relieved },
 		func(w *waker, j *framework.Job) bool { return j == w.overdue || j == w.relieved }},
 	{"a reservation ended", nil, func(w *waker, j *framework.Job) bool { return w.cycle.OutlivedReservation(j) }},
@@ -98,12 +99,32 @@ func (w *waker) findPossible() {
 
 // wakeUpReason returns the name of the first wake-up that applies to a parked gang, or "".
 func (w *waker) wakeUpReason(j *framework.Job) string {
+	if isHeldAtAdmission := !j.IsAdmitted() && j.IsAccountBound(); isHeldAtAdmission && !w.cycle.WakeAll {
+		return w.reasonToAdmit(j)
+	}
 	for i := range w.possible {
 		if w.possible[i].wakes(w, j) {
 			return w.possible[i].name
 		}
 	}
 	return ""
+}
+
+// reasonToAdmit is like wakeUpReason for a gang that a limit of its account holds back from its queue. More free
+// resources do not help it.
+func (w *waker) reasonToAdmit(j *framework.Job) string {
+	switch {
+	case w.accountRelaxed(j):
+		return "a limit of the gang's account may permit more"
+	case !w.cycle.Ledger.Of(j.Gang.Queue).AcceptsGangs():
+		return "the gang's queue does not accept gangs"
+	}
+	return ""
+}
+
+// accountRelaxed reports whether a limit of the gang's account holds the gang back and may permit more now.
+func (w *waker) accountRelaxed(j *framework.Job) bool {
+	return j.IsAccountBound() && w.cycle.Rules.MayBeRelaxed(j)
 }
 
 func (w *waker) queueImproved(j *framework.Job) bool {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
@@ -53,6 +54,10 @@ type Cluster struct {
 	Rich bool
 	// Timed is true if every pod of a rich world has a run time, and some gangs have volumes.
 	Timed bool
+	// Accounts holds the accounts by name. If there are any, gangs name an account, and their limits change.
+	Accounts map[string]*accountv1alpha1.Account
+	// HeldBack counts how often CheckHeldBack has found a gang that a limit holds back.
+	HeldBack int
 	// hyper holds the HyperNodes of a rich world.
 	hyper []model.Delta
 	// DescribeEngine, if set, describes an engine's state of the gangs in failure messages.
@@ -134,8 +139,13 @@ func (r *Cluster) AddGang() (name string) {
 	if class := rapid.SampledFrom([]string{"", "low", "high"}).Draw(t, "class"); class != "" {
 		b.PriorityClass(class)
 	}
-	if user := rapid.SampledFrom([]string{"", "ann", "bob"}).Draw(t, "user"); user != "" {
+	user := rapid.SampledFrom([]string{"", "ann", "bob"}).Draw(t, "user")
+	if user != "" {
 		b.Annotation(keys.User, user)
+	}
+	account := r.drawAccount()
+	if account != "" {
+		b.Label(keys.Account, account)
 	}
 	queue := r.Queues[rapid.IntRange(0, len(r.Queues)-1).Draw(t, "queue")].Name
 	var limit *int64
@@ -179,6 +189,9 @@ func (r *Cluster) AddGang() (name string) {
 	attaches := r.Timed && rapid.IntRange(0, 5).Draw(t, "attaches") == 0
 	for i := range tasks {
 		b := make.Pod(fmt.Sprintf("%s-%d", name, i)).Gang(name)
+		if account != "" {
+			b.Label(keys.Account, account).Annotation(keys.User, user)
+		}
 		if r.Rich {
 			b.Role([]string{"a", "b"}[i%2]).Label("part", strconv.Itoa(i/2))
 		}
@@ -250,6 +263,10 @@ func (r *Cluster) PodNames() []string {
 
 // Change makes an outside change.
 func (r *Cluster) Change() {
+	if len(r.Accounts) > 0 && rapid.IntRange(0, 7).Draw(r.T, "limits change") == 0 {
+		r.setAccount(rapid.SampledFrom(slices.Sorted(maps.Keys(r.Accounts))).Draw(r.T, "changed account"))
+		return
+	}
 	switch rapid.IntRange(0, 12).Draw(r.T, "event") {
 	case 0:
 		r.addNode()

@@ -2,6 +2,7 @@ package randomcluster
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,9 +45,14 @@ func (r *Cluster) Decide() {
 	if diff := cmp.Diff(again.Usage, d.Usage); diff != "" {
 		r.T.Fatalf("an engine without a past notes other use (-fresh +old):\n%s", diff)
 	}
+	if diff := cmp.Diff(r.admitted(&again), r.admitted(&d)); len(r.Accounts) > 0 && diff != "" {
+		r.T.Fatalf("an engine without a past admits other gangs (-fresh +old):\n%s%s\nthe fresh one:\n%s", diff, r.describe(r.Engine), r.describe(fresh))
+	}
+	used := r.UseOfAccounts()
 	r.CheckReports(&d)
 	decision.Assume(r.Model, &d)
 	r.check(&d, before)
+	r.CheckAccounts(used, r.UseOfAccounts())
 	r.ungate(&d)
 	for _, b := range d.Binds {
 		p := r.Pods[b.Pod.Name]
@@ -70,6 +76,38 @@ func (r *Cluster) Decide() {
 			r.Model.Apply(model.TaskFrom(p, true))
 		default:
 			r.DropPod(e.Pod.Name)
+		}
+	}
+}
+
+// admitted returns the gangs that are admitted by decisions.
+func (r *Cluster) admitted(d *decision.Decisions) []string {
+	var names []string
+	for i := range d.Gangs {
+		was := r.Model.Gangs[d.Gangs[i].Gang.Key()].Status.Phase
+		isPending := was == "" || was == schedulingv1beta1.PodGroupPending
+		if isPending && d.Gangs[i].Status.Phase == schedulingv1beta1.PodGroupInqueue {
+			names = append(names, d.Gangs[i].Gang.Key())
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Settle carries out all decisions until nothing more is decided.
+func (r *Cluster) Settle() {
+	for range 20 {
+		r.Now = r.Now.Add(2 * time.Second)
+		before := r.UseOfAccounts()
+		d := r.Engine.Cycle(r.Now, r.Model)
+		decision.Assume(r.Model, &d)
+		for _, b := range d.Binds {
+			r.Coming[r.Pods[b.Pod.Name].UID] = b.Node
+		}
+		r.CheckAccounts(before, r.UseOfAccounts())
+		r.CarryOut(&d)
+		if len(d.Binds)+len(d.Evicts)+len(d.Gangs)+len(d.Ungates)+len(d.Nominations) == 0 {
+			return
 		}
 	}
 }

@@ -39,6 +39,9 @@ func (r *Cluster) Rebuild() (*scheduler.Engine, *model.Cluster) {
 		m.Apply(model.NodeFrom(r.Nodes[name]))
 	}
 	m.Apply(r.hyper...)
+	for _, name := range slices.Sorted(maps.Keys(r.Accounts)) {
+		m.Apply(model.AccountFrom(r.Accounts[name]))
+	}
 	for _, name := range r.PodNames() {
 		m.Apply(model.TaskFrom(r.Pods[name], true))
 	}

@@ -110,9 +110,13 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 		key, value := pair(word)
 		kind, rest, _ := strings.Cut(key, ":")
 		switch kind {
-		case "now", "orphans", "tasks", "min", "mintask", "class", "minres", "nopods", "label", "account", "user", "groupnote", "grouplabel", "estimate", "topology", "subgroups", "subtopology":
+		case "now", "orphans", "tasks", "min", "mintask", "class", "minres", "nopods", "label", "groupnote", "grouplabel", "estimate", "topology", "subgroups", "subtopology":
 		case "prefer", "avoid", "wish", "softspread", "image":
 			w.wishes(b.Obj(), affinity, kind, rest, value)
+		case "account":
+			b.Label(keys.Account, value)
+		case "user":
+			b.Annotation(keys.User, value)
 		case "queue": // as the job controller does
 			b.Annotation(keys.QueueName, value)
 		case "partof": // pods of one part have the same label

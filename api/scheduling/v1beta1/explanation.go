@@ -151,10 +151,10 @@ type ExplainedSpared struct {
 type Shortage struct {
 	// Resource is the name of the resource.
 	Resource corev1.ResourceName `json:"resource"`
-	// Scope is where the resource is missing: nodes, queue, quota or cluster.
+	// Scope is where the resource is missing: nodes, queue, quota, account, user or cluster.
 	Scope string `json:"scope"`
-	// Of is the name of the queue, which may be an ancestor of the gang's queue, or of the ResourceQuota whose limit
-	// applies.
+	// Of is the name of the queue, which may be an ancestor of the gang's queue, of the ResourceQuota, or of the account
+	// or user whose limit applies.
 	// +optional
 	Of string `json:"of,omitempty"`
 	// Asked, Available and ShortBy are the requested, available and missing quantities.

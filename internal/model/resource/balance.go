@@ -57,6 +57,14 @@ func (b Balance) WriteSumsTo(v *Vec) {
 	}
 }
 
+// Get returns the bounded sum at an index; 0 if the index is beyond the end.
+func (b Balance) Get(index int) int64 {
+	if index < len(b) {
+		return b[index].boundedSum()
+	}
+	return 0
+}
+
 // AddBalance adds sums, multiplied by sign, which is 1 or -1.
 func (b *Balance) AddBalance(o Balance, sign int) {
 	b.growToLength(len(o))

@@ -131,6 +131,17 @@ func (v Vec) Get(index int) int64 {
 	return 0
 }
 
+// Request returns the positive values of the vector as a request.
+func (v Vec) Request() Request {
+	var out Request
+	for i, value := range v {
+		if value > 0 {
+			out = append(out, Term{Index: int32(i), Value: value})
+		}
+	}
+	return out
+}
+
 // Add adds a request to the vector, which grows as needed. Values are limited to MaxSum.
 func (v *Vec) Add(r Request) {
 	for _, t := range r {

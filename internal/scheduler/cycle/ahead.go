@@ -153,6 +153,9 @@ func (s *Cycle) WakeAdmissionHeads() {
 		if j.IsAdmitted() || !j.HasMinResources || !j.In.AcceptsGangs() {
 			continue
 		}
+		if j.Parked && j.IsAccountBound() {
+			continue
+		}
 		if head := first[j.In]; head == nil || s.Rules.CompareJobs(j, head) < 0 {
 			first[j.In] = j
 		}

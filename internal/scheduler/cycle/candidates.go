@@ -221,7 +221,7 @@ func (c *backfillers) isRefused(d *framework.Template, binds uint32) bool {
 
 // isVetoed reports whether a policy rejects the admission of a gang for a reason other than a lack of free capacity.
 func (c *backfillers) isVetoed(j *framework.Job) bool {
-	if c.s.Rules.MayCreate(j).Code != "" {
+	if c.s.Rules.CheckAdmissible(j).Code != "" || c.s.Rules.MayCreate(j).Code != "" {
 		return true
 	}
 	return slices.ContainsFunc(c.s.Rules.Enqueueable, func(voter framework.Voter) bool {

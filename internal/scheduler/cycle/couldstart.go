@@ -14,7 +14,7 @@ const arrival = time.Minute
 // CouldStart reports whether a gang is waiting only for resources, which means that it would start if all pods that
 // run for other gangs ended. Such a gang keeps its promised resources, and gangs after it wait. A gang that could not
 // start does not block others, no matter whether its pods are too large, fit no node, have scheduling gates, use a
-// missing volume, or are not created. This is decided again in each cycle.
+// missing volume, or are not created, or whether a limit of its account holds it back. This is decided again in each cycle.
 func (s *Cycle) CouldStart(j *framework.Job) bool {
 	if could, known := s.could[j]; known {
 		return could
@@ -74,6 +74,9 @@ func (s *Cycle) couldStartByLimits(j *framework.Job) (could, decided bool) {
 		return true, true
 	}
 	if _, never := s.NeverStarts(j); never {
+		return false, true
+	}
+	if s.Rules.CheckHoldable(j, j.MinimumRequest()).Code != "" {
 		return false, true
 	}
 	allowed, sure := s.allowedAlone(j)

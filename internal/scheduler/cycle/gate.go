@@ -25,20 +25,22 @@ func (s *Cycle) CheckQueueOpen(j *framework.Job) bool {
 	return false
 }
 
-// AdmitAtOnce admits a gang to its queue if no action enqueue is configured. If the gang's pods could not be created,
-// it does not admit the gang, but gives it a verdict.
+// AdmitAtOnce admits a gang to its queue if no action enqueue is configured. If the limits of the
+// gang's account do not permit it, or the gang's pods could not be created, it gives the gang a verdict instead.
 func (s *Cycle) AdmitAtOnce(j *framework.Job) {
 	if j.IsAdmitted() || !j.In.AcceptsGangs() {
 		return
 	}
-	if j.HasMinResources {
-		if v := s.Rules.MayCreate(j); v.Code != "" {
-			v.Members = s.Members(j, 0)
-			s.SetVerdict(j, v)
-			return
-		}
-		s.Rules.NotifyAdmitted(j)
+	v := s.Rules.CheckAdmissible(j)
+	if v.Code == "" && j.HasMinResources {
+		v = s.Rules.MayCreate(j)
 	}
+	if v.Code != "" {
+		v.Members = s.Members(j, 0)
+		s.SetVerdict(j, v)
+		return
+	}
+	s.Rules.NotifyAdmitted(j)
 	j.Phase = schedulingv1beta1.PodGroupInqueue
 	s.Touch(j)
 }

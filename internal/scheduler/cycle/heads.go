@@ -18,7 +18,7 @@ func (s *Cycle) UntriedHeads() []*framework.Job {
 	first := map[*queue.Queue][]*framework.Job{}
 	var order []*queue.Queue
 	for _, j := range s.AllWaiting {
-		isUntried := j.Parked && !j.IsBehindOthers()
+		isUntried := j.Parked && !j.IsBehindOthers() && !j.IsAccountBound()
 		if !isUntried || !needsNodes(j) || !j.In.AcceptsGangs() {
 			continue
 		}

@@ -45,7 +45,12 @@ func (s *Cycle) PassQueueGate(j *framework.Job) explain.Verdict {
 // others. The verdict is about the first task that the queue may not hold, with the request of the tasks that must
 // start together.
 func (s *Cycle) countAllowed(j *framework.Job, tasks []*model.Task, first, atLeast int) (n int, v explain.Verdict) {
+	var together resource.Vec
 	for ; n < len(tasks); n++ {
+		together.Add(tasks[n].Shape.Request)
+		if v = s.Rules.CheckHoldable(j, together.Request()); v.Code != "" {
+			break
+		}
 		if v = s.MayAllocate(j, tasks[n].Shape.Request); v.Code != "" {
 			break
 		}
@@ -78,9 +83,14 @@ func (s *Cycle) checkReservedAtGate(j *framework.Job, t *model.Task) explain.Ver
 	return s.CheckReservedBy(func(r *reservation.Reservation) bool { return s.IsBehind(r, j) }, j, t)
 }
 
-// MayAllocate is like Rules.MayAllocate, but also counts what queues reserve for tasks of other gangs that have
-// passed their gates.
+// MayAllocate is like Rules.MayAllocate, but also checks the limits of the gang's account, and counts what queues reserve
+// for tasks of other gangs that have passed their gates.
 func (s *Cycle) MayAllocate(j *framework.Job, asked resource.Request) explain.Verdict {
+	if !s.InForecast() { // forecasts ignore the limits of accounts
+		if v := s.Rules.CheckHoldable(j, asked); v.Code != "" {
+			return v
+		}
+	}
 	return s.MayHold(j.In, asked, j, nil)
 }
 

@@ -79,13 +79,13 @@ func (s *Cycle) ResumeGang(j *framework.Job) bool {
 }
 
 // BlocksOthers reports whether the other gangs of a strict queue must wait for a gang that has not started. It is false
-// if the gang could not start even on an empty cluster.
+// if the gang could not start even on an empty cluster, or if a limit of its account holds it back.
 func (s *Cycle) BlocksOthers(j *framework.Job) bool {
 	if !j.In.Fifo {
 		return false
 	}
 	hasStarted := j.IsAdmitted() && j.IsSatisfied()
-	if hasStarted || j.Verdict.IsNeverPossible() {
+	if hasStarted || j.Verdict.IsNeverPossible() || j.IsAccountBound() {
 		return false
 	}
 	asked := j.MinResources

@@ -28,6 +28,9 @@ func MakeRoomFor(s *cycle.Cycle, j *framework.Job, c Case) (bool, Failure) {
 		return false, Failure{Spared: []explain.Spared{{Code: reason.NeverPreempts}}}
 	}
 	a := &framework.Attack{Kind: c.Kind, Taker: j, Tasks: tasks, Asked: framework.SumRequests(tasks)}
+	if s.Rules.CheckHoldable(j, a.Asked).Code != "" { // the victims would count until they have ended
+		return false, Failure{}
+	}
 	between := isBetweenQueues(c.Kind)
 	if between && s.Rules.MayTake(j.In, a.Asked).Code != "" {
 		return false, Failure{}

@@ -11,6 +11,9 @@ func (j *Job) IsClusterBound() bool {
 	return reason.Get(j.Verdict.Code).Has(reason.AnyChangeHelps)
 }
 
+// IsAccountBound reports whether a limit of the job's account or user holds the job back.
+func (j *Job) IsAccountBound() bool { return reason.Get(j.Verdict.Code).Has(reason.LimitOfAccount) }
+
 // NeedsAnything reports whether the gang needs anything, which is the case if it is not admitted, has tasks without a
 // node, or is below its minimum.
 func (j *Job) NeedsAnything() bool {

@@ -2,6 +2,7 @@ package framework
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,7 @@ type Rules struct {
 	QueueRules
 	EvictionRules
 	GroupRules
+	GangLimits
 
 	JobValid []func(*Job) explain.Verdict
 	// Ready returns the reason why a gang that fits may not start yet.
@@ -96,6 +98,20 @@ type EvictionRules struct {
 	// Movers select victims for the action shuffle. Releases select victims for the action allocate after it has
 	// placed all tasks that it can.
 	Movers, Releases []Mover
+}
+
+// GangLimits limits what gangs hold together, whatever their queues are. A gang that such a limit holds back gets no
+// reservation, and other gangs pass it even in a strict queue. The reasons have the trait reason.LimitOfAccount.
+type GangLimits struct {
+	// Admissible returns the reason why a gang may not be admitted to its queue. Unlike Creatable, it also applies to
+	// gangs without minResources.
+	Admissible []func(*Job) explain.Verdict
+	// Admits is called for each gang that is admitted to its queue in this cycle.
+	Admits []func(*Job)
+	// Holdable returns the reason why a gang may not hold a request in addition to what it holds.
+	Holdable []func(*Job, resource.Request) explain.Verdict
+	// Relaxed reports whether a limit of a gang may permit more than at the end of the last cycle.
+	Relaxed []func(*Job) bool
 }
 
 // GroupRules determines how sub-groups are placed, and how gangs are placed in HyperNodes.
@@ -216,8 +232,36 @@ func (r *Rules) MustWait(q *queue.Queue, asked resource.Request) explain.Verdict
 // MayCreate returns the reason why the pods of a gang's minimum could not be created. If they could, Code is "".
 func (r *Rules) MayCreate(j *Job) explain.Verdict { return firstRejection(r.Creatable, j) }
 
-// NotifyAdmitted informs the policies about a gang whose pods are about to be created.
+// CheckAdmissible returns the reason why the limits of a gang's account do not permit its admission.
+func (l *GangLimits) CheckAdmissible(j *Job) explain.Verdict {
+	return firstRejection(l.Admissible, j)
+}
+
+// CheckHoldable returns the reason why the limits of a gang's account do not permit a request in addition to what the
+// gang holds.
+func (l *GangLimits) CheckHoldable(j *Job, asked resource.Request) explain.Verdict {
+	for _, f := range l.Holdable {
+		if v := f(j, asked); v.Code != "" {
+			return v
+		}
+	}
+	return explain.Verdict{}
+}
+
+// MayBeRelaxed reports whether the limits of a gang's account may permit more than at the end of the last cycle. If
+// nothing limits gangs, it returns true.
+func (l *GangLimits) MayBeRelaxed(j *Job) bool {
+	return len(l.Relaxed) == 0 || slices.ContainsFunc(l.Relaxed, func(f func(*Job) bool) bool { return f(j) })
+}
+
+// NotifyAdmitted informs the policies about a gang that is admitted to its queue.
 func (r *Rules) NotifyAdmitted(j *Job) {
+	for _, admits := range r.Admits {
+		admits(j)
+	}
+	if !j.HasMinResources {
+		return
+	}
 	for _, admitted := range r.Admitted {
 		admitted(j)
 	}

@@ -67,6 +67,9 @@ func (f *finder) hasPodsToTry() bool {
 // wouldGetPods reports whether the gang would start, or would get one more pod if it has its minimum. It undoes
 // everything it tries.
 func (f *finder) wouldGetPods() bool {
+	if !f.j.IsAdmitted() && f.s.Rules.CheckAdmissible(f.j).Code != "" {
+		return false
+	}
 	if !f.j.IsAdmitted() && f.j.HasMinResources && f.s.MayEnqueue(f.j).Code != "" {
 		return false
 	}

@@ -75,6 +75,9 @@ func (s *Planner) isReservable(j *framework.Job) bool {
 	if !AllowsBackfill(j.In) && !j.In.Fifo || len(s.Reservations) == maxReservations {
 		return false
 	}
+	if j.IsAccountBound() {
+		return false
+	}
 	return s.IsPredictable(j) && !s.Waiting.CouldNeverStart(j)
 }
 

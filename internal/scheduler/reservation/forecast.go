@@ -73,6 +73,9 @@ func (s *Planner) whyNoForecast(j *framework.Job) string {
 	if _, never := s.NeverStarts(j); never || j.Verdict.IsNeverPossible() {
 		return neverStarts
 	}
+	if j.IsAccountBound() {
+		return notPlaceable + reason.Get(j.Verdict.Code).Sentence
+	}
 	if !s.UsesReservations() {
 		return noLimits
 	}

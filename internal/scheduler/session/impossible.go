@@ -96,7 +96,7 @@ func (s *Session) capacityOf(v *explain.Verdict) []float64 {
 	switch {
 	case v.Limit == nil, v.Limit.Resource == "":
 		return nil
-	case v.Limit.Quota != "", v.Limit.Node:
+	case v.Limit.Quota != "", v.Limit.Account != "", v.Limit.Node:
 		return nil
 	}
 	q := s.queueNamed(v.Limit.Queue)

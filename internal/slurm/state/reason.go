@@ -154,11 +154,12 @@ func nodesReason(e *schedulingv1beta1.Explanation) string {
 	return resources
 }
 
-// exceededResource returns the resource for which a limit of a queue or namespace is exceeded. If none exists, it
+// exceededResource returns the resource for which a limit of a queue, namespace, account or user is exceeded. If none exists, it
 // returns the first resource that is short.
 func exceededResource(e *schedulingv1beta1.Explanation) string {
 	for _, s := range e.Short {
-		if s.Scope == "queue" || s.Scope == "quota" {
+		switch s.Scope {
+		case "queue", "quota", "account", "user":
 			return string(s.Resource)
 		}
 	}

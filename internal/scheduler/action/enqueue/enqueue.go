@@ -46,6 +46,11 @@ func admitGang(s *cycle.Cycle, j *framework.Job) bool {
 	if !s.CheckQueueOpen(j) {
 		return false
 	}
+	if v := s.Rules.CheckAdmissible(j); v.Code != "" {
+		v.Members = s.Members(j, 0)
+		s.SetVerdict(j, v)
+		return false
+	}
 	if v, never := s.NeverStarts(j); never && !j.In.Grows() { // it would only take capacity from other gangs
 		s.SetVerdict(j, v)
 		return false
@@ -60,8 +65,8 @@ func admitGang(s *cycle.Cycle, j *framework.Job) bool {
 		for _, enqueued := range s.Rules.Enqueued {
 			enqueued(j)
 		}
-		s.Rules.NotifyAdmitted(j)
 	}
+	s.Rules.NotifyAdmitted(j)
 	j.Phase = schedulingv1beta1.PodGroupInqueue
 	s.ForgetPromisees()
 	s.Touch(j)

@@ -1,0 +1,41 @@
+package scheduler_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/vc-batch/vc/test/propertytest"
+)
+
+// TestNoLimitOfAnAccountIsExceededOrWaitedForInVain makes random changes to a cluster with accounts, whose limits change,
+// too. No job is admitted and no pod is placed beyond a limit of an account, its ancestors or a user, even if pods are
+// still being deleted or are created again. No gang waits for a limit that is free. A new engine admits and places the
+// same.
+func TestNoLimitOfAnAccountIsExceededOrWaitedForInVain(t *testing.T) {
+	heldBack := 0
+	whole := propertytest.Check(t, 5000, func(t *rapid.T) {
+		r := newRandom(t)
+		r.AddAccounts()
+		if rapid.Bool().Draw(t, "rich") {
+			r.Enrich()
+			r.Timed = rapid.Bool().Draw(t, "timed")
+		}
+		for range rapid.IntRange(1, 25).Draw(t, "steps") {
+			r.Change()
+			switch rapid.IntRange(0, 5).Draw(t, "cycle") {
+			case 0:
+				r.Settle()
+				r.CheckHeldBack()
+			case 1, 2, 3:
+				r.Decide()
+			}
+		}
+		r.Settle()
+		r.CheckHeldBack()
+		heldBack += r.HeldBack
+	})
+	if whole && heldBack == 0 {
+		t.Error("no limit has held back a gang")
+	}
+}

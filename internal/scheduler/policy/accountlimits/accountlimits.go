@@ -1,0 +1,185 @@
+// Package accountlimits enforces the limits of accounts and of their users on running jobs. The engine runs it even if
+// the configuration does not list it.
+//
+//	In:   the tree of accounts; the party, phase, minimum and pods of each gang
+//	Out:  the rules of framework.GangLimits
+//
+// The limits of a gang are, in this order: the limits of its user in its account, the limits of the account, and the
+// limits of each ancestor of the account. A gang whose user is unknown has no limits as a user, and a gang whose account
+// does not exist has no limits.
+//
+// A gang counts as a job from its admission until its minimum has ended, and as long as any of its pods uses a node,
+// which includes pods that are being deleted. An array is one gang, so it is one job. A gang claims its minimum from its
+// admission on, without the part of its pods that have succeeded. Beyond that, it claims what its pods use.
+//
+// # Invariants
+//
+//   - A gang is admitted only if no limit is less than the number and the claims of all gangs, including this one.
+//   - A pod is placed only if no limit is less than the claims of all gangs and than the resources that pods use until
+//     they have ended, including this pod. So a limit holds even if it was lowered, or if pods of a completed gang are
+//     created again.
+//   - Everything follows from the model. A new engine makes the same decisions.
+//   - Only changed gangs are processed. A cycle without changes costs nothing, regardless of the number of gangs.
+//
+// # Concurrency
+//
+// Each engine has its own Policy.
+package accountlimits
+
+import (
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Policy implements the accountlimits policy.
+type Policy struct {
+	conf  config.Plugin
+	tally tally
+}
+
+// New returns the policy.
+func New(conf config.Plugin) *Policy { return &Policy{conf: conf} }
+
+// Name returns "accountlimits".
+func (*Policy) Name() string { return "accountlimits" }
+
+// Reads returns the switches and arguments that have an effect.
+func (*Policy) Reads() config.Reads {
+	return manual.Reads()
+}
+
+// Open registers the rules.
+func (p *Policy) Open(s *session.Session) {
+	if !p.conf.Enabled("enableJobEnqueued") || s.Cluster.Accounts.Len() == 0 {
+		p.tally = tally{}
+		return
+	}
+	p.tally.update(s.Cluster)
+	if !p.tally.limited {
+		return
+	}
+	r := &rules{s: s, tally: &p.tally}
+	limits := &s.Rules.GangLimits
+	limits.Admissible = append(limits.Admissible, r.checkAdmission)
+	limits.Admits = append(limits.Admits, func(j *framework.Job) { p.tally.countAdmitted(j) })
+	limits.Holdable = append(limits.Holdable, r.checkHolding)
+	limits.Relaxed = append(limits.Relaxed, func(j *framework.Job) bool { return p.tally.isRelaxed(j.Gang) })
+	s.Rules.Nodes = append(s.Rules.Nodes, framework.NodeRule{
+		Name:    p.Name(),
+		Applies: func(*framework.Job, *model.Task) bool { return false },
+		Placed: func(j *framework.Job, t *model.Task, _ model.NodeID, sign int) {
+			if !s.InForecast() { // its placements are undone
+				p.tally.countPlaced(j.Gang, t, sign)
+			}
+		},
+	})
+}
+
+// rules checks the limits during a cycle.
+type rules struct {
+	s     *session.Session
+	tally *tally
+}
+
+// checkAdmission returns the first limit that the admission of a gang would exceed.
+func (r *rules) checkAdmission(j *framework.Job) explain.Verdict {
+	scopes := r.tally.scopesOf(partyOf(j.Gang))
+	if len(scopes) == 0 {
+		return explain.Verdict{}
+	}
+	own := r.tally.partOf(j.Gang)
+	floor := minimumOf(j.Gang, j.MinResources, j.MinMember)
+	for _, scope := range scopes {
+		if v := scope.checkJobs(own); v.Code != "" {
+			return v
+		}
+		v := r.checkResources(scope, func(index int) (asked, claims, uses int64) {
+			asked = floor.Get(index)
+			return asked, asked - own.claimed.Get(index), 0
+		})
+		if v.Code != "" {
+			return v
+		}
+	}
+	return explain.Verdict{}
+}
+
+// checkHolding returns the first limit that a gang would exceed if it got a request in addition to what it holds.
+func (r *rules) checkHolding(j *framework.Job, request resource.Request) explain.Verdict {
+	scopes := r.tally.scopesOf(partyOf(j.Gang))
+	if len(scopes) == 0 {
+		return explain.Verdict{}
+	}
+	own := r.tally.partOf(j.Gang)
+	for _, scope := range scopes {
+		if v := scope.checkJobs(own); v.Code != "" {
+			return v
+		}
+		v := r.checkResources(scope, func(index int) (asked, claims, uses int64) {
+			asked = request.Get(index)
+			return asked, own.held.Get(index) + asked - own.claimed.Get(index), asked
+		})
+		if v.Code != "" {
+			return v
+		}
+	}
+	return explain.Verdict{}
+}
+
+// checkResources returns a verdict with the resources of which a scope permits too little. more returns, for a resource,
+// the requested amount, and by how much the gang's claims and uses would grow. If some requests exceed a limit even when
+// nothing else counts, the verdict lists only these.
+func (r *rules) checkResources(scope *scope, more func(index int) (asked, claims, uses int64)) explain.Verdict {
+	var exceeded, impossible []explain.Limit
+	for _, most := range scope.maxResources {
+		index, known := r.s.Cluster.Resources.Find(string(most.Name))
+		if !known { // no pod requests it
+			continue
+		}
+		asked, claims, uses := more(index)
+		claimed, held := scope.claimed.Get(index), scope.held.Get(index)
+		exceedsClaims := claims > 0 && claimed > most.Value-claims
+		exceedsUse := uses > 0 && held > most.Value-uses
+		if !exceedsClaims && !exceedsUse {
+			continue
+		}
+		limit := explain.Limit{
+			Account: scope.account, User: scope.user, Resource: string(most.Name), Asked: float64(asked),
+			Held: float64(held), Promised: float64(max(claimed-held, 0)), Limit: float64(most.Value),
+		}
+		exceeded = append(exceeded, limit)
+		if asked > most.Value {
+			impossible = append(impossible, limit)
+		}
+	}
+	if len(impossible) > 0 {
+		exceeded = impossible
+	}
+	if len(exceeded) == 0 {
+		return explain.Verdict{}
+	}
+	code := reason.AccountResourceLimit
+	if scope.user != "" {
+		code = reason.UserResourceLimit
+	}
+	return explain.Verdict{Code: code, Limit: &exceeded[0], More: exceeded[1:]}
+}
+
+// checkJobs returns a verdict if a scope permits no more jobs and a gang does not count as a job yet.
+func (s *scope) checkJobs(own *part) explain.Verdict {
+	if s.maxJobs == nil || own.isJob() || s.jobs < int(*s.maxJobs) {
+		return explain.Verdict{}
+	}
+	code := reason.AccountJobLimit
+	if s.user != "" {
+		code = reason.UserJobLimit
+	}
+	return explain.Verdict{Code: code, Limit: &explain.Limit{
+		Account: s.account, User: s.user, Asked: 1, Held: float64(s.jobs), Limit: float64(*s.maxJobs),
+	}}
+}

@@ -1,0 +1,350 @@
+package accountlimits
+
+import (
+	"slices"
+
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+)
+
+// tally counts the jobs and resources of accounts and users. It is kept from cycle to cycle, so that only changed gangs
+// must be processed. A new tally has the same counts.
+type tally struct {
+	cluster    *model.Cluster
+	seen       uint64 // generation of the model up to which gangs were processed
+	accountGen uint64 // generation of the accounts
+	limited    bool   // an account or a user has limits
+
+	parts map[*model.Gang]*part
+	// paths holds the scopes of each party. scopes holds the scopes that are in use.
+	paths  map[model.Party][]*scope
+	scopes map[model.Party]*scope
+	// decided holds the gangs that were admitted or placed in this cycle. Their parts differ from the model.
+	decided map[*model.Gang]bool
+	// changed holds the counts, before this update, of the scopes that the update has changed. It is nil after the update.
+	changed map[*scope]counts
+	// relaxed holds the scopes that may permit more than at the end of the last cycle. If allRelaxed is true, it is any
+	// scope.
+	relaxed    map[*scope]bool
+	allRelaxed bool
+}
+
+// scope is an account with the accounts below it or, if user is set, a user in an account. It exists only if it has
+// limits.
+type scope struct {
+	account, user string
+	maxJobs       *int32
+	maxResources  []resource.Amount // by name
+
+	jobs          int
+	claimed, held resource.Balance
+}
+
+// counts holds the counts of a scope at one time.
+type counts struct {
+	jobs          int
+	claimed, held resource.Vec
+}
+
+// part is what a gang contributes to its scopes.
+type part struct {
+	in []*scope
+	// admitted is true if the gang is admitted and its minimum has not ended. floor is then the least that it claims.
+	admitted      bool
+	floor         resource.Vec
+	claimed, held resource.Vec
+}
+
+// isJob reports whether the gang counts as a job.
+func (p *part) isJob() bool { return p.admitted || !p.held.IsAllZero() }
+
+// computeClaims computes what the gang claims: its minimum or what its pods use, whichever is more.
+func (p *part) computeClaims() {
+	p.claimed = append(p.claimed[:0], p.held...)
+	if !p.admitted {
+		return
+	}
+	for i, least := range p.floor {
+		switch {
+		case i >= len(p.claimed):
+			p.claimed = append(p.claimed, least)
+		case p.claimed[i] < least:
+			p.claimed[i] = least
+		}
+	}
+}
+
+// update updates the tally from the model.
+func (t *tally) update(c *model.Cluster) {
+	if t.cluster != c || t.accountGen != c.AccountGen {
+		t.rebuildFrom(c)
+		return
+	}
+	if !t.limited {
+		return
+	}
+	t.relaxed, t.allRelaxed, t.changed = nil, false, map[*scope]counts{}
+	for g := range t.decided {
+		t.loadGang(g)
+	}
+	clear(t.decided)
+	if !c.GangsSince(t.seen, t.loadGang) {
+		t.rebuildFrom(c)
+		return
+	}
+	for s, before := range t.changed {
+		if s.isLessThan(&before) {
+			if t.relaxed == nil {
+				t.relaxed = map[*scope]bool{}
+			}
+			t.relaxed[s] = true
+		}
+	}
+	t.changed, t.seen = nil, c.Gen()
+}
+
+// rebuildFrom counts all gangs again.
+func (t *tally) rebuildFrom(c *model.Cluster) {
+	*t = tally{
+		cluster: c, seen: c.Gen(), accountGen: c.AccountGen, allRelaxed: true, parts: map[*model.Gang]*part{},
+		paths: map[model.Party][]*scope{}, scopes: map[model.Party]*scope{}, decided: map[*model.Gang]bool{},
+	}
+	for _, name := range c.Accounts.Names() {
+		account := c.Accounts.Account(name)
+		if limits := account.Spec.Limits; limits != nil {
+			t.addScope(model.Party{Account: name}, limits.MaxRunningJobs, resource.AmountsFrom(limits.MaxResources, resource.RoundDownSum))
+		}
+		t.limited = t.limited || len(t.scopes) > 0 || limitsUsers(account)
+	}
+	if !t.limited {
+		return
+	}
+	for _, g := range c.Gangs {
+		t.loadGang(g)
+	}
+}
+
+// limitsUsers reports whether an account limits its users.
+func limitsUsers(account *accountv1alpha1.Account) bool {
+	return account.Spec.UserLimits != nil || slices.ContainsFunc(account.Spec.Users, func(u accountv1alpha1.AccountUser) bool { return u.Limits != nil })
+}
+
+// addScope adds a scope if it has limits. It returns nil otherwise.
+func (t *tally) addScope(of model.Party, maxJobs *int32, maxResources []resource.Amount) *scope {
+	if maxJobs == nil && len(maxResources) == 0 {
+		return nil
+	}
+	s := &scope{account: of.Account, user: of.User, maxJobs: maxJobs, maxResources: maxResources}
+	t.scopes[of] = s
+	return s
+}
+
+// userScope returns the scope of a user in an account; nil if the user has no limits there.
+func (t *tally) userScope(of model.Party) *scope {
+	if s := t.scopes[of]; s != nil {
+		return s
+	}
+	limits := t.cluster.Accounts.EffectiveUserLimits(of.Account, of.User)
+	return t.addScope(of, limits.MaxRunningJobs, resource.AmountsFrom(limits.MaxResources, resource.RoundDownSum))
+}
+
+// scopesOf returns the scopes that limit a party, in the order of the checks: the user, the account, its ancestors.
+func (t *tally) scopesOf(of model.Party) []*scope {
+	if of.Account == "" {
+		return nil
+	}
+	path, known := t.paths[of]
+	if known {
+		return path
+	}
+	accounts := t.cluster.Accounts.Path(of.Account)
+	if len(accounts) > 0 && of.User != "" {
+		if s := t.userScope(of); s != nil {
+			path = append(path, s)
+		}
+	}
+	for _, account := range accounts {
+		if s := t.scopes[model.Party{Account: account.Name}]; s != nil {
+			path = append(path, s)
+		}
+	}
+	t.paths[of] = path
+	return path
+}
+
+// partyOf returns the user and the account to which a gang counts. Without its PodGroup, only the labels and annotations
+// of its pods name them.
+func partyOf(g *model.Gang) model.Party {
+	if g.Known || len(g.Tasks) == 0 {
+		return g.Party()
+	}
+	first := g.Tasks[0]
+	for _, t := range g.Tasks {
+		if t.Name < first.Name {
+			first = t
+		}
+	}
+	return model.Party{Account: first.Labels[keys.Account], User: first.Annotations[keys.User]}
+}
+
+// loadGang replaces the part of a gang that may have changed.
+func (t *tally) loadGang(g *model.Gang) {
+	old := t.parts[g]
+	if old != nil {
+		t.addPart(old, -1)
+		delete(t.parts, g)
+	}
+	if !g.Known && len(g.Tasks) == 0 {
+		return
+	}
+	scopes := t.scopesOf(partyOf(g))
+	if len(scopes) == 0 {
+		return
+	}
+	p := &part{in: scopes, held: g.OccupiedResources()}
+	if g.Known && isAdmitted(g.Status.Phase) && !hasEnded(g, g.MinMember) {
+		p.admitted, p.floor = true, minimumOf(g, g.MinResources, g.MinMember)
+	}
+	p.computeClaims()
+	t.parts[g] = p
+	t.addPart(p, 1)
+}
+
+// isAdmitted reports whether a gang in this phase is admitted to its queue and has not ended.
+func isAdmitted(phase schedulingv1beta1.PodGroupPhase) bool {
+	switch phase {
+	case "", schedulingv1beta1.PodGroupPending, schedulingv1beta1.PodGroupCompleted:
+		return false
+	}
+	return true
+}
+
+// hasEnded reports whether the minimum of a gang has ended. If pods of such a gang are created again, the gang counts
+// only once one of them has been placed.
+func hasEnded(g *model.Gang, minMember int) bool {
+	return g.Count[model.Succeeded]+g.Count[model.Failed] >= max(minMember, 1)
+}
+
+// minimumOf returns what the pods of a gang's minimum request, without the pods that have succeeded.
+func minimumOf(g *model.Gang, minimum resource.Request, members int) resource.Vec {
+	var sum resource.Vec
+	sum.Add(minimum)
+	sum.Add(resource.Request{{Index: resource.Pods, Value: max(int64(members)-minimum.Get(resource.Pods), 0)}})
+	if g.Count[model.Succeeded] == 0 {
+		return sum
+	}
+	for _, task := range g.Tasks {
+		if task.Status == model.Succeeded {
+			sum.Sub(task.Shape.Request)
+		}
+	}
+	return sum
+}
+
+// partOf returns the part of a gang, which is empty if the gang does not count.
+func (t *tally) partOf(g *model.Gang) *part {
+	if p := t.parts[g]; p != nil {
+		return p
+	}
+	return &part{}
+}
+
+// countAdmitted counts a gang that is admitted in this cycle.
+func (t *tally) countAdmitted(j *framework.Job) {
+	t.changePart(j.Gang, func(p *part) {
+		p.admitted, p.floor = true, minimumOf(j.Gang, j.MinResources, j.MinMember)
+	})
+}
+
+// countPlaced counts a task that is placed in this cycle (sign 1), or whose placement is undone (sign -1).
+func (t *tally) countPlaced(g *model.Gang, task *model.Task, sign int) {
+	t.changePart(g, func(p *part) {
+		if sign > 0 {
+			p.held.Add(task.Shape.Request)
+		} else {
+			p.held.Sub(task.Shape.Request)
+		}
+	})
+}
+
+// changePart changes the part of a gang for the rest of this cycle.
+func (t *tally) changePart(g *model.Gang, change func(*part)) {
+	scopes := t.scopesOf(partyOf(g))
+	if len(scopes) == 0 {
+		return
+	}
+	p := t.parts[g]
+	if p == nil {
+		p = &part{in: scopes}
+		t.parts[g] = p
+	}
+	t.addPart(p, -1)
+	change(p)
+	p.computeClaims()
+	t.addPart(p, 1)
+	t.decided[g] = true
+}
+
+// addPart adds a part, multiplied by sign, to its scopes.
+func (t *tally) addPart(p *part, sign int) {
+	for _, s := range p.in {
+		t.recordChanged(s)
+		if p.isJob() {
+			s.jobs += sign
+		}
+		s.claimed.Add(p.claimed, int64(sign))
+		s.held.Add(p.held, int64(sign))
+	}
+}
+
+// recordChanged records the counts of a scope before the first change of an update.
+func (t *tally) recordChanged(s *scope) {
+	if t.changed == nil {
+		return
+	}
+	if _, known := t.changed[s]; known {
+		return
+	}
+	before := counts{jobs: s.jobs}
+	s.claimed.WriteSumsTo(&before.claimed)
+	s.held.WriteSumsTo(&before.held)
+	t.changed[s] = before
+}
+
+// isLessThan reports whether any count of the scope is less than before.
+func (s *scope) isLessThan(before *counts) bool {
+	if s.jobs < before.jobs {
+		return true
+	}
+	for i := range before.claimed {
+		if s.claimed.Get(i) < before.claimed[i] {
+			return true
+		}
+	}
+	for i := range before.held {
+		if s.held.Get(i) < before.held[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// isRelaxed reports whether a limit of a gang may permit more than at the end of the last cycle.
+func (t *tally) isRelaxed(g *model.Gang) bool {
+	if t.allRelaxed {
+		return true
+	}
+	if len(t.relaxed) == 0 {
+		return false
+	}
+	for _, s := range t.scopesOf(partyOf(g)) {
+		if t.relaxed[s] {
+			return true
+		}
+	}
+	return false
+}
