@@ -122,9 +122,10 @@ func (w *waker) reasonToAdmit(j *framework.Job) string {
 	return ""
 }
 
-// accountRelaxed reports whether a limit of the gang's account holds the gang back and may permit more now.
+// accountRelaxed reports whether a limit of the gang's account may hold the gang back and may permit more now. An admitted
+// gang may have several shapes, so that nodes hold back one of them, and the account another.
 func (w *waker) accountRelaxed(j *framework.Job) bool {
-	return j.IsAccountBound() && w.cycle.Rules.MayBeRelaxed(j)
+	return (j.IsAdmitted() || j.IsAccountBound()) && w.cycle.Rules.MayBeRelaxed(j)
 }
 
 func (w *waker) queueImproved(j *framework.Job) bool {

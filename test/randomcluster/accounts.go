@@ -203,7 +203,7 @@ func (r *Cluster) CheckHeldBack() {
 		}
 		r.HeldBack++
 		if !r.isLimited(name, use) {
-			r.T.Fatalf("%s waits for a limit that is free: %s: %s%s", name, e.Reason, e.Message, r.describe(r.Engine))
+			r.T.Fatalf("%s waits for a limit that is free: %s: %s\n%+v\n%s", name, e.Reason, e.Message, use, r.describe(r.Engine))
 		}
 	}
 }

@@ -110,7 +110,7 @@ type GangLimits struct {
 	Admits []func(*Job)
 	// Holdable returns the reason why a gang may not hold a request in addition to what it holds.
 	Holdable []func(*Job, resource.Request) explain.Verdict
-	// Relaxed reports whether a limit of a gang may permit more than at the end of the last cycle.
+	// Relaxed reports whether a limit of a gang may permit more than when it held back the gang.
 	Relaxed []func(*Job) bool
 }
 
@@ -248,10 +248,9 @@ func (l *GangLimits) CheckHoldable(j *Job, asked resource.Request) explain.Verdi
 	return explain.Verdict{}
 }
 
-// MayBeRelaxed reports whether the limits of a gang's account may permit more than at the end of the last cycle. If
-// nothing limits gangs, it returns true.
+// MayBeRelaxed reports whether a limit of a gang's account may permit more than when it held back the gang.
 func (l *GangLimits) MayBeRelaxed(j *Job) bool {
-	return len(l.Relaxed) == 0 || slices.ContainsFunc(l.Relaxed, func(f func(*Job) bool) bool { return f(j) })
+	return slices.ContainsFunc(l.Relaxed, func(f func(*Job) bool) bool { return f(j) })
 }
 
 // NotifyAdmitted informs the policies about a gang that is admitted to its queue.

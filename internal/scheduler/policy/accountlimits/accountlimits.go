@@ -55,16 +55,19 @@ func (*Policy) Reads() config.Reads {
 
 // Open registers the rules.
 func (p *Policy) Open(s *session.Session) {
-	if !p.conf.Enabled("enableJobEnqueued") || s.Cluster.Accounts.Len() == 0 {
-		p.tally = tally{}
+	if !p.conf.Enabled("enableJobEnqueued") {
 		return
 	}
+	limits := &s.Rules.GangLimits
+	limitedBefore := p.tally.limited
 	p.tally.update(s.Cluster)
 	if !p.tally.limited {
+		if limitedBefore { // the last limit was removed
+			limits.Relaxed = append(limits.Relaxed, func(*framework.Job) bool { return true })
+		}
 		return
 	}
 	r := &rules{s: s, tally: &p.tally}
-	limits := &s.Rules.GangLimits
 	limits.Admissible = append(limits.Admissible, r.checkAdmission)
 	limits.Admits = append(limits.Admits, func(j *framework.Job) { p.tally.countAdmitted(j) })
 	limits.Holdable = append(limits.Holdable, r.checkHolding)
@@ -98,7 +101,7 @@ func (r *rules) checkAdmission(j *framework.Job) explain.Verdict {
 		if v := scope.checkJobs(own); v.Code != "" {
 			return v
 		}
-		v := r.checkResources(scope, func(index int) (asked, claims, uses int64) {
+		v := r.checkResources(scope, own, func(index int) (asked, claims, uses int64) {
 			asked = floor.Get(index)
 			return asked, asked - own.claimed.Get(index), 0
 		})
@@ -120,7 +123,7 @@ func (r *rules) checkHolding(j *framework.Job, request resource.Request) explain
 		if v := scope.checkJobs(own); v.Code != "" {
 			return v
 		}
-		v := r.checkResources(scope, func(index int) (asked, claims, uses int64) {
+		v := r.checkResources(scope, own, func(index int) (asked, claims, uses int64) {
 			asked = request.Get(index)
 			return asked, own.held.Get(index) + asked - own.claimed.Get(index), asked
 		})
@@ -134,7 +137,7 @@ func (r *rules) checkHolding(j *framework.Job, request resource.Request) explain
 // checkResources returns a verdict with the resources of which a scope permits too little. more returns, for a resource,
 // the requested amount, and by how much the gang's claims and uses would grow. If some requests exceed a limit even when
 // nothing else counts, the verdict lists only these.
-func (r *rules) checkResources(scope *scope, more func(index int) (asked, claims, uses int64)) explain.Verdict {
+func (r *rules) checkResources(scope *scope, own *part, more func(index int) (asked, claims, uses int64)) explain.Verdict {
 	var exceeded, impossible []explain.Limit
 	for _, most := range scope.maxResources {
 		index, known := r.s.Cluster.Resources.Find(string(most.Name))
@@ -163,6 +166,7 @@ func (r *rules) checkResources(scope *scope, more func(index int) (asked, claims
 	if len(exceeded) == 0 {
 		return explain.Verdict{}
 	}
+	scope.recordRefusal(own)
 	code := reason.AccountResourceLimit
 	if scope.user != "" {
 		code = reason.UserResourceLimit
@@ -175,6 +179,7 @@ func (s *scope) checkJobs(own *part) explain.Verdict {
 	if s.maxJobs == nil || own.isJob() || s.jobs < int(*s.maxJobs) {
 		return explain.Verdict{}
 	}
+	s.recordRefusal(own)
 	code := reason.AccountJobLimit
 	if s.user != "" {
 		code = reason.UserJobLimit

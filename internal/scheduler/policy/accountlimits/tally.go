@@ -25,9 +25,9 @@ type tally struct {
 	scopes map[model.Party]*scope
 	// decided holds the gangs that were admitted or placed in this cycle. Their parts differ from the model.
 	decided map[*model.Gang]bool
-	// changed holds the counts, before this update, of the scopes that the update has changed. It is nil after the update.
-	changed map[*scope]counts
-	// relaxed holds the scopes that may permit more than at the end of the last cycle. If allRelaxed is true, it is any
+	// changed holds the scopes whose counts have changed since the last update.
+	changed map[*scope]bool
+	// relaxed holds the scopes that may permit more than when they held back a gang. If allRelaxed is true, it is any
 	// scope.
 	relaxed    map[*scope]bool
 	allRelaxed bool
@@ -42,6 +42,9 @@ type scope struct {
 
 	jobs          int
 	claimed, held resource.Balance
+	// refused holds the greatest counts at which the scope has held back a gang since it was last relaxed; nil if it has
+	// held back none.
+	refused *counts
 }
 
 // counts holds the counts of a scope at one time.
@@ -57,10 +60,20 @@ type part struct {
 	admitted      bool
 	floor         resource.Vec
 	claimed, held resource.Vec
+	// loaded is what the gang contributes according to the model.
+	loaded counts
 }
 
 // isJob reports whether the gang counts as a job.
 func (p *part) isJob() bool { return p.admitted || !p.held.IsAllZero() }
+
+// countJobs returns 1 if the gang counts as a job, and 0 otherwise.
+func (p *part) countJobs() int {
+	if p.isJob() {
+		return 1
+	}
+	return 0
+}
 
 // computeClaims computes what the gang claims: its minimum or what its pods use, whichever is more.
 func (p *part) computeClaims() {
@@ -87,7 +100,7 @@ func (t *tally) update(c *model.Cluster) {
 	if !t.limited {
 		return
 	}
-	t.relaxed, t.allRelaxed, t.changed = nil, false, map[*scope]counts{}
+	t.relaxed, t.allRelaxed = nil, false
 	for g := range t.decided {
 		t.loadGang(g)
 	}
@@ -96,22 +109,24 @@ func (t *tally) update(c *model.Cluster) {
 		t.rebuildFrom(c)
 		return
 	}
-	for s, before := range t.changed {
-		if s.isLessThan(&before) {
-			if t.relaxed == nil {
-				t.relaxed = map[*scope]bool{}
-			}
-			t.relaxed[s] = true
+	for s := range t.changed {
+		if s.refused == nil || !s.isLessThan(s.refused) {
+			continue
 		}
+		if t.relaxed == nil {
+			t.relaxed = map[*scope]bool{}
+		}
+		t.relaxed[s], s.refused = true, nil
 	}
-	t.changed, t.seen = nil, c.Gen()
+	clear(t.changed)
+	t.seen = c.Gen()
 }
 
 // rebuildFrom counts all gangs again.
 func (t *tally) rebuildFrom(c *model.Cluster) {
 	*t = tally{
 		cluster: c, seen: c.Gen(), accountGen: c.AccountGen, allRelaxed: true, parts: map[*model.Gang]*part{},
-		paths: map[model.Party][]*scope{}, scopes: map[model.Party]*scope{}, decided: map[*model.Gang]bool{},
+		paths: map[model.Party][]*scope{}, scopes: map[model.Party]*scope{}, decided: map[*model.Gang]bool{}, changed: map[*scope]bool{},
 	}
 	for _, name := range c.Accounts.Names() {
 		account := c.Accounts.Account(name)
@@ -210,6 +225,7 @@ func (t *tally) loadGang(g *model.Gang) {
 		p.admitted, p.floor = true, minimumOf(g, g.MinResources, g.MinMember)
 	}
 	p.computeClaims()
+	p.loaded = counts{jobs: p.countJobs(), claimed: p.claimed.Clone(), held: p.held.Clone()}
 	t.parts[g] = p
 	t.addPart(p, 1)
 }
@@ -292,30 +308,40 @@ func (t *tally) changePart(g *model.Gang, change func(*part)) {
 // addPart adds a part, multiplied by sign, to its scopes.
 func (t *tally) addPart(p *part, sign int) {
 	for _, s := range p.in {
-		t.recordChanged(s)
-		if p.isJob() {
-			s.jobs += sign
-		}
+		t.changed[s] = true
+		s.jobs += sign * p.countJobs()
 		s.claimed.Add(p.claimed, int64(sign))
 		s.held.Add(p.held, int64(sign))
 	}
 }
 
-// recordChanged records the counts of a scope before the first change of an update.
-func (t *tally) recordChanged(s *scope) {
-	if t.changed == nil {
-		return
+// recordRefusal records the counts at which the scope holds back a gang. The gang's own changes in this cycle do not
+// count, because they may be undone; if they are not, the gang is tried again in the next cycle.
+func (s *scope) recordRefusal(own *part) {
+	if s.refused == nil {
+		s.refused = &counts{}
 	}
-	if _, known := t.changed[s]; known {
-		return
-	}
-	before := counts{jobs: s.jobs}
-	s.claimed.WriteSumsTo(&before.claimed)
-	s.held.WriteSumsTo(&before.held)
-	t.changed[s] = before
+	now := counts{}
+	s.claimed.WriteSumsTo(&now.claimed)
+	s.held.WriteSumsTo(&now.held)
+	r := s.refused
+	r.jobs = max(r.jobs, s.jobs-own.countJobs()+own.loaded.jobs)
+	r.claimed = raise(r.claimed, now.claimed, own.claimed, own.loaded.claimed)
+	r.held = raise(r.held, now.held, own.held, own.loaded.held)
 }
 
-// isLessThan reports whether any count of the scope is less than before.
+// raise returns, for each resource, the greater of most and now-less+more.
+func raise(most, now, less, more resource.Vec) resource.Vec {
+	for i := range now {
+		if i == len(most) {
+			most = append(most, 0)
+		}
+		most[i] = max(most[i], now[i]-less.Get(i)+more.Get(i))
+	}
+	return most
+}
+
+// isLessThan reports whether any count of the scope is less than it was.
 func (s *scope) isLessThan(before *counts) bool {
 	if s.jobs < before.jobs {
 		return true
@@ -333,7 +359,7 @@ func (s *scope) isLessThan(before *counts) bool {
 	return false
 }
 
-// isRelaxed reports whether a limit of a gang may permit more than at the end of the last cycle.
+// isRelaxed reports whether a limit of a gang may permit more than when it held back the gang.
 func (t *tally) isRelaxed(g *model.Gang) bool {
 	if t.allRelaxed {
 		return true
