@@ -14,7 +14,8 @@
 //
 //   - Sibling users with the same LevelFS get the same rank.
 //   - A user gets the rank of the first user below a sibling account with the same LevelFS.
-//   - The users and accounts below sibling accounts with the same LevelFS are sorted together.
+//   - The users and accounts below sibling accounts with the same LevelFS are sorted together. Slurm's documentation
+//     describes this, but Slurm 22.05 does not do it: it ranks the users of such accounts one account after the other.
 //
 // # Invariants
 //
@@ -61,13 +62,13 @@ type Association struct {
 	Depth int
 
 	RawShares int64
-	// NormShares is the fraction of the siblings' shares.
+	// NormShares is the fraction of the siblings' shares. It is 0 for the root.
 	NormShares float64
 	// RawUsage is the usage. The usage of an account includes everything below it.
 	RawUsage float64
 	// NormUsage is the fraction of the usage of the whole tree.
 	NormUsage float64
-	// EffectiveUsage is the fraction of the usage of the account above.
+	// EffectiveUsage is the fraction of the usage of the account above. It is 1 for the root.
 	EffectiveUsage float64
 	// LevelFS is NormShares divided by EffectiveUsage. It is 0 without shares, and infinite with shares but without
 	// usage. The root has no LevelFS; it is 0.
@@ -81,9 +82,8 @@ type Association struct {
 func Compute(root *Account) []Association {
 	c := &computation{}
 	top := c.addAccount(root, 0)
-	c.out[top.index].NormShares = 1
+	c.out[top.index].EffectiveUsage = 1
 	if total := c.out[top.index].RawUsage; total > 0 {
-		c.out[top.index].EffectiveUsage = 1
 		for i := range c.out {
 			c.out[i].NormUsage = c.out[i].RawUsage / total
 		}

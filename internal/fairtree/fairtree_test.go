@@ -42,7 +42,7 @@ func TestExampleOfSlurmsDocumentation(t *testing.T) {
 		{Name: "Acct2", Shares: 1, Users: []User{user("UserD", 1, 200)}},
 	}}
 	want := []Association{
-		{Account: "root", Depth: 0, RawShares: 1, NormShares: 1, RawUsage: 1000, NormUsage: 1, EffectiveUsage: 1},
+		{Account: "root", Depth: 0, RawShares: 1, RawUsage: 1000, NormUsage: 1, EffectiveUsage: 1},
 		// S = 3/(3+1), U = 800/(800+200)
 		{Account: "Acct1", Depth: 1, RawShares: 3, NormShares: 0.75, RawUsage: 800, NormUsage: 0.8, EffectiveUsage: 0.8, LevelFS: 0.9375},
 		// S = 1/(1+2), U = 600/(600+200)
