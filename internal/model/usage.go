@@ -8,9 +8,12 @@ import (
 	"time"
 )
 
-// Account identifies a party whose usage of the cluster is recorded: a queue or, inside a queue, a namespace or a
-// user. Fields that do not apply are empty.
-type Account struct{ Queue, Namespace, User string }
+// Account identifies whose usage of the cluster is recorded: a queue or, inside a queue, a namespace or a user. With
+// Account, it is a user in an account of the tree of accounts, in all queues. Fields that do not apply are empty.
+type Account struct {
+	Queue, Namespace, User string
+	Account                string `json:",omitempty"`
+}
 
 // Usage is an account's past usage of the cluster, in seconds of the whole cluster. Older usage counts less. Value is
 // the usage up to At. Since At, the account has been using the fraction Rate of the cluster, from 0 to 1, which is
@@ -78,7 +81,7 @@ func SortUsage(of map[Account]Usage) []UsageEntry {
 	return out
 }
 
-// Compare orders accounts by queue, namespace and user.
+// Compare orders accounts by queue, namespace, user and account.
 func (a Account) Compare(b Account) int {
-	return cmp.Or(strings.Compare(a.Queue, b.Queue), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.User, b.User))
+	return cmp.Or(strings.Compare(a.Queue, b.Queue), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.User, b.User), strings.Compare(a.Account, b.Account))
 }

@@ -48,8 +48,18 @@ func (e *Engine) warnOfUselessSettings(cfg *config.Config) {
 	if p := given["deviceshare"]; p != nil && !sharesDevices(p) {
 		e.addWarning("deviceshare: has no effect, because no kind of device is enabled (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable)")
 	}
-	if drf, fair := slices.Index(order, "drf"), slices.Index(order, "fairshare"); drf >= 0 && fair > drf && given["drf"].Enabled("enableJobOrder") {
-		e.addWarning("fairshare: drf is listed before fairshare and already orders the jobs; list fairshare first")
+	e.warnOfOverriddenOrders(given, order)
+}
+
+// warnOfOverriddenOrders warns about policies that order gangs by past usage after another policy has ordered them.
+func (e *Engine) warnOfOverriddenOrders(given map[string]*config.Plugin, order []string) {
+	for _, name := range []string{"fairshare", "fairtree"} {
+		if drf, fair := slices.Index(order, "drf"), slices.Index(order, name); drf >= 0 && fair > drf && given["drf"].Enabled("enableJobOrder") {
+			e.addWarning("%s: drf is listed before %s and already orders the jobs; list %s first", name, name, name)
+		}
+	}
+	if given["fairshare"] != nil && given["fairtree"] != nil {
+		e.addWarning("fairshare and fairtree both order jobs by past usage, and the first one decides; remove one of them")
 	}
 }
 

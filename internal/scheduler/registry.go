@@ -19,6 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/policy/deviceshare"
 	"github.com/vc-batch/vc/internal/scheduler/policy/drf"
 	"github.com/vc-batch/vc/internal/scheduler/policy/fairshare"
+	"github.com/vc-batch/vc/internal/scheduler/policy/fairtree"
 	"github.com/vc-batch/vc/internal/scheduler/policy/gang"
 	"github.com/vc-batch/vc/internal/scheduler/policy/networktopologyaware"
 	"github.com/vc-batch/vc/internal/scheduler/policy/nodegroup"
@@ -70,6 +71,7 @@ var policies = map[string]Builder{
 	"cdp":           func(p config.Plugin, _ func(string)) session.Policy { return cdp.New(p) },
 	"drf":           func(p config.Plugin, _ func(string)) session.Policy { return drf.New(p) },
 	"fairshare":     func(p config.Plugin, warn func(string)) session.Policy { return fairshare.New(p, warn) },
+	"fairtree":      func(p config.Plugin, warn func(string)) session.Policy { return fairtree.New(p, warn) },
 	"proportion":    func(p config.Plugin, _ func(string)) session.Policy { return proportion.New(p) },
 	"network-topology-aware": func(p config.Plugin, warn func(string)) session.Policy {
 		return networktopologyaware.New(p, warn)

@@ -8,7 +8,7 @@ import (
 
 // pure lists the directories of code without side effects, whose results depend only on its arguments.
 var pure = []string{
-	"api", "internal/model", "internal/scheduler", "internal/explain", "internal/jobstatus", "internal/jobtrace", "internal/queueusage", "internal/nodecapacity", "internal/snapshot",
+	"api", "internal/model", "internal/scheduler", "internal/explain", "internal/fairtree", "internal/jobstatus", "internal/jobtrace", "internal/queueusage", "internal/nodecapacity", "internal/snapshot",
 	"internal/tui/canvas", "internal/tui/theme", "internal/tui/screenapi", "internal/tui/widget", "internal/tui/filter", "internal/tui/jobrow", "internal/tui/noderow",
 	"internal/tui/queuerow", "internal/tui/jobactions", "internal/tui/screens",
 	"internal/slurm/submission", "internal/slurm/timeformat", "internal/slurm/directive", "internal/slurm/podsetup", "internal/usererror", "internal/slurm/slurmerror", "internal/slurm/getopt", "internal/slurm/hostlist", "internal/slurm/tableformat",

@@ -42,12 +42,20 @@ func (w *world) quota(args []string) []string {
 	return []string{"quota " + args[0]}
 }
 
+// describeAccount returns what identifies an account whose usage is recorded.
+func describeAccount(a model.Account) string {
+	if a.Account != "" {
+		return fmt.Sprintf("account=%s user=%s", a.Account, a.User)
+	}
+	return fmt.Sprintf("queue=%s namespace=%s user=%s", a.Queue, a.Namespace, a.User)
+}
+
 // accounts lists the usage of accounts, with a half-life of one hour.
 func (w *world) accounts() []string {
 	var out []string
 	for _, e := range model.SortUsage(w.model.Usage) {
 		a := e.Account
-		out = append(out, fmt.Sprintf("queue=%s namespace=%s user=%s used %.0f, holds %.2f", a.Queue, a.Namespace, a.User, e.Usage.ValueAtTime(w.now, time.Hour), e.Usage.Rate))
+		out = append(out, fmt.Sprintf("%s used %.0f, holds %.2f", describeAccount(a), e.Usage.ValueAtTime(w.now, time.Hour), e.Usage.Rate))
 	}
 	return out
 }

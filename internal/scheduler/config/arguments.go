@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Arguments holds the arguments of a policy or an action, as parsed from YAML.
@@ -87,6 +88,21 @@ func (a Arguments) InSection(where string) Arguments {
 		inside[where+"."+key] = value
 	}
 	return inside
+}
+
+// Duration returns the argument as a duration of at least one second. If the value is missing or invalid, it returns the
+// default.
+func (a Arguments) Duration(key string, def time.Duration, warn func(string)) time.Duration {
+	text := a.String(key, "", warn)
+	if text == "" {
+		return def
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Second {
+		warn(fmt.Sprintf("argument %s: must be a duration of at least 1s, such as 4h, not %q; %s is used", key, text, def))
+		return def
+	}
+	return d
 }
 
 // String returns the argument as text.

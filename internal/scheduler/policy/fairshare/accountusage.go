@@ -39,24 +39,34 @@ func ownerAccount(g *model.Gang, queue string) model.Account {
 	return model.Account{Queue: queue, Namespace: g.Namespace}
 }
 
-// usageOfAccount returns the usage of an account up to the time of this cycle.
-func (u *accountUsage) usageOfAccount(a model.Account) float64 {
-	used := u.s.Cluster.Usage[a].ValueAtTime(u.s.Now, u.p.halfLife)
-	if one := u.p.stock.accounts[a]; used < forgotten && (one == nil || one.rate == 0) {
-		return 0
+// Owner returns the account whose usage determines the order of a gang.
+func (*Policy) Owner(g *model.Gang) model.Account { return ownerAccount(g, g.Queue.Name) }
+
+// Accounts returns the accounts of a gang's queue, of its namespace and of its user.
+func (p *Policy) Accounts(g *model.Gang) []model.Account {
+	accounts := []model.Account{queueAccount(g.Queue.Name), {Queue: g.Queue.Name, Namespace: g.Namespace}}
+	if g.User != "" {
+		accounts = append(accounts, p.Owner(g))
 	}
-	return used
+	return accounts
 }
+
+// Charges reports whether the policy orders the gangs of the gang's queue.
+func (p *Policy) Charges(g *model.Gang) bool { return p.ordersQueue(g.Queue.Name) }
+
+// Owns reports whether an account belongs to a queue.
+func (*Policy) Owns(a model.Account) bool { return a.Queue != "" }
+
+// usageOfAccount returns the usage of an account up to the time of this cycle.
+func (u *accountUsage) usageOfAccount(a model.Account) float64 { return u.p.recorder.UsageOf(a) }
 
 // queueTotal returns the total usage of a queue's accounts.
 func (u *accountUsage) queueTotal(queue string) total {
 	if u.queues == nil {
 		u.queues = map[string]total{}
-		for _, a := range u.p.stock.listAccounts() { // floating-point sums depend on the order
-			one := u.p.stock.accounts[a]
-			_, hasUsage := u.s.Cluster.Usage[a]
-			isUnused := !hasUsage && one.rate == 0
-			if isUnused || (one.owners == 0 && a.User == "") {
+		for _, a := range u.p.recorder.Accounts() { // floating-point sums depend on the order
+			decidesOrder := a.User != "" || u.p.recorder.HasOwner(a)
+			if !decidesOrder || !u.p.recorder.HasUsage(a) {
 				continue
 			}
 			t := u.queues[a.Queue]

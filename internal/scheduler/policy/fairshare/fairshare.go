@@ -17,10 +17,10 @@
 //
 // # Invariants
 //
-//   - Past usage is stored in the model, and each cycle outputs its changes. The same model at the same time
-//     therefore leads to the same order, before and after a restart.
-//   - Only changed gangs are processed, and usage is summed up only when two gangs are compared. A cycle without
-//     changes costs nothing, regardless of the number of gangs.
+//   - Past usage is stored in the model (package pastusage). The same model at the same time therefore leads to the same
+//     order, before and after a restart.
+//   - Usage is summed up only when two gangs are compared. A cycle without changes costs nothing, regardless of the
+//     number of gangs.
 //
 // # Concurrency
 //
@@ -37,6 +37,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/pastusage"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -52,26 +53,26 @@ const (
 
 // Policy implements the fairshare policy.
 type Policy struct {
-	conf             config.Plugin
-	targets          []string // empty for all queues
-	halfLife, maxAge time.Duration
-	usageWeight      float64
-	ageWeight        float64
-	amongQueues      bool
+	conf        config.Plugin
+	targets     []string // empty for all queues
+	maxAge      time.Duration
+	usageWeight float64
+	ageWeight   float64
+	amongQueues bool
 
-	stock stock
+	recorder *pastusage.Recorder
 }
 
 // New returns the policy.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	a := conf.Arguments
 	p := &Policy{
-		conf: conf, halfLife: parseDuration(a, halfLife, 4*time.Hour, warn), maxAge: parseDuration(a, maxAge, 7*24*time.Hour, warn),
+		conf: conf, maxAge: a.Duration(maxAge, 7*24*time.Hour, warn),
 		usageWeight: parseWeight(a, usageWeight, 1, warn), ageWeight: parseWeight(a, ageWeight, 0.1, warn),
 		amongQueues: a.Bool(queues, false, warn),
 	}
 	p.targets = parseQueueNames(a, warn)
-	p.stock.p = p
+	p.recorder = pastusage.NewRecorder(p, a.Duration(halfLife, 4*time.Hour, warn))
 	return p
 }
 
@@ -100,19 +101,6 @@ func parseQueueNames(a config.Arguments, warn func(string)) []string {
 	return slices.DeleteFunc(out, func(name string) bool { return name == "" })
 }
 
-func parseDuration(a config.Arguments, key string, usual time.Duration, warn func(string)) time.Duration {
-	text := a.String(key, "", warn)
-	if text == "" {
-		return usual
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < time.Second {
-		warn(fmt.Sprintf("argument %s: must be a duration of at least 1s, such as 4h, not %q; %s is used", key, text, usual))
-		return usual
-	}
-	return d
-}
-
 func parseWeight(a config.Arguments, key string, usual float64, warn func(string)) float64 {
 	w := a.Float(key, usual, warn)
 	if !(w >= 0) || w > 1e6 {
@@ -135,7 +123,7 @@ func (*Policy) Reads() config.Reads {
 
 // Open updates the current usage of the accounts and registers the rules.
 func (p *Policy) Open(s *session.Session) {
-	p.stock.update(s)
+	p.recorder.Update(s)
 	usage := &accountUsage{s: s, p: p, reckoned: map[*framework.Job]float64{}}
 	s.Rules.OrderMoves = true
 	if p.conf.Enabled("enableJobOrder") {

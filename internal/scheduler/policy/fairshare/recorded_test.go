@@ -42,10 +42,10 @@ func sums(p *Policy, s *session.Session) map[string]total {
 	return out
 }
 
-// TestAStockThatIsKeptIsLikeANewOne creates and deletes gangs, places and evicts their pods, and advances time. A
+// TestAPolicyThatIsKeptIsLikeANewOne creates and deletes gangs, places and evicts their pods, and advances time. A
 // policy that follows the changes must record and sum the same use as one that processes everything. Now and then
 // the recorded use is lost.
-func TestAStockThatIsKeptIsLikeANewOne(t *testing.T) {
+func TestAPolicyThatIsKeptIsLikeANewOne(t *testing.T) {
 	propertytest.Check(t, 10000, func(t *rapid.T) {
 		c, now, kept := model.New(), make.Epoch, policy()
 		made := 0
@@ -89,7 +89,7 @@ func TestAStockThatIsKeptIsLikeANewOne(t *testing.T) {
 			if diff := cmp.Diff(sums(fresh, b), sums(kept, a), cmp.AllowUnexported(total{})); diff != "" {
 				t.Fatalf("sums (-new +kept):\n%s", diff)
 			}
-			if n, want := len(kept.stock.accounts), len(fresh.stock.accounts); len(a.Out.Usage) == 0 && n != want {
+			if n, want := len(kept.recorder.Accounts()), len(fresh.recorder.Accounts()); len(a.Out.Usage) == 0 && n != want {
 				t.Fatalf("%d accounts are kept in mind, want %d", n, want)
 			}
 			if rapid.IntRange(0, 3).Draw(t, "heard") > 0 {
