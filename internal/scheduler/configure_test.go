@@ -124,6 +124,15 @@ tiers: [{plugins: [{name: drf}, {name: fairshare}, {name: usage}, {name: devices
 			"deviceshare: has no effect, because no kind of device is enabled (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable)",
 			"fairshare: drf is listed before fairshare and already orders the jobs; list fairshare first",
 		}},
+		"two policies for past usage": {yaml: `
+actions: allocate
+tiers: [{plugins: [{name: drf}, {name: fairtree, arguments: {fairtree.halfLife: 7-0}}, {name: fairshare}]}]
+`, want: []string{
+			`fairtree: argument fairtree.halfLife: must be a duration of at least 1s, such as 4h, not "7-0"; 168h0m0s is used`,
+			"fairshare: drf is listed before fairshare and already orders the jobs; list fairshare first",
+			"fairtree: drf is listed before fairtree and already orders the jobs; list fairtree first",
+			"fairshare and fairtree both order jobs by past usage, and the first one decides; remove one of them",
+		}},
 		"arguments inside arguments": {yaml: `
 actions: allocate
 metrics: {type: prometheus, address: "http://prometheus:9090"}

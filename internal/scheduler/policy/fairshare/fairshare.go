@@ -66,13 +66,14 @@ type Policy struct {
 // New returns the policy.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	a := conf.Arguments
+	halfLife := a.Duration(halfLife, 4*time.Hour, warn)
 	p := &Policy{
 		conf: conf, maxAge: a.Duration(maxAge, 7*24*time.Hour, warn),
 		usageWeight: parseWeight(a, usageWeight, 1, warn), ageWeight: parseWeight(a, ageWeight, 0.1, warn),
 		amongQueues: a.Bool(queues, false, warn),
 	}
 	p.targets = parseQueueNames(a, warn)
-	p.recorder = pastusage.NewRecorder(p, a.Duration(halfLife, 4*time.Hour, warn))
+	p.recorder = pastusage.NewRecorder(p, halfLife)
 	return p
 }
 
