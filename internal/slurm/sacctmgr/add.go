@@ -1,0 +1,286 @@
+package sacctmgr
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
+	"github.com/vc-batch/vc/internal/usererror"
+)
+
+// findSetting returns the text of a setting, or another text if it is not given.
+func (r *Request) findSetting(key Key, otherwise string) string {
+	for i := range r.Set {
+		if r.Set[i].Key == key {
+			return r.Set[i].Text
+		}
+	}
+	return otherwise
+}
+
+// addAccounts creates the accounts that do not exist.
+func (p *planner) addAccounts() error {
+	r := p.request
+	parent := r.findSetting(Parent, Root)
+	if parent != Root {
+		if err := p.checkAccounts([]string{parent}); err != nil {
+			return err
+		}
+	}
+	var names, associations []string
+	for _, name := range r.Where.Accounts {
+		isThere := name == Root || p.cluster.Accounts.Account(name) != nil
+		if isThere {
+			continue
+		}
+		account := &accountv1alpha1.Account{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if err := p.applyToAccount(account); err != nil {
+			return err
+		}
+		p.changed[name] = account
+		names = append(names, "  "+name+"\n")
+		associations = append(associations, fmt.Sprintf("  A = %-10s C = %-10s\n", name, p.cluster.Name))
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	p.writeList(" Adding Account(s)", names)
+	p.writeList(" Settings", []string{
+		"  Description     = " + r.findSetting(Description, "Account Name") + "\n",
+		"  Organization    = " + r.findSetting(Organization, "Parent/Account Name") + "\n",
+	})
+	p.writeList(" Associations", associations)
+	if text := settingsText(r.Set); text != "" {
+		p.writeList(" Settings", []string{text})
+	}
+	return nil
+}
+
+// applyToAccount applies the settings to an account. A new account without a description is described by its name, and
+// belongs to the organization of its parent, as in Slurm.
+func (p *planner) applyToAccount(account *accountv1alpha1.Account) error {
+	r := p.request
+	isNew := p.cluster.Accounts.Account(account.Name) == nil
+	if isNew {
+		account.Spec.Description = account.Name
+		account.Spec.Organization = account.Name
+		if parent := p.cluster.Accounts.Account(r.findSetting(Parent, Root)); parent != nil {
+			account.Spec.Organization = parent.Name
+		}
+	}
+	for i := range r.Set {
+		if err := p.applySettingToAccount(account, &r.Set[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *planner) applySettingToAccount(account *accountv1alpha1.Account, s *Setting) error {
+	spec := &account.Spec
+	switch s.Key {
+	case Parent:
+		if spec.Parent = s.Text; s.Text == Root {
+			spec.Parent = ""
+		}
+		return nil
+	case Description:
+		spec.Description = s.Text
+		return nil
+	case Organization:
+		spec.Organization = s.Text
+		return nil
+	case Fairshare:
+		spec.Shares = changeNumber(s.Number)
+		return nil
+	case Queues:
+		spec.Queues = changeList(spec.Queues, s)
+		return nil
+	case Namespaces:
+		spec.Namespaces = changeList(spec.Namespaces, s)
+		return nil
+	}
+	limits, isLimit, err := changeAccountLimits(spec.Limits, s, p.cluster.Site)
+	if isLimit {
+		spec.Limits = limits
+		return err
+	}
+	spec.UserLimits, _, err = changeUserLimits(spec.UserLimits, s, p.cluster.Site)
+	return err
+}
+
+// changeList returns a list of names after a setting.
+func changeList(old []string, s *Setting) []string {
+	switch s.Op {
+	case Include:
+		return appendMissing(slices.Clone(old), s.Names...)
+	case Exclude:
+		return slices.DeleteFunc(slices.Clone(old), func(name string) bool { return slices.Contains(s.Names, name) })
+	}
+	return appendMissing(nil, s.Names...)
+}
+
+func appendMissing(list []string, names ...string) []string {
+	for _, name := range names {
+		if !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// addUsers adds the users to the accounts in which they are not.
+func (p *planner) addUsers() error {
+	r := p.request
+	wanted := r.findSetting(DefaultAccount, "")
+	accounts := r.Where.Accounts
+	if len(accounts) == 0 && wanted != "" {
+		accounts = []string{wanted}
+	}
+	if len(accounts) == 0 {
+		return usererror.Errorf("for example: account=physics; sacctmgr show account lists the accounts", "specify the account to which the users are added")
+	}
+	if err := p.checkAccounts(accounts); err != nil {
+		return err
+	}
+	var names, associations []string
+	for _, user := range r.Where.Users {
+		isNew, isAdded := !p.cluster.hasUser(user), false
+		for _, account := range accounts {
+			if p.cluster.Accounts.HasUser(account, user) {
+				continue
+			}
+			entry := accountv1alpha1.AccountUser{Name: user}
+			if err := p.applyToUser(&entry); err != nil {
+				return err
+			}
+			edited := p.edit(account)
+			edited.Spec.Users = append(edited.Spec.Users, entry)
+			associations = append(associations, fmt.Sprintf("  U = %-9s A = %-10s C = %-10s\n", user, account, p.cluster.Name))
+			isAdded = true
+		}
+		if isNew {
+			names = append(names, "  "+user+"\n")
+		}
+		defaultAccount := wanted
+		if isFirst := p.cluster.Accounts.DefaultAccount(user) == ""; defaultAccount == "" && isFirst {
+			defaultAccount = accounts[0]
+		}
+		if isAdded && defaultAccount != "" {
+			if err := p.setDefaultAccount(user, defaultAccount); err != nil {
+				return err
+			}
+		}
+	}
+	if len(associations) == 0 {
+		return nil
+	}
+	p.writeList(" Adding User(s)", names)
+	if len(names) > 0 || wanted != "" {
+		defaultAccount := wanted
+		if defaultAccount == "" {
+			defaultAccount = accounts[0]
+		}
+		p.writeList(" Settings =", []string{"  Default Account = " + defaultAccount + "\n"})
+	}
+	p.writeList(" Associations =", associations)
+	if text := settingsText(r.Set); text != "" {
+		p.writeList(" Non Default Settings", []string{text})
+	}
+	return nil
+}
+
+// hasUser reports whether an account has the user, or is coordinated by the user.
+func (c *Cluster) hasUser(user string) bool {
+	return slices.ContainsFunc(c.Accounts.Names(), func(name string) bool {
+		return c.Accounts.HasUser(name, user) || slices.Contains(c.Accounts.Account(name).Spec.Coordinators, user)
+	})
+}
+
+// applyToUser applies the settings, except for the default account, to the entry of a user.
+func (p *planner) applyToUser(user *accountv1alpha1.AccountUser) error {
+	for i := range p.request.Set {
+		s := p.request.Set[i]
+		switch s.Key {
+		case DefaultAccount:
+			continue
+		case Fairshare:
+			user.Shares = changeNumber(s.Number)
+			continue
+		case GrpTRES: // the jobs of an association are those of one user
+			s.Key = MaxTRESPerUser
+		}
+		limits, _, err := changeUserLimits(user.Limits, &s, p.cluster.Site)
+		if err != nil {
+			return err
+		}
+		user.Limits = limits
+	}
+	return nil
+}
+
+// setDefaultAccount makes an account the only default account of a user, who must be in it.
+func (p *planner) setDefaultAccount(user, name string) error {
+	after := p.tree()
+	if !after.HasUser(name, user) {
+		return usererror.Errorf("add the user first: sacctmgr add user "+user+" account="+name, "account %s cannot be the default account of user %s, who is not in it", name, user)
+	}
+	for _, other := range after.Names() {
+		entry := findUser(after.Account(other), user)
+		if entry != nil && entry.Default != (other == name) {
+			findUser(p.edit(other), user).Default = other == name
+		}
+	}
+	return nil
+}
+
+// addCoordinators makes users coordinators of accounts.
+func (p *planner) addCoordinators() error {
+	where := &p.request.Where
+	if err := p.checkAccounts(where.Accounts); err != nil {
+		return err
+	}
+	var users, accounts []string
+	for _, account := range where.Accounts {
+		old := p.cluster.Accounts.Account(account).Spec.Coordinators
+		changed := appendMissing(slices.Clone(old), where.Users...)
+		if len(changed) == len(old) {
+			continue
+		}
+		p.edit(account).Spec.Coordinators = changed
+		accounts = append(accounts, "  "+account+"\n")
+	}
+	if len(accounts) == 0 {
+		return nil
+	}
+	for _, user := range where.Users {
+		users = append(users, "  "+user+"\n")
+	}
+	p.writeList(" Adding Coordinator User(s)", users)
+	p.writeList(" To Account(s) and all sub-accounts", accounts)
+	return nil
+}
+
+// checkDefaults returns an error if a user would keep other accounts, but no default account.
+func (p *planner) checkDefaults() error {
+	after := p.tree()
+	var errs []error
+	for _, name := range p.cluster.Accounts.Names() {
+		for _, user := range p.cluster.Accounts.Account(name).Spec.Users {
+			if p.cluster.Accounts.DefaultAccount(user.Name) != name || after.DefaultAccount(user.Name) != "" {
+				continue
+			}
+			for _, other := range after.Names() {
+				if after.HasUser(other, user.Name) {
+					errs = append(errs, usererror.Errorf("sacctmgr modify user "+user.Name+" set defaultaccount="+other,
+						"You can not remove the default account of a user: %s is the default account of user %s", name, user.Name))
+					break
+				}
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,482 @@
+package sacctmgr
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
+	"github.com/vc-batch/vc/internal/usererror"
+)
+
+// Key identifies a value that can be set.
+type Key string
+
+// The keys of settings, with Slurm's names. Queues and Namespaces do not exist in Slurm.
+const (
+	Parent         Key = "Parent"
+	Description    Key = "Description"
+	Organization   Key = "Organization"
+	Fairshare      Key = "Fairshare"
+	DefaultAccount Key = "DefaultAccount"
+	GrpJobs        Key = "GrpJobs"
+	GrpSubmitJobs  Key = "GrpSubmitJobs"
+	GrpTRES        Key = "GrpTRES"
+	MaxJobs        Key = "MaxJobs"
+	MaxSubmitJobs  Key = "MaxSubmitJobs"
+	MaxTRESPerJob  Key = "MaxTRESPerJob"
+	MaxTRESPerUser Key = "MaxTRESPerUser"
+	MaxWall        Key = "MaxWallDurationPerJob"
+	Queues         Key = "Queues"
+	Namespaces     Key = "Namespaces"
+)
+
+// Op determines how a setting changes a list.
+type Op string
+
+// Values of Op.
+const (
+	Replace Op = "="
+	Include Op = "+="
+	Exclude Op = "-="
+)
+
+// noLimit is the number that removes a limit.
+const noLimit = -1
+
+// Setting is a value to set. Only the field for the kind of its key is used.
+type Setting struct {
+	Key Key
+	Op  Op
+	// Text is the value of a text, or of the name of an account.
+	Text string
+	// Number is the value of a count. -1 removes the limit.
+	Number int32
+	// Wall is the value of a duration. -1 removes the limit.
+	Wall time.Duration
+	// Amounts is the value of a limit of resources. An empty list removes all limits of the key.
+	Amounts []Amount
+	// Names is the value of a list.
+	Names []string
+}
+
+// Amount is an amount of a resource with Slurm's name: cpu, in units; mem, in bytes; gres/NAME, in units. The name may also be
+// the name of a Kubernetes resource that contains a dot. A value of -1 removes the limit.
+type Amount struct {
+	TRES  string
+	Value int64
+}
+
+// kind is the format of a value.
+type kind int
+
+const (
+	noValue kind = iota
+	textValue
+	accountValue
+	countValue
+	sharesValue
+	tresValue
+	wallValue
+	listValue
+)
+
+// key describes a word before =.
+type key struct {
+	word[Key]
+	// kind is the format of the value to set. setFor lists the entities for which the value can be set.
+	kind   kind
+	setFor []Entity
+	// conditionOf lists the entities that the key can select by. list is the list of conditions.
+	conditionOf []Entity
+	list        func(*Selection) *[]string
+	// tres is the resource of a key that limits only one resource.
+	tres string
+}
+
+var (
+	ofAccounts = []Entity{Accounts}
+	ofUsers    = []Entity{Users}
+	ofBoth     = []Entity{Accounts, Users}
+)
+
+// keys lists all words before =. An abbreviation belongs to the first key that it matches.
+var keys = []key{
+	{word: word[Key]{"accounts", 3, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Accounts }},
+	{word: word[Key]{"accts", 4, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Accounts }},
+	{word: word[Key]{"users", 1, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Users }},
+	{word: word[Key]{"clusters", 1, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Clusters }},
+	{word: word[Key]{"parents", 4, Parent}, kind: accountValue, setFor: ofAccounts, conditionOf: []Entity{Accounts, Associations}, list: func(s *Selection) *[]string { return &s.Parents }},
+	{word: word[Key]{"descriptions", 3, Description}, kind: textValue, setFor: ofAccounts, conditionOf: ofAccounts, list: func(s *Selection) *[]string { return &s.Descriptions }},
+	{word: word[Key]{"organizations", 1, Organization}, kind: textValue, setFor: ofAccounts, conditionOf: ofAccounts, list: func(s *Selection) *[]string { return &s.Organizations }},
+	{word: word[Key]{"defaultaccounts", 8, DefaultAccount}, kind: accountValue, setFor: ofUsers, conditionOf: ofUsers, list: func(s *Selection) *[]string { return &s.DefaultAccounts }},
+	{word: word[Key]{"fairshare", 1, Fairshare}, kind: sharesValue, setFor: ofBoth},
+	{word: word[Key]{"shares", 1, Fairshare}, kind: sharesValue, setFor: ofBoth},
+	{word: word[Key]{"grpjobs", 4, GrpJobs}, kind: countValue, setFor: ofAccounts},
+	{word: word[Key]{"grpsubmitjobs", 4, GrpSubmitJobs}, kind: countValue, setFor: ofAccounts},
+	{word: word[Key]{"grptres", 7, GrpTRES}, kind: tresValue, setFor: ofBoth},
+	{word: word[Key]{"grpcpus", 6, GrpTRES}, kind: tresValue, setFor: ofBoth, tres: "cpu"},
+	{word: word[Key]{"grpmemory", 4, GrpTRES}, kind: tresValue, setFor: ofBoth, tres: "mem"},
+	{word: word[Key]{"maxjobs", 4, MaxJobs}, kind: countValue, setFor: ofBoth},
+	{word: word[Key]{"maxsubmitjobs", 4, MaxSubmitJobs}, kind: countValue, setFor: ofBoth},
+	{word: word[Key]{"maxtresperuser", 11, MaxTRESPerUser}, kind: tresValue, setFor: ofBoth},
+	{word: word[Key]{"maxtrespu", 9, MaxTRESPerUser}, kind: tresValue, setFor: ofBoth},
+	{word: word[Key]{"maxtresperjob", 7, MaxTRESPerJob}, kind: tresValue, setFor: ofBoth},
+	{word: word[Key]{"maxtrespj", 9, MaxTRESPerJob}, kind: tresValue, setFor: ofBoth},
+	{word: word[Key]{"maxcpusperjob", 7, MaxTRESPerJob}, kind: tresValue, setFor: ofBoth, tres: "cpu"},
+	{word: word[Key]{"maxwalldurationperjob", 4, MaxWall}, kind: wallValue, setFor: ofBoth},
+	{word: word[Key]{"queues", 2, Queues}, kind: listValue, setFor: ofAccounts},
+	{word: word[Key]{"namespaces", 5, Namespaces}, kind: listValue, setFor: ofAccounts},
+}
+
+// Hints for keys of Slurm that are not supported.
+const (
+	noQOS     = "a QOS is a priority class here, which accounts do not restrict"
+	noMinutes = "limits of resources times minutes are not available: use grptres= and maxwall="
+	noWCKey   = "jobs may have any wckey"
+	noNodes   = "limit cpu, mem or gres/gpu: pods of several jobs share nodes"
+)
+
+// unsupportedKeys maps the keys of Slurm that have no meaning here to the reason.
+var unsupportedKeys = map[string]string{
+	"qoslevel": noQOS, "defaultqos": noQOS, "grptresmins": noMinutes, "grptresrunmins": noMinutes, "grpcpumins": noMinutes, "grpcpurunmins": noMinutes,
+	"maxtresmins": noMinutes, "maxtresminsperjob": noMinutes, "maxcpumins": noMinutes, "grpwall": noMinutes, "wckeys": noWCKey, "defaultwckey": noWCKey,
+	"grpnodes": noNodes, "maxnodesperjob": noNodes, "maxtrespernode": noNodes, "maxtrespn": noNodes,
+	"partitions": "an account permits queues, for all its users: use modify account NAME set queues=LIST", "grpjobsaccrue": "the age of a job does not raise its priority",
+	"maxjobsaccrue": "the age of a job does not raise its priority", "minpriothresh": "use priority classes", "priority": "use priority classes",
+	"adminlevel": "Kubernetes' roles determine who may change accounts: use kubectl create clusterrolebinding", "newname": "create a new account, and change the jobs' account with scontrol update",
+	"rawusage": "usage is computed from the jobs", "flags": "accounts have no flags", "comment": "use description=", "origin": "clusters are not federated", "ids": "use names: associations have no numbers",
+	"federation": "clusters are not federated",
+}
+
+// findKey returns the key for which text is an abbreviation.
+func findKey(text string) (*key, bool) {
+	for i := range keys {
+		if getopt.IsAbbreviation(text, keys[i].name, keys[i].least) {
+			return &keys[i], true
+		}
+	}
+	return nil, false
+}
+
+// parser holds the state between the words of a command line.
+type parser struct {
+	request *Request
+	// inSettings is true if the next words are values to set, and not conditions.
+	inSettings bool
+	// given holds the names of the values that were set.
+	given map[string]bool
+}
+
+// listOptions are the words without a value that change what is listed.
+var listOptions = []word[func(*Request)]{
+	{"tree", 2, func(r *Request) { r.Tree = true }},
+	{"withassociations", 5, func(r *Request) { r.WithAssociations = true }},
+	{"withcoordinators", 5, func(r *Request) { r.WithCoordinators = true }},
+	{"withsubaccounts", 5, func(r *Request) { r.WithSubaccounts = true }},
+	{"woplimits", 4, func(r *Request) { r.OnlyOwnLimits = true }},
+	{"onlydefaults", 4, func(r *Request) { r.OnlyDefaults = true }},
+}
+
+// unsupportedOptions maps the words of Slurm that have no meaning here to the reason.
+var unsupportedOptions = map[string]string{
+	"withdeleted": "deleted accounts are not kept", "wopinfo": "select columns with format=", "withrawqoslevel": noQOS, "withclusters": "clusters are not federated",
+}
+
+func (p *parser) parseWord(text string) error {
+	name, value, hasValue := strings.Cut(text, "=")
+	if !hasValue {
+		return p.parsePlainWord(text)
+	}
+	op := Replace
+	if rest, isInclude := strings.CutSuffix(name, "+"); isInclude {
+		name, op = rest, Include
+	} else if rest, isExclude := strings.CutSuffix(name, "-"); isExclude {
+		name, op = rest, Exclude
+	}
+	isList := p.request.Verb == List
+	if isList && getopt.IsAbbreviation(name, "format", 3) {
+		if op != Replace || strings.Trim(value, ", ") == "" {
+			return usererror.Errorf("for example: format=Account,User%20", "Invalid format: %s", text)
+		}
+		p.request.Columns = value
+		return nil
+	}
+	if getopt.IsAbbreviation(name, "names", 1) {
+		name = map[Entity]string{Accounts: "accounts", Associations: "accounts"}[p.request.Entity]
+		if name == "" {
+			name = "users"
+		}
+	}
+	k, ok := findKey(name)
+	if !ok {
+		if hint, isKnown := findUnsupported(unsupportedKeys, name); isKnown {
+			return usererror.Errorf(hint, "%s is not supported here", name)
+		}
+		return usererror.Errorf("sacctmgr --help lists the names", "Unknown option: %s", text)
+	}
+	isSetting := p.inSettings && slices.Contains(k.setFor, p.request.Entity)
+	if isSetting {
+		return p.parseSetting(k, op, text, value)
+	}
+	return p.parseCondition(k, op, text, value)
+}
+
+// parsePlainWord parses a word without =.
+func (p *parser) parsePlainWord(text string) error {
+	r := p.request
+	switch lower := strings.ToLower(text); {
+	case lower == "where" && r.Verb != Add:
+		p.inSettings = false
+		return nil
+	case lower == "set" && r.Verb == Modify:
+		p.inSettings = true
+		return nil
+	}
+	if r.Verb == List {
+		if change, ok := findWord(listOptions, text); ok {
+			change(r)
+			return nil
+		}
+		if hint, ok := findUnsupported(unsupportedOptions, text); ok {
+			return usererror.Errorf(hint, "%s is not supported here", text)
+		}
+	}
+	isSetting := r.Verb == Modify && p.inSettings
+	if isSetting || r.Entity == Associations || r.Entity == TRES {
+		return usererror.Errorf("write NAME=value, for example account=physics", "Unknown option: %s", text)
+	}
+	name := "users"
+	if r.Entity == Accounts {
+		name = "accounts"
+	}
+	k, _ := findKey(name)
+	return p.parseCondition(k, Replace, text, text)
+}
+
+// parseCondition adds a list of names to the selection.
+func (p *parser) parseCondition(k *key, op Op, text, value string) error {
+	r := p.request
+	if !slices.Contains(k.conditionOf, r.Entity) {
+		switch {
+		case slices.Contains(k.setFor, r.Entity) && r.Verb == Modify:
+			return usererror.Errorf("use keyword set before values to set", "Unknown condition: %s", text)
+		case p.inSettings:
+			return usererror.Errorf("sacctmgr --help lists what can be set for which entity", "%s cannot be set for %s", k.name, r.Entity)
+		}
+		return usererror.Errorf("sacctmgr --help lists the conditions", "Unknown condition: %s", text)
+	}
+	isMisplaced := r.Verb == Modify && p.inSettings
+	if isMisplaced {
+		return usererror.Errorf("use keyword where before conditions", "%s cannot be set", k.name)
+	}
+	if op != Replace {
+		return usererror.Errorf("write NAME=LIST", "%s: a condition has no %s", text, op)
+	}
+	names := splitList(value)
+	if len(names) == 0 {
+		return usererror.Errorf("specify a value; check whether a shell variable is unset", "%s is empty", text)
+	}
+	isAccounts := k.name == "accounts" || k.name == "accts" || k.value == Parent || k.value == DefaultAccount
+	if isAccounts {
+		for i := range names {
+			name, err := parseAccountName(names[i])
+			if err != nil {
+				return err
+			}
+			names[i] = name
+		}
+	}
+	list := k.list(&r.Where)
+	for _, name := range names {
+		if !slices.Contains(*list, name) {
+			*list = append(*list, name)
+		}
+	}
+	return nil
+}
+
+// parseSetting adds a value to set.
+func (p *parser) parseSetting(k *key, op Op, text, value string) error {
+	s := Setting{Key: k.value, Op: op}
+	given := string(k.value) + k.tres + string(op)
+	if p.given[given] {
+		return usererror.Errorf("specify each value once", "%s is set twice", k.value)
+	}
+	p.given[given] = true
+	if op != Replace && k.kind != listValue {
+		return usererror.Errorf("use = to set the value; += and -= are for queues and namespaces", "%s: %s has one value", text, k.value)
+	}
+	if value == "" && k.kind != textValue && k.kind != listValue {
+		return usererror.Errorf("specify a value; -1 removes a limit", "%s is empty", text)
+	}
+	invalid := func(hint string) error { return usererror.Errorf(hint, "Invalid value: %s", text) }
+	switch k.kind {
+	case textValue:
+		if len(value) > maxTextLength {
+			return invalid("use at most 253 characters")
+		}
+		s.Text = value
+	case accountValue:
+		name, err := parseAccountName(value)
+		if err != nil {
+			return err
+		}
+		s.Text = name
+	case countValue, sharesValue:
+		number, hint := parseCount(k.kind, value)
+		if hint != "" {
+			return invalid(hint)
+		}
+		s.Number = number
+	case wallValue:
+		limit, err := optionvalue.ParseTime(value)
+		if err != nil {
+			return invalid(optionvalue.HintOf(err))
+		}
+		s.Wall = noLimit
+		if limit > 0 {
+			s.Wall = limit.ToDuration()
+		}
+		if limit > maxWallMinutes {
+			return invalid("use at most 100 years; -1 removes the limit")
+		}
+	case tresValue:
+		if k.tres != "" {
+			value = k.tres + "=" + value
+		}
+		amounts, err := parseAmounts(value)
+		if err != nil {
+			return err
+		}
+		s.Amounts = amounts
+	case listValue:
+		s.Names = splitList(value)
+		if len(s.Names) == 0 && op != Replace {
+			return usererror.Errorf("specify a value; check whether a shell variable is unset", "%s is empty", text)
+		}
+	}
+	p.request.Set = append(p.request.Set, s)
+	return nil
+}
+
+const (
+	// maxTextLength is the maximum length of a description and of the name of an organization. The CRD has the same limit.
+	maxTextLength = 253
+	// maxWallMinutes is the longest time limit. A longer duration does not fit the API.
+	maxWallMinutes = 100 * 366 * 24 * 60
+	// maxShares is the largest number of shares.
+	maxShares = 1_000_000
+)
+
+// parseCount parses a number of jobs or shares, where -1 removes the value. hint is empty if the number is valid.
+func parseCount(kind kind, text string) (number int32, hint string) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	switch {
+	case kind == sharesValue && (err != nil || n > maxShares || n < noLimit):
+		return 0, "use a number from 0 to 1000000; -1 restores the default, which is 1"
+	case err != nil, n < noLimit:
+		return 0, "use a number from 0 to " + strconv.Itoa(math.MaxInt32) + "; -1 removes the limit"
+	}
+	return int32(n), ""
+}
+
+// parseAmounts parses a list such as cpu=100,mem=1T,gres/gpu=8. A mere -1 stands for an empty list, which removes all
+// limits.
+func parseAmounts(text string) ([]Amount, error) {
+	if text == "-1" {
+		return nil, nil
+	}
+	var amounts []Amount
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, hasValue := strings.Cut(strings.TrimSpace(part), "=")
+		if !hasValue {
+			return nil, usererror.Errorf("use a list such as cpu=100,mem=1T,gres/gpu=8; an amount of -1 removes the limit", "Invalid TRES: %q", part)
+		}
+		amount, err := parseAmount(strings.TrimSpace(name), strings.TrimSpace(value))
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(amounts, func(a Amount) bool { return a.TRES == amount.TRES }) {
+			return nil, usererror.Errorf("specify each resource once", "TRES %s is set twice", amount.TRES)
+		}
+		amounts = append(amounts, amount)
+	}
+	return amounts, nil
+}
+
+func parseAmount(name, value string) (Amount, error) {
+	lower := strings.ToLower(name)
+	switch {
+	case lower == "cpu", lower == "mem":
+		name = lower
+	case strings.HasPrefix(lower, "gres/") && strings.Contains(lower, ":"):
+		return Amount{}, usererror.Errorf("limit all devices of the kind, for example gres/gpu=8", "TRES %s: types of devices cannot be limited", name)
+	case strings.HasPrefix(lower, "gres/") && len(lower) > len("gres/"):
+		name = lower
+	case lower == "gpu":
+		name = "gres/gpu"
+	case lower == "node":
+		return Amount{}, usererror.Errorf(noNodes, "TRES node cannot be limited")
+	case isResourceName(name):
+	default:
+		return Amount{}, usererror.Errorf("use cpu, mem, gres/gpu, or the name of a resource of Kubernetes such as nvidia.com/gpu", "Invalid TRES: %s", name)
+	}
+	if value == "-1" {
+		return Amount{name, noLimit}, nil
+	}
+	if name == "mem" {
+		memory, err := optionvalue.ParseMemory(value)
+		if err != nil {
+			return Amount{}, usererror.Errorf(optionvalue.HintOf(err), "Invalid value: mem=%s", value)
+		}
+		return Amount{name, memory.ToBytes()}, nil
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 0 || n > maxAmount {
+		return Amount{}, usererror.Errorf("use a whole number; -1 removes the limit", "Invalid value: %s=%s", name, value)
+	}
+	return Amount{name, n}, nil
+}
+
+// maxAmount is the largest amount of a resource.
+const maxAmount = 1e12
+
+// isResourceName reports whether a name is the name of a resource of Kubernetes that has a domain, such as
+// nvidia.com/gpu.
+func isResourceName(name string) bool {
+	domain, _, hasDomain := strings.Cut(name, "/")
+	return hasDomain && strings.Contains(domain, ".") && len(validation.IsQualifiedName(name)) == 0
+}
+
+// maxNameLength is the maximum length of the name of an account, because a label of jobs holds it.
+const maxNameLength = 63
+
+// parseAccountName returns the name of an account. As in Slurm, its case does not matter.
+func parseAccountName(text string) (string, error) {
+	name := strings.ToLower(text)
+	if len(validation.IsDNS1123Subdomain(name)) == 0 && len(name) <= maxNameLength {
+		return name, nil
+	}
+	hint := "use at most 63 letters, digits, - and .; the first and the last must be a letter or a digit"
+	if other := strings.ReplaceAll(name, "_", "-"); other != name && len(validation.IsDNS1123Subdomain(other)) == 0 {
+		hint = "names of accounts have no underscore; use " + other
+	}
+	return "", usererror.Errorf(hint, "Invalid account name: %s", text)
+}
+
+// splitList returns the non-empty words of a comma-separated list.
+func splitList(text string) []string {
+	var list []string
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			list = append(list, item)
+		}
+	}
+	return list
+}
