@@ -42,7 +42,7 @@ func (c *Confirm) AskUser(ctx context.Context, f *Factory, what string, effects 
 		fmt.Fprintf(s.Err, "  %s\n", printable.EscapeLine(effect))
 	}
 	fmt.Fprint(s.Err, "Continue? [y/N] ")
-	answer, err := readLine(ctx, s.In)
+	answer, err := ReadLine(ctx, s.In)
 	if err != nil && !errors.Is(err, io.EOF) {
 		fmt.Fprintln(s.Err)
 		return err
@@ -57,9 +57,9 @@ func (c *Confirm) AskUser(ctx context.Context, f *Factory, what string, effects 
 	return Cancelled
 }
 
-// readLine reads a line from in. If ctx is done first, it returns and leaves the reading goroutine behind, because
+// ReadLine reads a line from in. If ctx is done first, it returns and leaves the reading goroutine behind, because
 // the program is about to exit.
-func readLine(ctx context.Context, in io.Reader) (string, error) {
+func ReadLine(ctx context.Context, in io.Reader) (string, error) {
 	type answer struct {
 		line string
 		err  error

@@ -40,6 +40,8 @@ const (
 type Write struct {
 	Action  Action
 	Account *accountv1alpha1.Account
+	// Before is the version of the account from which Account was computed. It is nil for a new account.
+	Before *accountv1alpha1.Account
 }
 
 // Plan is the result of a request that changes accounts.
@@ -127,16 +129,17 @@ func (p *planner) writes() []Write {
 		old := p.cluster.Accounts.Account(name)
 		switch {
 		case old == nil:
-			created = append(created, Write{Create, account})
+			created = append(created, Write{Action: Create, Account: account})
 		case equality.Semantic.DeepEqual(old.Spec, account.Spec):
 		case losesDefault(old, account):
-			lost = append(lost, Write{Update, account})
+			lost = append(lost, Write{Update, account, old.DeepCopy()})
 		default:
-			others = append(others, Write{Update, account})
+			others = append(others, Write{Update, account, old.DeepCopy()})
 		}
 	}
 	for _, name := range p.removed {
-		removed = append(removed, Write{Remove, p.cluster.Accounts.Account(name).DeepCopy()})
+		old := p.cluster.Accounts.Account(name)
+		removed = append(removed, Write{Remove, old.DeepCopy(), old.DeepCopy()})
 	}
 	slices.SortFunc(removed, func(a, b Write) int {
 		return len(p.cluster.Accounts.Path(b.Account.Name)) - len(p.cluster.Accounts.Path(a.Account.Name))

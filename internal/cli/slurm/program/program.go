@@ -38,6 +38,8 @@ type Program struct {
 	Table                *getopt.Table
 	Short, Long, Example string
 	Run                  func(context.Context, *Call) error
+	// Complete returns the words that shell completion offers after the operands of a command line. It may be nil.
+	Complete func(f *cli.Factory, operands []string, prefix string) []string
 }
 
 // Call is one invocation of a program.
@@ -79,10 +81,26 @@ func NewCommand(f *cli.Factory, p Program) *cobra.Command {
 			return c.PrintError(c.parseAndRun(cmd, p.Run))
 		},
 	}
+	if p.Complete != nil {
+		cmd.ValidArgsFunction = p.newCompleter(f, table)
+	}
 	cmd.DisableFlagsInUseLine = true
 	cmd.InitDefaultHelpFlag()
 	cmd.Flags().Lookup("help").Hidden = true
 	return cmd
+}
+
+// newCompleter returns cobra's completion function for the operands of the program.
+func (p *Program) newCompleter(f *cli.Factory, table *getopt.Table) cli.Completer {
+	return func(_ *cobra.Command, words []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		c := &Call{Factory: f, Table: table, Words: words}
+		var err error
+		if c.Parsed, err = table.ParseArguments(words); err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		c.applyConnection()
+		return p.Complete(f, c.Parsed.Operands, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 // parseAndRun parses the words and runs the program, or prints the help if the words request it.

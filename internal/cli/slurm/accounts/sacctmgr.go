@@ -1,0 +1,165 @@
+// Package accounts implements sacctmgr, which shows and changes the tree of accounts and the limits of users.
+//
+//	In:   command lines in sacctmgr's language (internal/slurm/sacctmgr), Account objects
+//	Out:  lists of accounts, users and associations; changed Account objects
+//
+// # Invariants
+//
+//   - Accounts are written only if they are still as they were when the user confirmed the changes, or if the same changes
+//     apply to their new versions.
+package accounts
+
+import (
+	"context"
+	"io"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/slurm/clusterdata"
+	"github.com/vc-batch/vc/internal/cli/slurm/program"
+	"github.com/vc-batch/vc/internal/printable"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/sacctmgr"
+	"github.com/vc-batch/vc/internal/slurm/tableformat"
+	"github.com/vc-batch/vc/internal/usererror"
+)
+
+var sacctmgrTable = getopt.Table{Program: "sacctmgr", Operands: "COMMAND ENTITY [NAME...] [KEY=VALUE...]", Options: []getopt.Option{
+	{Long: "immediate", Short: 'i', Help: "Change accounts without asking", Group: "Changes"},
+	{Long: "readonly", Short: 'r', Help: "Reject commands that change accounts", Group: "Changes"},
+	{Long: "associations", Short: 's', Help: "Also list associations (withassoc)", Group: program.OutputGroup},
+	{Long: "noheader", Short: 'n', Help: "Do not print the header", Group: program.OutputGroup},
+	{Long: "parsable", Short: 'p', Help: "Print | after each column", Group: program.OutputGroup},
+	{Long: "parsable2", Short: 'P', Help: "Print | between columns", Group: program.OutputGroup},
+	{Long: "oneliner", Short: 'o', NoEffect: true, Help: "No effect: each line of a list is one object", Group: program.OutputGroup},
+	{Long: "quiet", Short: 'Q', Help: "Print no changes, only errors", Group: program.OutputGroup},
+	{Long: "verbose", Short: 'v', Help: "Report options without effect", Group: program.OutputGroup},
+}}
+
+// Sacctmgr shows and changes accounts.
+var Sacctmgr = program.Program{Table: &sacctmgrTable, Run: runSacctmgr, Complete: completeWords,
+	Short: "Show and change accounts, users and limits",
+	Long: `
+		Show and change the tree of accounts (Account objects), their users and their limits.
+
+		Commands:
+		  add account NAME... [parent=NAME] [KEY=VALUE...]
+		  add user NAME... account=LIST [defaultaccount=NAME] [KEY=VALUE...]
+		  add coordinator NAME... account=LIST
+		  modify account|user NAME... set KEY=VALUE... [where CONDITION...]
+		  delete account|user|coordinator NAME... [where CONDITION...]
+		  show account|user|association|tres [where CONDITION...] [format=LIST]
+
+		Values of accounts: parent, description, organization, fairshare, queues,
+		namespaces, grpjobs, grpsubmitjobs, grptres. Values of users: defaultaccount,
+		fairshare, grptres. Values of both: maxjobs, maxsubmitjobs, maxtresperjob,
+		maxtresperuser, maxwall. An account's max... values limit each of its users. -1
+		removes a limit. Resources (TRES) are cpu, mem, gres/gpu and the names of
+		Kubernetes' resources. += and -= change queues and namespaces.
+
+		Conditions: account, user, cluster, parent, defaultaccount, description,
+		organization. Words of show: withassoc, withcoord, withsubaccounts, woplimits,
+		onlydefaults, tree. Words may be abbreviated, and their case does not matter.`,
+	Example: `
+		# An account for a department, one for a project, and a user
+		vcctl slurm sacctmgr -i add account science description=Science grptres=cpu=1000
+		vcctl slurm sacctmgr -i add account laser parent=physics
+		vcctl slurm sacctmgr -i add user mei account=physics maxjobs=10
+
+		# Limit each job of the account to 8 GPUs and a day, and remove the limit of jobs
+		vcctl slurm sacctmgr modify account physics set maxtres=gres/gpu=8 maxwall=1-0 maxjobs=-1
+
+		# The tree with the limits
+		vcctl slurm sacctmgr show assoc tree format=account,user,share,grptres%30,maxjobs
+
+		# For scripts
+		vcctl slurm sacctmgr -n -P show user format=user,defaultaccount`,
+}
+
+func runSacctmgr(ctx context.Context, c *program.Call) error {
+	request, err := sacctmgr.Parse(c.Parsed.Operands)
+	if err != nil {
+		return err
+	}
+	isList := request.Verb == sacctmgr.List
+	if c.Parsed.Has("readonly") && !isList {
+		return usererror.Errorf("remove -r", "-r does not allow changes")
+	}
+	if c.Parsed.Has("associations") {
+		if canList := isList && request.Entity != sacctmgr.TRES; !canList {
+			return usererror.Errorf("remove -s", "-s has no effect on this command")
+		}
+		request.WithAssociations = true
+	}
+	if isList {
+		return printList(ctx, c, request)
+	}
+	cl, err := c.Factory.Client()
+	if err != nil {
+		return err
+	}
+	change := change{request: request, client: cl, read: func() (*sacctmgr.Cluster, error) { return readCluster(ctx, c, cl) }}
+	plan, err := change.plan()
+	if err != nil {
+		return err
+	}
+	if !c.Parsed.Has("quiet") {
+		if _, err := io.WriteString(c.Factory.Streams.Out, printable.EscapeText(plan.Text)); err != nil {
+			return err
+		}
+	}
+	if plan.IsEmpty {
+		return cli.ExitStatus(cli.ExitError)
+	}
+	if !c.Parsed.Has("immediate") {
+		if err := confirm(ctx, c.Factory); err != nil {
+			return err
+		}
+	}
+	return change.commit(ctx, plan)
+}
+
+// printList prints the requested list.
+func printList(ctx context.Context, c *program.Call, request *sacctmgr.Request) error {
+	columns, err := request.ParseColumns()
+	if err != nil {
+		return err
+	}
+	cl, err := c.Factory.Client()
+	if err != nil {
+		return err
+	}
+	cluster, err := readCluster(ctx, c, cl)
+	if err != nil {
+		return err
+	}
+	rows, err := request.Rows(cluster)
+	if err != nil {
+		return err
+	}
+	form := tableformat.Form{
+		Between: "|", Heading: !c.Parsed.Has("noheader"), Parsable: c.Parsed.Has("parsable") || c.Parsed.Has("parsable2"),
+		Closed: c.Parsed.Has("parsable") && !c.Parsed.Has("parsable2"),
+	}
+	_, err = io.WriteString(c.Factory.Streams.Out, columns.FormatTable(rows, form))
+	return err
+}
+
+// readCluster reads all accounts and the site's profile.
+func readCluster(ctx context.Context, c *program.Call, cl client.Client) (*sacctmgr.Cluster, error) {
+	list := &accountv1alpha1.AccountList{}
+	if err := cl.List(ctx, list); err != nil {
+		return nil, err
+	}
+	accounts := make([]*accountv1alpha1.Account, len(list.Items))
+	for i := range list.Items {
+		accounts[i] = &list.Items[i]
+	}
+	site, err := clusterdata.ReadSiteProfile(ctx, c, cl)
+	if err != nil {
+		return nil, err
+	}
+	return &sacctmgr.Cluster{Name: c.ClusterName(), Accounts: accountv1alpha1.NewTree(accounts), Site: site}, nil
+}
