@@ -53,9 +53,7 @@ func (p *planner) addAccounts() error {
 		"  Organization    = " + r.findSetting(Organization, "Parent/Account Name") + "\n",
 	})
 	p.writeList(" Associations", associations)
-	if text := settingsText(r.Set); text != "" {
-		p.writeList(" Settings", []string{text})
-	}
+	p.writeList(" Settings", settingLines(r.Set))
 	return nil
 }
 
@@ -187,9 +185,7 @@ func (p *planner) addUsers() error {
 		p.writeList(" Settings =", []string{"  Default Account = " + defaultAccount + "\n"})
 	}
 	p.writeList(" Associations =", associations)
-	if text := settingsText(r.Set); text != "" {
-		p.writeList(" Non Default Settings", []string{text})
-	}
+	p.writeList(" Non Default Settings", settingLines(r.Set))
 	return nil
 }
 

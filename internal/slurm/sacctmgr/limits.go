@@ -1,6 +1,7 @@
 package sacctmgr
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,8 +188,8 @@ func formatWall(limit *metav1.Duration) string {
 	return timeformat.LongDuration(limit.Duration)
 }
 
-// settingText returns the value of a setting for the list of settings, without the name.
-func (s *Setting) settingText() string {
+// text returns the value of a setting for the list of settings, without the name.
+func (s *Setting) text() string {
 	switch {
 	case s.Key == GrpTRES, s.Key == MaxTRESPerJob, s.Key == MaxTRESPerUser:
 		return amountsText(s.Amounts)
@@ -224,9 +225,9 @@ func amountsText(amounts []Amount) string {
 // settingTitles maps limits to their titles in the list of settings.
 var settingTitles = map[Key]string{MaxTRESPerJob: "MaxTRES", MaxTRESPerUser: "MaxTRESPU", MaxWall: "MaxWall"}
 
-// settingsText lists limits and shares as sacctmgr prints them before they are committed.
-func settingsText(settings []Setting) string {
-	var b strings.Builder
+// settingLines lists limits and shares as sacctmgr prints them before they are committed.
+func settingLines(settings []Setting) []string {
+	var lines []string
 	for i := range settings {
 		s := &settings[i]
 		switch s.Key {
@@ -237,9 +238,9 @@ func settingsText(settings []Setting) string {
 		if other, ok := settingTitles[s.Key]; ok {
 			title = other
 		}
-		b.WriteString("  " + title + strings.Repeat(" ", max(0, settingWidth-len(title))) + string(s.Op) + " " + s.settingText() + "\n")
+		lines = append(lines, fmt.Sprintf("  %-*s%s %s\n", settingWidth, title, s.Op, s.text()))
 	}
-	return b.String()
+	return lines
 }
 
 // settingWidth is the width of the titles in the list of settings.

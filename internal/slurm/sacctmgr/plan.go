@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
+	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/usererror"
 )
@@ -221,9 +222,13 @@ func (p *planner) userLine(account, user string) string {
 	return fmt.Sprintf("  C = %-10s A = %-20s U = %-9s\n", p.cluster.Name, account, user)
 }
 
-// writeList adds a heading and the lines below it.
+// writeList adds a heading and the lines below it. Names of users may contain any characters.
 func (p *planner) writeList(heading string, lines []string) {
-	if len(lines) > 0 {
-		p.text.WriteString(heading + "\n" + strings.Join(lines, ""))
+	if len(lines) == 0 {
+		return
+	}
+	p.text.WriteString(heading + "\n")
+	for _, line := range lines {
+		p.text.WriteString(printable.EscapeLine(strings.TrimSuffix(line, "\n")) + "\n")
 	}
 }

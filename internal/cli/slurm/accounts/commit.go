@@ -77,6 +77,9 @@ func (c *change) commit(ctx context.Context, confirmed *sacctmgr.Plan) error {
 			if plan, err = c.plan(); err != nil {
 				return err
 			}
+			if isLost := plan.IsEmpty && c.request.Verb == sacctmgr.Modify; isLost {
+				return usererror.Errorf("list the accounts with sacctmgr show associations", "another client deleted the objects at the same time: nothing was modified")
+			}
 		}
 		for _, w := range plan.Writes {
 			if permitted[w.Account.Name] != w.Action {

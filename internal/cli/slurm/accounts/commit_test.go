@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -123,13 +124,15 @@ func TestAnAccountThatAnotherClientCreatedIsNotAnError(t *testing.T) {
 	}
 }
 
-func TestADeletedAccountIsNotCreatedAgain(t *testing.T) {
+func TestTheChangeOfADeletedAccountIsAnError(t *testing.T) {
 	t.Parallel()
-	c, _ := interfere(t, []string{"modify", "account", "physics", "set", "maxjobs=2"}, func(c client.Client) error {
-		return c.Delete(t.Context(), &accountv1alpha1.Account{ObjectMeta: metav1.ObjectMeta{Name: "physics"}})
-	})
-	if err := commit(t, c); err == nil {
-		t.Error("the change of a deleted account is reported as done")
+	for _, words := range []string{"modify account physics set maxjobs=2", "modify user mei set maxjobs=2"} {
+		c, _ := interfere(t, strings.Fields(words), func(c client.Client) error {
+			return c.Delete(t.Context(), &accountv1alpha1.Account{ObjectMeta: metav1.ObjectMeta{Name: "physics"}})
+		})
+		if err := commit(t, c); err == nil {
+			t.Errorf("%s: the change of a deleted account is reported as done", words)
+		}
 	}
 }
 

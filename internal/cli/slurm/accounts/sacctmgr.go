@@ -19,7 +19,6 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/slurm/clusterdata"
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
-	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/sacctmgr"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
@@ -106,7 +105,7 @@ func runSacctmgr(ctx context.Context, c *program.Call) error {
 		return err
 	}
 	if !c.Parsed.Has("quiet") {
-		if _, err := io.WriteString(c.Factory.Streams.Out, printable.EscapeText(plan.Text)); err != nil {
+		if _, err := io.WriteString(c.Factory.Streams.Out, plan.Text); err != nil {
 			return err
 		}
 	}
