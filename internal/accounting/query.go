@@ -1,6 +1,9 @@
 package accounting
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Query selects records. An empty list selects all values.
 type Query struct {
@@ -41,6 +44,10 @@ const (
 	ByQueue   Dimension = "queue"
 	ByQOS     Dimension = "qos"
 	ByTime    Dimension = "time"
+	// ByNamespace and BySize are not summed up when records are stored. The database reads the records instead. The size
+	// of an attempt is the number of its allocated CPUs.
+	ByNamespace Dimension = "namespace"
+	BySize      Dimension = "size"
 )
 
 // UsageQuery selects and groups the use of resources. An empty list selects all values.
@@ -52,6 +59,17 @@ type UsageQuery struct {
 	By []Dimension
 	// Step is the length of the periods if By contains ByTime: Hour, Day or Month.
 	Step Period
+	// Namespaces selects use by namespace. Waiting requests, in place of the use, the resources that attempts requested
+	// times how long they waited for them: from Eligible to Started, or to Ended if they did not start. Both make the
+	// database read the records. They are left out if they are empty, because an older database does not know them.
+	Namespaces []string `json:",omitempty"`
+	Waiting    bool     `json:",omitempty"`
+}
+
+// NeedsRecords reports whether the database must read the records to answer the query.
+func (q *UsageQuery) NeedsRecords() bool {
+	isByRecord := slices.Contains(q.By, ByNamespace) || slices.Contains(q.By, BySize)
+	return isByRecord || q.Waiting || len(q.Namespaces) > 0
 }
 
 // Period is the length of a period of time in UTC.
@@ -91,9 +109,15 @@ func (p Period) End(t time.Time) time.Time {
 // Usage is the use of a resource. Fields that the query does not distinguish are empty.
 type Usage struct {
 	Cluster, Account, User, Queue, QOS string
+	Namespace                          string `json:",omitempty"`
+	// MilliCPUs is the size of the attempts, in thousandths of a CPU.
+	MilliCPUs int64 `json:",omitempty"`
 	// Time is the beginning of the period.
 	Time     time.Time
 	Resource string
 	// Seconds is the integral of the allocated amount over time: the unit of the resource times seconds.
 	Seconds int64
+	// Attempts is the number of attempts that used the resource in the period. It is counted only if the query needs
+	// records.
+	Attempts int64 `json:",omitempty"`
 }

@@ -220,16 +220,21 @@ func requestsOfPod(spec *corev1.PodSpec) accounting.Resources {
 	for i := range spec.Containers {
 		jobstatus.AddRequests(sum, spec.Containers[i].Resources)
 	}
-	requests := accounting.Resources{}
-	for name, amount := range sum {
+	return AmountsOf(sum)
+}
+
+// AmountsOf returns amounts of resources in the units of the accounting database.
+func AmountsOf(list corev1.ResourceList) accounting.Resources {
+	amounts := accounting.Resources{}
+	for name, amount := range list {
 		switch name {
 		case corev1.ResourceCPU:
-			requests[accounting.CPU] = amount.MilliValue()
+			amounts[accounting.CPU] = amount.MilliValue()
 		case corev1.ResourceMemory:
-			requests[accounting.Memory] = (amount.Value() + 1<<20 - 1) >> 20
+			amounts[accounting.Memory] = (amount.Value() + 1<<20 - 1) >> 20
 		default:
-			requests[string(name)] = amount.Value()
+			amounts[string(name)] = amount.Value()
 		}
 	}
-	return requests
+	return amounts
 }

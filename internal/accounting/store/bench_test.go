@@ -137,8 +137,28 @@ func measureQueries(t *testing.T, s *store, database string) {
 			t.Fatalf("%d rows of use, %v", len(usage), err)
 		}
 	}
+	measureSizes(t, s, database)
 	report(t, figures.HistoryDay+database, days)
 	report(t, figures.HistoryMonth+database, reports)
+}
+
+// measureSizes measures a report that reads the records of a month.
+func measureSizes(t *testing.T, s *store, database string) {
+	t.Helper()
+	var times []float64
+	for i := range benchMonths {
+		month := epoch.AddDate(0, i, 0)
+		began := time.Now()
+		usage, err := s.Usage(t.Context(), accounting.UsageQuery{
+			From: month, To: accounting.Month.End(month), Resources: []string{accounting.CPU},
+			By: []accounting.Dimension{accounting.ByCluster, accounting.ByAccount, accounting.BySize},
+		})
+		times = append(times, milliseconds(began))
+		if err != nil || len(usage) == 0 {
+			t.Fatalf("%d rows of use, %v", len(usage), err)
+		}
+	}
+	report(t, figures.HistorySizes+database, times)
 }
 
 func milliseconds(began time.Time) float64 {

@@ -79,47 +79,66 @@ func has[T comparable](list []T, value T) bool { return len(list) == 0 || slices
 
 // usage sums up the records hour by hour.
 func (m model) usage(query accounting.UsageQuery) []accounting.Usage {
-	total := map[accounting.Usage]int64{}
+	seconds, attempts := map[accounting.Usage]int64{}, map[accounting.Usage]map[accounting.Key]bool{}
 	for _, r := range m {
 		isSelected := has(query.Clusters, r.Cluster) && has(query.Users, r.User) && has(query.Accounts, r.Account) &&
-			has(query.Queues, r.Queue) && has(query.QOS, r.QOS)
-		if !isSelected || r.Started.IsZero() {
+			has(query.Queues, r.Queue) && has(query.QOS, r.QOS) && has(query.Namespaces, r.Namespace)
+		began, ended, amounts := r.Started, r.Ended, r.Allocated
+		if query.Waiting {
+			began, amounts = r.Eligible, r.Requested
+			if !r.Started.IsZero() {
+				ended = r.Started
+			}
+		}
+		if !isSelected || began.IsZero() {
 			continue
 		}
-		for hour := r.Started.Truncate(time.Hour); hour.Before(r.Ended); hour = hour.Add(time.Hour) {
+		for hour := began.Truncate(time.Hour); hour.Before(ended); hour = hour.Add(time.Hour) {
 			if hour.Before(query.From) || (!query.To.IsZero() && !hour.Before(query.To)) {
 				continue
 			}
 			from, to := hour, hour.Add(time.Hour)
-			if from.Before(r.Started) {
-				from = r.Started
+			if from.Before(began) {
+				from = began
 			}
-			if to.After(r.Ended) {
-				to = r.Ended
+			if to.After(ended) {
+				to = ended
 			}
-			for resource, amount := range r.Allocated {
-				if has(query.Resources, resource) {
-					total[usageOf(query, r, hour, resource)] += amount * int64(to.Sub(from)/time.Second)
+			for resource, amount := range amounts {
+				if has(query.Resources, resource) && amount > 0 && from.Before(to) {
+					u := usageOf(query, r, amounts, hour, resource)
+					seconds[u] += amount * int64(to.Sub(from)/time.Second)
+					if attempts[u] == nil {
+						attempts[u] = map[accounting.Key]bool{}
+					}
+					attempts[u][r.Key] = true
 				}
 			}
 		}
 	}
 	all := []accounting.Usage{}
-	for u, seconds := range total {
-		if seconds > 0 {
-			u.Seconds = seconds
-			all = append(all, u)
+	for u, sum := range seconds {
+		u.Seconds = sum
+		if query.NeedsRecords() {
+			u.Attempts = int64(len(attempts[withoutSums(u)]))
 		}
+		all = append(all, u)
 	}
 	slices.SortFunc(all, func(a, b accounting.Usage) int {
 		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Account, b.Account), cmp.Compare(a.User, b.User),
-			cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.QOS, b.QOS), a.Time.Compare(b.Time), cmp.Compare(a.Resource, b.Resource))
+			cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.QOS, b.QOS), cmp.Compare(a.Namespace, b.Namespace),
+			cmp.Compare(a.MilliCPUs, b.MilliCPUs), a.Time.Compare(b.Time), cmp.Compare(a.Resource, b.Resource))
 	})
 	return all
 }
 
+func withoutSums(u accounting.Usage) accounting.Usage {
+	u.Seconds, u.Attempts = 0, 0
+	return u
+}
+
 // usageOf returns the fields that a query distinguishes.
-func usageOf(query accounting.UsageQuery, r accounting.Record, hour time.Time, resource string) accounting.Usage {
+func usageOf(query accounting.UsageQuery, r accounting.Record, amounts accounting.Resources, hour time.Time, resource string) accounting.Usage {
 	u := accounting.Usage{Resource: resource}
 	for _, by := range query.By {
 		switch by {
@@ -133,6 +152,10 @@ func usageOf(query accounting.UsageQuery, r accounting.Record, hour time.Time, r
 			u.Queue = r.Queue
 		case accounting.ByQOS:
 			u.QOS = r.QOS
+		case accounting.ByNamespace:
+			u.Namespace = r.Namespace
+		case accounting.BySize:
+			u.MilliCPUs = amounts[accounting.CPU]
 		case accounting.ByTime:
 			u.Time = query.Step.Start(hour)
 		}
@@ -237,7 +260,7 @@ var usageQueries = rapid.Custom(func(t *rapid.T) accounting.UsageQuery {
 	q := accounting.UsageQuery{
 		From: hours.Draw(t, "from"), To: hours.Draw(t, "to"),
 		By: some(accounting.ByCluster, accounting.ByAccount, accounting.ByUser, accounting.ByQueue, accounting.ByQOS,
-			accounting.ByTime).Draw(t, "by"),
+			accounting.ByTime, accounting.ByNamespace, accounting.BySize).Draw(t, "by"),
 		Step: rapid.SampledFrom([]accounting.Period{accounting.Hour, accounting.Day, accounting.Month}).Draw(t, "step"),
 	}
 	if rapid.Bool().Draw(t, "filtered") {
@@ -246,6 +269,8 @@ var usageQueries = rapid.Custom(func(t *rapid.T) accounting.UsageQuery {
 		q.Accounts = some("", "physics", "Öl").Draw(t, "accounts")
 		q.Queues = some("q1", "q2").Draw(t, "queues")
 		q.QOS = some("", "high").Draw(t, "qos")
+		q.Namespaces = some("x", "y").Draw(t, "namespaces")
+		q.Waiting = rapid.Bool().Draw(t, "waiting")
 		q.Resources = some(accounting.CPU, accounting.Nodes).Draw(t, "resources")
 	}
 	return q

@@ -26,6 +26,7 @@ var dimensions = []dimension{
 	{accounting.ByUser, "user_name", func(u *accounting.Usage) any { return &u.User }},
 	{accounting.ByQueue, "queue", func(u *accounting.Usage) any { return &u.Queue }},
 	{accounting.ByQOS, "qos", func(u *accounting.Usage) any { return &u.QOS }},
+	{accounting.ByNamespace, "namespace", func(u *accounting.Usage) any { return &u.Namespace }},
 	{accounting.ByTime, "start", func(u *accounting.Usage) any { return (*instant)(&u.Time) }},
 }
 
@@ -42,19 +43,34 @@ func (s *store) Usage(ctx context.Context, query accounting.UsageQuery) ([]accou
 	if err != nil {
 		return nil, s.engine.explain(fmt.Errorf("list months: %w", err))
 	}
-	total := map[accounting.Usage]int64{}
+	read := s.monthUsage
+	if query.NeedsRecords() {
+		read = s.monthUsageOfRecords
+	}
+	total := totals{}
 	for _, start := range months {
-		if err := s.monthUsage(ctx, query, period, start, total); err != nil {
+		if err := read(ctx, query, period, start, total); err != nil {
 			return nil, s.engine.explain(fmt.Errorf("read the use of resources: %w", err))
 		}
 	}
 	all := make([]accounting.Usage, 0, len(total))
-	for u, seconds := range total {
-		u.Seconds = seconds
+	for u, sum := range total {
+		u.Seconds, u.Attempts = sum.seconds, sum.attempts
 		all = append(all, u)
 	}
 	slices.SortFunc(all, compareUsage)
 	return all, nil
+}
+
+// totals sums up use. The keys have no seconds and attempts.
+type totals map[accounting.Usage]total
+
+// total is a sum of use and of the attempts that it is about.
+type total struct{ seconds, attempts int64 }
+
+func (t totals) add(u accounting.Usage, seconds, attempts int64) {
+	sum := t[u]
+	t[u] = total{sum.seconds + seconds, sum.attempts + attempts}
 }
 
 // storedPeriod returns the longest period that divides the time and the steps of a query.
@@ -78,8 +94,8 @@ func storedPeriod(query accounting.UsageQuery) (accounting.Period, error) {
 		query.From.Format(time.RFC3339), query.To.Format(time.RFC3339))
 }
 
-// monthUsage adds the use by the records of a month. The keys of the total have no seconds.
-func (s *store) monthUsage(ctx context.Context, query accounting.UsageQuery, period accounting.Period, start time.Time, total map[accounting.Usage]int64) error {
+// monthUsage adds the use by the records of a month.
+func (s *store) monthUsage(ctx context.Context, query accounting.UsageQuery, period accounting.Period, start time.Time, total totals) error {
 	var selected []dimension
 	var names []string
 	for _, d := range dimensions {
@@ -105,7 +121,7 @@ func (s *store) monthUsage(ctx context.Context, query accounting.UsageQuery, per
 		if !u.Time.IsZero() {
 			u.Time = query.Step.Start(u.Time)
 		}
-		total[u] += seconds
+		total.add(u, seconds, 0)
 		return true, nil
 	})
 }
@@ -130,6 +146,7 @@ func usageConditions(query accounting.UsageQuery, period accounting.Period) *con
 
 func compareUsage(a, b accounting.Usage) int {
 	return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Account, b.Account), cmp.Compare(a.User, b.User),
-		cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.QOS, b.QOS), a.Time.Compare(b.Time),
+		cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.QOS, b.QOS),
+		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.MilliCPUs, b.MilliCPUs), a.Time.Compare(b.Time),
 		cmp.Compare(a.Resource, b.Resource))
 }

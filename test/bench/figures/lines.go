@@ -60,6 +60,8 @@ var Lines = []Line{
 	{HistoryDay + "PostgreSQL", "ms", Lower, 100, 0},
 	{HistoryMonth + "SQLite", "ms", Lower, 1000, 0},
 	{HistoryMonth + "PostgreSQL", "ms", Lower, 1000, 0},
+	{HistorySizes + "SQLite", "ms", Lower, 20000, 0},
+	{HistorySizes + "PostgreSQL", "ms", Lower, 5000, 0},
 
 	// package test/bench
 	{Binds, "", Higher, 0.75, 0.95},
@@ -137,11 +139,13 @@ var Lines = []Line{
 	{DashboardMemory, "MB", Lower, 300, 0},
 }
 
-// The lines about the history of jobs. The name of the database follows HistoryDay and HistoryMonth.
+// The lines about the history of jobs. The name of the database follows HistoryDay, HistoryMonth
+// and HistorySizes.
 const (
 	HistoryAdd   = "records/s added to SQLite, each with a document, in batches of 100"
 	HistoryDay   = "one user's day out of 10 million records, "
 	HistoryMonth = "use of a month by account and user out of 10 million records, "
+	HistorySizes = "use of a month by account and size of jobs out of 10 million records, "
 )
 
 // The lines of package test/bench. Way is followed by the jobs and the pods of a job.
