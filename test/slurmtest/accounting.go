@@ -1,7 +1,10 @@
 package slurmtest
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,9 +30,10 @@ func WithAccounting(r golden.Run) golden.Run {
 }
 
 // AddAccounting makes a server answer queries of the accounting database. It has recorded job 31, which was deleted, and
-// usage of two accounts. Conditions of queries are ignored.
+// use of two accounts on the days before the tests. Users may read the use of all users.
 func AddAccounting(server *clitest.Server) {
-	server.HandlePath(wire.RecordsPath, answerLines(func(to *wire.Writer) error {
+	server.OnCreate("SelfSubjectAccessReview", func(review map[string]any) { review["status"] = map[string]any{"allowed": true} })
+	server.HandlePath(wire.RecordsPath, answerLines(func(_ *http.Request, to *wire.Writer) error {
 		records, err := extract.Records(extract.Input{Cluster: "test", Job: deletedJob(), Pods: []*corev1.Pod{deletedPod()}}, 0)
 		for i := range records {
 			if err == nil {
@@ -38,12 +42,12 @@ func AddAccounting(server *clitest.Server) {
 		}
 		return err
 	}))
-	server.HandlePath(wire.UsagePath, answerLines(func(to *wire.Writer) error {
-		for _, usage := range []accounting.Usage{
-			{Cluster: "test", Account: "nlp-a", User: "mei", Resource: accounting.CPU, Seconds: 7_200_000},
-			{Cluster: "test", Account: "nlp-a", User: "omar", Resource: accounting.CPU, Seconds: 1_230_000},
-			{Cluster: "test", Account: "vision", User: "mei", Resource: accounting.CPU, Seconds: 90_000},
-		} {
+	server.HandlePath(wire.UsagePath, answerLines(func(r *http.Request, to *wire.Writer) error {
+		var query accounting.UsageQuery
+		if err := wire.DecodeQuery(r.URL.Query(), &query); err != nil {
+			return err
+		}
+		for _, usage := range answerUsage(query) {
 			if err := to.WriteUsage(&usage); err != nil {
 				return err
 			}
@@ -52,12 +56,88 @@ func AddAccounting(server *clitest.Server) {
 	}))
 }
 
-// answerLines returns a handler that answers each query with the same lines.
-func answerLines(write func(*wire.Writer) error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+// use is the use of the accounting database. waiting is the time for which jobs waited for it.
+var (
+	use = []accounting.Usage{
+		{Cluster: "test", Account: "nlp-a", User: "mei", Queue: "nlp", Namespace: "nlp", QOS: "normal", MilliCPUs: 4000, Resource: accounting.CPU, Seconds: 7_200_000, Attempts: 2, Time: yesterday},
+		{Cluster: "test", Account: "nlp-a", User: "omar", Queue: "nlp", Namespace: "nlp", QOS: "high", MilliCPUs: 64_000, Resource: accounting.CPU, Seconds: 1_230_000, Attempts: 1, Time: yesterday},
+		{Cluster: "test", Account: "vision", User: "mei", Queue: "research", Namespace: "default", QOS: "normal", MilliCPUs: 500, Resource: accounting.CPU, Seconds: 90_000, Attempts: 7, Time: yesterday},
+		{Cluster: "test", Account: "vision", User: "mei", Queue: "research", Namespace: "default", QOS: "normal", MilliCPUs: 500, Resource: accounting.Nodes, Seconds: 180, Attempts: 7, Time: yesterday},
+		{Cluster: "test", Account: "nlp-a", User: "mei", Queue: "nlp", Namespace: "nlp", QOS: "normal", MilliCPUs: 4000, Resource: accounting.Nodes, Seconds: 1800, Attempts: 2, Time: yesterday},
+		{Cluster: "test", Account: "nlp-a", User: "omar", Queue: "nlp", Namespace: "nlp", QOS: "high", MilliCPUs: 64_000, Resource: accounting.Nodes, Seconds: 20, Attempts: 1, Time: yesterday},
+		{Cluster: "test", Account: "nlp-a", User: "mei", Queue: "nlp", Namespace: "nlp", QOS: "normal", MilliCPUs: 4000, Resource: "nvidia.com/gpu", Seconds: 14_400, Attempts: 2, Time: yesterday},
+		{Cluster: "test", Account: "nlp-a", User: "mei", Queue: "nlp", Namespace: "nlp", QOS: "normal", MilliCPUs: 8000, Resource: accounting.CPU, Seconds: 3_600_000, Attempts: 1, Time: yesterday.AddDate(0, 0, -3)},
+	}
+	waiting = []accounting.Usage{
+		{Cluster: "test", Account: "nlp-a", User: "mei", Queue: "nlp", Namespace: "nlp", QOS: "normal", MilliCPUs: 4000, Resource: accounting.CPU, Seconds: 2_400_000, Attempts: 2, Time: yesterday},
+	}
+	yesterday = golden.Now.Truncate(24 * time.Hour).Add(-14 * time.Hour)
+)
+
+// answerUsage returns the selected use in the order of a database.
+func answerUsage(query accounting.UsageQuery) []accounting.Usage {
+	from := use
+	if query.Waiting {
+		from = waiting
+	}
+	total := map[accounting.Usage]accounting.Usage{}
+	for _, u := range from {
+		isOutside := u.Time.Before(query.From) || (!query.To.IsZero() && !u.Time.Before(query.To))
+		if isOutside || !selectsUsage(query, u) {
+			continue
+		}
+		key := projectUsage(query, u)
+		sum := total[key]
+		sum.Seconds, sum.Attempts = sum.Seconds+u.Seconds, sum.Attempts+u.Attempts
+		total[key] = sum
+	}
+	answer := make([]accounting.Usage, 0, len(total))
+	for key, sum := range total {
+		key.Seconds, key.Attempts = sum.Seconds, sum.Attempts
+		answer = append(answer, key)
+	}
+	slices.SortFunc(answer, func(a, b accounting.Usage) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	return answer
+}
+
+func selectsUsage(query accounting.UsageQuery, u accounting.Usage) bool {
+	has := func(list []string, value string) bool { return len(list) == 0 || slices.Contains(list, value) }
+	return has(query.Clusters, u.Cluster) && has(query.Users, u.User) && has(query.Accounts, u.Account) && has(query.Queues, u.Queue) &&
+		has(query.QOS, u.QOS) && has(query.Namespaces, u.Namespace) && has(query.Resources, u.Resource)
+}
+
+// projectUsage returns the fields that a query distinguishes.
+func projectUsage(query accounting.UsageQuery, u accounting.Usage) accounting.Usage {
+	key := accounting.Usage{Resource: u.Resource}
+	for _, by := range query.By {
+		switch by {
+		case accounting.ByCluster:
+			key.Cluster = u.Cluster
+		case accounting.ByAccount:
+			key.Account = u.Account
+		case accounting.ByUser:
+			key.User = u.User
+		case accounting.ByQueue:
+			key.Queue = u.Queue
+		case accounting.ByQOS:
+			key.QOS = u.QOS
+		case accounting.ByNamespace:
+			key.Namespace = u.Namespace
+		case accounting.BySize:
+			key.MilliCPUs = u.MilliCPUs
+		case accounting.ByTime:
+			key.Time = query.Step.Start(u.Time)
+		}
+	}
+	return key
+}
+
+// answerLines returns a handler that answers each query with lines.
+func answerLines(write func(*http.Request, *wire.Writer) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", wire.ContentType)
 		to := wire.NewWriter(w)
-		err := write(to)
+		err := write(r, to)
 		if err == nil {
 			err = to.WriteEnd()
 		}

@@ -21,6 +21,14 @@ var usage = []accounting.Usage{
 	{Cluster: "prod", Account: "physics", User: "mei", Resource: "nvidia.com/gpu", Seconds: 7200},
 }
 
+// facts is a cluster with 4 CPUs, in which jobs waited for an hour for 2 CPUs. Account physics is below science.
+var facts = Facts{
+	Usage:    usage,
+	Waiting:  []accounting.Usage{{Cluster: "prod", Resource: accounting.CPU, Seconds: 3600 * 2000}},
+	Capacity: map[string]accounting.Resources{"prod": {accounting.CPU: 4000}},
+	Parents:  map[string]string{"physics": "science"},
+}
+
 // print returns the report that the words request.
 func print(t *testing.T, words string, resources []TRES, unit Unit) string {
 	t.Helper()
@@ -28,11 +36,11 @@ func print(t *testing.T, words string, resources []TRES, unit Unit) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	columns, err := tableformat.ParseSized(r.DefaultColumns(resources), ColumnFields())
+	columns, err := r.ParseColumns(resources, unit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Heading(resources, unit) + columns.FormatTable(r.Lines(usage, resources, unit), tableformat.Form{Heading: true})
+	return r.Heading(resources, unit) + columns.FormatTable(r.Merge(r.Lines(&facts, resources, unit)), tableformat.Form{Heading: true})
 }
 
 func TestReports(t *testing.T) {
@@ -81,6 +89,39 @@ Usage reported in CPU Seconds
      prod       mei             mei         physics       7200          0 
      prod      omar            omar         physics        600          0 
 `},
+		{"cluster utilization", []TRES{CPU}, "min", `
+--------------------------------------------------------------------------------
+Cluster Utilization 2026-11-28T00:00:00 - 2026-11-28T23:59:59 (86400 secs)
+Usage reported in CPU Minutes
+--------------------------------------------------------------------------------
+  Cluster    Allocated       Down  PLND Down         Idle    Planned     Reported 
+--------- ------------ ---------- ---------- ------------ ---------- ------------ 
+     prod          130        N/A        N/A         5509        120         5760 
+`},
+		{"cluster acc tree", []TRES{CPU}, "hourper", `
+--------------------------------------------------------------------------------
+Cluster/Account/User Utilization 2026-11-28T00:00:00 - 2026-11-28T23:59:59 (86400 secs)
+Usage reported in CPU Hours/Percentage of Total
+--------------------------------------------------------------------------------
+  Cluster Account             Login     Proper Name                Used     Energy 
+--------- --------------- --------- --------------- ------------------- ---------- 
+     prod biology                                              0(0.01%)          0 
+     prod biology               mei             mei            0(0.01%)          0 
+     prod science                                              2(2.26%)          0 
+     prod  physics                                             2(2.26%)          0 
+     prod  physics              mei             mei            2(2.08%)          0 
+     prod  physics             omar            omar            0(0.17%)          0 
+`},
+		{"user top group", []TRES{CPU}, "percent", `
+--------------------------------------------------------------------------------
+Top 10 Users 2026-11-28T00:00:00 - 2026-11-28T23:59:59 (86400 secs)
+Usage reported in CPU Percentage of Total
+--------------------------------------------------------------------------------
+  Cluster     Login     Proper Name         Account       Used     Energy 
+--------- --------- --------------- --------------- ---------- ---------- 
+     prod       mei             mei biology,physics      2.10%          0 
+     prod      omar            omar         physics      0.17%          0 
+`},
 	} {
 		unit, err := ParseUnit(test.unit)
 		if err != nil {
@@ -116,6 +157,9 @@ func TestBadWordsGetAReason(t *testing.T) {
 		"cluster Weather":           "Not valid report cluster Weather",
 		"user top colour=red":       "Unknown condition: colour=red",
 		"user top tree":             "Unknown condition: tree",
+		"cluster util users=mei":    "Unknown condition: users=mei",
+		"job sizes grouping=9,8":    "Invalid grouping: 9,8",
+		"res util":                  "the report reservation Utilization is not available: the use of reservations is not recorded",
 		"user top topcount=none":    "Invalid number of users: none",
 		"user top start=yesterweek": "Invalid time specification: yesterweek",
 		"user top start=2026-11-21 end=2026-11-20": "the period from 2026-11-21T00:00:00 to 2026-11-20T00:00:00 is empty",
@@ -127,7 +171,37 @@ func TestBadWordsGetAReason(t *testing.T) {
 	if _, err := ParseTRES("wood"); err == nil {
 		t.Error("an unknown resource is accepted")
 	}
-	if _, err := ParseUnit("percent"); err == nil {
-		t.Error("a share of an unknown capacity is accepted")
+	if _, err := ParseUnit("fortnights"); err == nil {
+		t.Error("an unknown unit is accepted")
+	}
+}
+
+func TestSizesAreCountedFromTheirFirstNumberOfCPUs(t *testing.T) {
+	t.Parallel()
+	r, err := Parse(strings.Fields("job sizes grouping=2,64 printjobcount"), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var jobs []accounting.Usage
+	for i, milliCPUs := range []int64{0, 1999, 2000, 63_999, 64_000, 1_000_000} {
+		jobs = append(jobs, accounting.Usage{Cluster: "prod", Account: "physics", MilliCPUs: milliCPUs, Resource: accounting.Nodes, Seconds: 9, Attempts: 1 << (2 * i)})
+	}
+	lines := r.Lines(&Facts{Usage: jobs}, []TRES{CPU}, Minutes)
+	if len(lines) != 1 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	var counts []int64
+	for _, size := range lines[0].sizes {
+		counts = append(counts, size.value)
+	}
+	if diff := cmp.Diff([]int64{1 + 4, 16 + 64, 256 + 1024}, counts); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAccountsThatAreTheirOwnParentsEndTheTree(t *testing.T) {
+	t.Parallel()
+	if path := pathUp("a", map[string]string{"a": "b", "b": "a"}); len(path) != maxDepth {
+		t.Errorf("the path has %d accounts", len(path))
 	}
 }

@@ -7,12 +7,16 @@ import (
 	"fmt"
 	"net/http"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	"github.com/vc-batch/vc/internal/accounting"
 	"github.com/vc-batch/vc/internal/accounting/extract"
 	"github.com/vc-batch/vc/internal/accounting/wire"
@@ -77,6 +81,64 @@ func ReadUsage(ctx context.Context, c *program.Call, query accounting.UsageQuery
 	}
 	defer response.Body.Close()
 	return wire.ReadUsage(response.Body)
+}
+
+// MayReadUseOfAll reports whether the accounting database shows the use of all users, and not only that of the user.
+func MayReadUseOfAll(ctx context.Context, c *program.Call) (bool, error) {
+	cl, err := c.Factory.Client()
+	if err != nil {
+		return false, err
+	}
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+		Verb: "list", Group: wire.GroupName, Version: wire.Version, Resource: wire.AllUsageResource,
+	}}}
+	if err := cl.Create(ctx, review); err != nil {
+		return false, err
+	}
+	return review.Status.Allowed, nil
+}
+
+// ReadCapacity returns the allocatable resources of all nodes, in the units of the accounting database.
+func ReadCapacity(ctx context.Context, c *program.Call) (accounting.Resources, error) {
+	cl, err := c.Factory.Client()
+	if err != nil {
+		return nil, err
+	}
+	var nodes corev1.NodeList
+	if err := cl.List(ctx, &nodes); err != nil {
+		return nil, fmt.Errorf("capacity of the cluster: %w", err)
+	}
+	total := accounting.Resources{accounting.Nodes: int64(len(nodes.Items))}
+	for i := range nodes.Items {
+		for name, amount := range extract.AmountsOf(nodes.Items[i].Status.Allocatable) {
+			total[name] += amount
+		}
+	}
+	return total, nil
+}
+
+// ReadAccountParents returns the parent of each account that has one. A cluster without the kind Account has none.
+func ReadAccountParents(ctx context.Context, c *program.Call) (map[string]string, error) {
+	cl, err := c.Factory.Client()
+	if err != nil {
+		return nil, err
+	}
+	accounts := unstructured.UnstructuredList{}
+	accounts.SetGroupVersionKind(accountv1alpha1.GroupVersion.WithKind("AccountList"))
+	err = cl.List(ctx, &accounts)
+	if apimeta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tree of accounts: %w", err)
+	}
+	parents := map[string]string{}
+	for i := range accounts.Items {
+		if parent, _, _ := unstructured.NestedString(accounts.Items[i].Object, "spec", "parent"); parent != "" {
+			parents[accounts.Items[i].GetName()] = parent
+		}
+	}
+	return parents, nil
 }
 
 // requestAccounting sends a query to the accounting database through the API server.

@@ -13,12 +13,11 @@ import (
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/sreport"
-	"github.com/vc-batch/vc/internal/slurm/tableformat"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
 var sreportTable = getopt.Table{Program: "sreport", Options: []getopt.Option{
-	{Long: "time", Short: 't', Arg: getopt.Required, Value: "UNIT", Help: "Unit of time: seconds, minutes (default) or hours", Group: program.OutputGroup},
+	{Long: "time", Short: 't', Arg: getopt.Required, Value: "UNIT", Help: "Unit of time: seconds, minutes (default), hours, percent of the capacity, or secper, minper or hourper for both", Group: program.OutputGroup},
 	{Long: "tres", Short: 'T', Arg: getopt.Required, Value: "LIST", Help: "Resources to report: cpu (default), mem, node, gres/gpu", Group: program.FilterGroup},
 	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to query: contexts of the kubeconfig, or all", Group: program.FilterGroup},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
@@ -39,15 +38,28 @@ var Sreport = program.Program{Table: &sreportTable, Run: runSreport,
 		database. The period is yesterday unless start= and end= are given. A job that is
 		still running is not included.
 
-		Reports: cluster AccountUtilizationByUser, cluster UserUtilizationByAccount,
-		user TopUsage. Conditions: accounts=, users=, clusters=, start=, end=, format=,
-		topcount=. Names may be abbreviated.`,
+		Reports: cluster AccountUtilizationByUser (with Tree, each account includes the
+		accounts below it), cluster AccountUtilizationByQOS, cluster
+		UserUtilizationByAccount, cluster Utilization, job SizesByAccount (with Grouping=
+		and PrintJobCount) and user TopUsage (with TopCount= and Group). Conditions of most
+		reports: accounts=, users=, clusters=, start=, end=, format=. Names may be
+		abbreviated.
+
+		The capacity of the cluster is that of the nodes that exist now. The report cluster
+		Utilization cannot know when nodes were down: Down and PLND Down are N/A, and this
+		time counts as idle. Planned is idle time in which jobs were waiting.`,
 	Example: `
 		# Last month, in hours of CPUs and GPUs
 		vcctl slurm sreport -t hours -T cpu,gres/gpu cluster AccountUtilizationByUser start=10/01 end=11/01
 
 		# The three users who used most in the last seven days, for scripts
-		vcctl slurm sreport -n -P user top start=now-7days end=now topcount=3`,
+		vcctl slurm sreport -n -P user top start=now-7days end=now topcount=3
+
+		# How much of the cluster was used in the last 30 days
+		vcctl slurm sreport -t percent -T cpu,mem cluster Utilization start=now-30days end=now
+
+		# How many jobs of each account used how many CPUs
+		vcctl slurm sreport job SizesByAccount Grouping=8,64,512 PrintJobCount start=now-30days`,
 }
 
 func runSreport(ctx context.Context, c *program.Call) error {
@@ -66,28 +78,26 @@ func runSreport(ctx context.Context, c *program.Call) error {
 			return err
 		}
 	}
-	format := request.DefaultColumns(resources)
-	if request.Columns != "" {
-		format = request.Columns
-	}
-	columns, err := tableformat.ParseSized(format, sreport.ColumnFields())
+	columns, err := request.ParseColumns(resources, unit)
 	if err != nil {
-		return usererror.Errorf("columns are Cluster, Account, Login, Proper, TresName, Used and Energy", "%s", err)
+		return err
 	}
 	if c.Parsed.Has("all_clusters") {
 		c.Parsed.Given = append(c.Parsed.Given, getopt.Given{Name: "clusters", Value: "all", HasValue: true})
 	}
-	var usage []accounting.Usage
+	report := &usageReport{request: request, resources: resources, unit: unit}
+	var lines []sreport.Line
 	var adding sync.Mutex
 	err = c.InClustersParallel("", func(one *program.Call, _ bool) error {
-		more, err := clusterdata.ReadUsage(ctx, one, request.Query(resources))
-		if errors.Is(err, clusterdata.ErrNoHistory) {
-			return usererror.Errorf("ask the administrator to run vcd accounting", "%s", err)
+		facts, err := report.readFacts(ctx, one)
+		if err != nil {
+			return err
 		}
+		more := request.Lines(facts, resources, unit)
 		adding.Lock()
 		defer adding.Unlock()
-		usage = append(usage, more...)
-		return err
+		lines = append(lines, more...)
+		return nil
 	})
 	if err != nil {
 		return err
@@ -97,7 +107,79 @@ func runSreport(ctx context.Context, c *program.Call) error {
 	if form.Heading {
 		b.WriteString(request.Heading(resources, unit))
 	}
-	b.WriteString(columns.FormatTable(slices.Clone(request.Lines(usage, resources, unit)), form))
+	b.WriteString(columns.FormatTable(request.Merge(lines), form))
 	_, err = io.WriteString(c.Factory.Streams.Out, b.String())
 	return err
+}
+
+// usageReport is a report for which facts are read.
+type usageReport struct {
+	request   *sreport.Request
+	resources []sreport.TRES
+	unit      sreport.Unit
+}
+
+// readFacts reads what the report of a cluster is made from.
+func (r *usageReport) readFacts(ctx context.Context, c *program.Call) (*sreport.Facts, error) {
+	facts := &sreport.Facts{}
+	if r.request.IsAboutClusters() {
+		allowed, err := clusterdata.MayReadUseOfAll(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if !allowed {
+			return nil, usererror.Errorf("ask the administrator for the ClusterRole vc-accounting-admin", "you may read only your own use, and this report needs that of all users")
+		}
+		if facts.Waiting, err = readUsage(ctx, c, r.request.WaitingQuery(r.resources)); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if facts.Usage, err = readUsage(ctx, c, r.request.Query(r.resources)); err != nil {
+		return nil, err
+	}
+	if r.request.Tree {
+		if facts.Parents, err = clusterdata.ReadAccountParents(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	if r.request.NeedsCapacity(r.unit) {
+		err = r.addCapacity(ctx, c, facts)
+	}
+	return facts, err
+}
+
+// addCapacity adds the capacity of the nodes that exist now, because that of other times is not recorded.
+func (r *usageReport) addCapacity(ctx context.Context, c *program.Call, facts *sreport.Facts) error {
+	var names []string
+	for i := range facts.Usage {
+		if name := facts.Usage[i].Cluster; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 1 {
+		return usererror.Errorf("select the cluster to which you are connected, for example clusters="+names[0],
+			"the accounting database contains several clusters (%s), but only the capacity of one of them is known", strings.Join(names, ", "))
+	}
+	if len(names) == 0 && len(r.request.Clusters) == 1 {
+		names = r.request.Clusters
+	}
+	if len(names) == 0 {
+		names = []string{c.ClusterName()}
+	}
+	capacity, err := clusterdata.ReadCapacity(ctx, c)
+	if err != nil {
+		return err
+	}
+	facts.Capacity = map[string]accounting.Resources{names[0]: capacity}
+	c.PrintNoteOnce("the capacity of the past is not recorded; the report assumes the nodes that exist now")
+	return nil
+}
+
+func readUsage(ctx context.Context, c *program.Call, query accounting.UsageQuery) ([]accounting.Usage, error) {
+	usage, err := clusterdata.ReadUsage(ctx, c, query)
+	if errors.Is(err, clusterdata.ErrNoHistory) {
+		return nil, usererror.Errorf("ask the administrator to run vcd accounting", "%s", err)
+	}
+	return usage, err
 }
