@@ -11,6 +11,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/accounting"
 	"github.com/vc-batch/vc/internal/accounting/extract"
 	"github.com/vc-batch/vc/internal/accounting/wire"
@@ -29,12 +30,17 @@ func WithAccounting(r golden.Run) golden.Run {
 	return r
 }
 
-// AddAccounting makes a server answer queries of the accounting database. It has recorded job 31, which was deleted, and
-// use of two accounts on the days before the tests. Users may read the use of all users.
+// AddAccounting makes a server answer queries of the accounting database. It has recorded job 31, which was deleted,
+// job 32, which was restarted and deleted, and use of two accounts on the days before the tests. Users may read the use of all users.
 func AddAccounting(server *clitest.Server) {
 	server.OnCreate("SelfSubjectAccessReview", func(review map[string]any) { review["status"] = map[string]any{"allowed": true} })
 	server.HandlePath(wire.RecordsPath, answerLines(func(_ *http.Request, to *wire.Writer) error {
 		records, err := extract.Records(extract.Input{Cluster: "test", Job: deletedJob(), Pods: []*corev1.Pod{deletedPod()}}, 0)
+		if err != nil {
+			return err
+		}
+		restarted, err := restartedRecords()
+		records = append(records, restarted...)
 		for i := range records {
 			if err == nil {
 				err = to.WriteRecord(&records[i])
@@ -153,6 +159,39 @@ func deletedJob() *batchv1alpha1.Job {
 		j.Spec.Tasks[0].Template.Spec.Containers[0].Resources.Requests = golden.NewResources("cpu", "4", "memory", "2Gi")
 		j.Spec.MinAvailable = 1
 	})
+}
+
+// RestartedJob returns a job that has ended and was restarted three times: after the loss of a node, by a policy after a
+// failure, and by its user.
+func RestartedJob() *batchv1alpha1.Job {
+	return NewJob(32, "again.sh", "mei", "research", batchv1alpha1.Completed, 3*time.Hour, func(j *batchv1alpha1.Job) {
+		j.Spec.Tasks[0].Template.Spec.Containers[0].Resources.Requests = golden.NewResources("cpu", "2", "memory", "1Gi")
+		j.Spec.MinAvailable = 1
+		j.Status.RetryCount, j.Status.UserRestarts = 2, 1
+		killed := int32(137)
+		attempt := func(number int32, began, ended time.Duration, failure *batchv1alpha1.JobFailure, nodes ...string) batchv1alpha1.JobAttempt {
+			start := golden.TimeAgo(began)
+			return batchv1alpha1.JobAttempt{Number: number, StartTime: &start, EndTime: golden.TimeAgo(ended), Phase: batchv1alpha1.Restarting, Failure: failure, Nodes: nodes}
+		}
+		j.Status.Attempts = []batchv1alpha1.JobAttempt{
+			attempt(0, 170*time.Minute, 160*time.Minute, &batchv1alpha1.JobFailure{Reason: string(reason.NodeStopped)}, "r05n01", "r05n02"),
+			attempt(1, 150*time.Minute, 130*time.Minute, &batchv1alpha1.JobFailure{Reason: "NonZeroExitCode", ExitCode: &killed}, "r05n03"),
+			attempt(2, 120*time.Minute, 90*time.Minute, nil, "r05n03"),
+		}
+	})
+}
+
+// restartedRecords returns the records of the restarted job. As for a job with many restarts, its last status does not
+// contain the first attempt any more.
+func restartedRecords() ([]accounting.Record, error) {
+	job := RestartedJob()
+	records, err := extract.Records(extract.Input{Cluster: "test", Job: job}, 0)
+	if err != nil {
+		return nil, err
+	}
+	job.Status.Attempts = job.Status.Attempts[1:]
+	last, err := extract.Records(extract.Input{Cluster: "test", Job: job}, job.Attempt())
+	return append(records[:len(records)-1], last...), err
 }
 
 func deletedPod() *corev1.Pod {

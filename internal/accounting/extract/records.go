@@ -9,7 +9,6 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/accounting"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
@@ -150,18 +149,32 @@ func earlierRecords(in Input, from int32) []accounting.Record {
 
 // outcomeOfAttempt returns the outcome of an attempt that was followed by a restart.
 func outcomeOfAttempt(attempt *batchv1alpha1.JobAttempt) accounting.Outcome {
-	switch attempt.Phase {
-	case batchv1alpha1.Completed:
-		return accounting.Completed
-	case batchv1alpha1.Terminated:
-		return accounting.Cancelled
-	case batchv1alpha1.Aborted:
-		return accounting.Suspended
-	}
-	if attempt.Failure == nil {
+	code := listrow.CodeOfAttempt(attempt)
+	if code == state.Requeued {
 		return accounting.Restarted
 	}
-	return cmp.Or(outcomes[state.Code(reason.Get(reason.Code(attempt.Failure.Reason)).SlurmState)], accounting.Failed)
+	return cmp.Or(outcomes[code], accounting.Failed)
+}
+
+// AttemptOf returns a recorded attempt for a list of jobs.
+func AttemptOf(r *accounting.Record) listrow.Attempt {
+	return listrow.Attempt{
+		Number: r.Attempt, Element: r.Element, Code: CodeOf(r.Outcome), Reason: listrow.SlurmReason(r.Reason),
+		Exit: state.NewExit(r.ExitCode), Start: r.Started, End: r.Ended, Nodes: r.NodeNames,
+	}
+}
+
+// CodeOf returns Slurm's code for an outcome.
+func CodeOf(outcome accounting.Outcome) state.Code {
+	if outcome == accounting.Restarted {
+		return state.Requeued
+	}
+	for code, of := range outcomes {
+		if of == outcome && code != state.BootFail { // which counts as failed
+			return code
+		}
+	}
+	return state.Failed
 }
 
 // wholeSecond drops fractions of a second.

@@ -50,6 +50,8 @@ type Row struct {
 	Mine []*corev1.Pod
 	// Sum summarizes the pods. It is nil if the pods were not read.
 	Sum *state.Pods
+	// IsEarlier is true for an attempt that was followed by a restart.
+	IsEarlier bool
 }
 
 func (s *Source) stateFacts(pods *state.Pods) state.Facts {

@@ -42,6 +42,9 @@ type Line struct {
 // LinesOf returns the lines for a row: the job and, unless jobsOnly is true, its batch script and its steps.
 func LinesOf(r *listrow.Row, jobsOnly bool) []Line {
 	job := Line{Row: r, Label: r.JobTitle(), Code: r.State.Code.AccountingCode(), Ended: r.Exit, Start: r.Times.Start, End: r.Times.End, Nodes: r.NodeList(), Pods: r.NodeCount(), Tasks: r.TaskCount()}
+	if r.IsEarlier {
+		job.Code = r.State.Code // a requeued attempt has ended
+	}
 	ran := r.State.Code.HasEnded() && len(r.NodeNames()) > 0
 	if !job.Start.IsZero() || ran {
 		job.CPUs = r.TotalRequest().CPUs
@@ -69,7 +72,7 @@ func LinesOf(r *listrow.Row, jobsOnly bool) []Line {
 		job.Ended = state.NoMemory
 	}
 	lines := []Line{job}
-	if jobsOnly || job.Start.IsZero() {
+	if jobsOnly || job.Start.IsZero() || r.IsEarlier { // the steps of earlier attempts are not recorded
 		return lines
 	}
 	if head == nil {
@@ -192,8 +195,12 @@ func (w Window) IncludesRow(r *listrow.Row, states []state.Code) bool {
 	if len(states) == 0 {
 		return there(t.Submit, t.End)
 	}
+	if r.IsEarlier {
+		endedOutside := t.End.Before(w.From) || t.End.After(w.To)
+		return slices.Contains(states, r.State.Code) && !endedOutside
+	}
 	for _, code := range states {
-		switch code.BaseCode() {
+		switch code {
 		case state.Pending:
 			until := cmp.Or(unixTime(t.Start), unixTime(t.End))
 			if there(t.Submit, timeFromUnix(until)) && (until != 0 || r.State.Code.BaseCode() == state.Pending) {

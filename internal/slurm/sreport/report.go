@@ -66,7 +66,9 @@ type Facts struct {
 }
 
 // NeedsCapacity reports whether the report needs the capacity of the cluster.
-func (r *Request) NeedsCapacity(unit Unit) bool { return r.IsAboutClusters() || (unit.share && !r.PrintJobCount) }
+func (r *Request) NeedsCapacity(unit Unit) bool {
+	return r.IsAboutClusters() || (unit.share && !r.PrintJobCount)
+}
 
 // IsAboutClusters reports whether the report compares the use of all users with the capacity of the cluster.
 func (r *Request) IsAboutClusters() bool { return r.layout == clusters }

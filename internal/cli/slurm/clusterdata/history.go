@@ -1,11 +1,13 @@
 package clusterdata
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,19 +19,21 @@ import (
 	"k8s.io/client-go/rest"
 
 	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/accounting"
 	"github.com/vc-batch/vc/internal/accounting/extract"
 	"github.com/vc-batch/vc/internal/accounting/wire"
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 )
 
 // ErrNoHistory means that the cluster has no accounting database.
 var ErrNoHistory = errors.New("the cluster has no accounting database")
 
 // AddHistory adds the jobs that the accounting database has recorded and that no longer exist in the cluster. Each job
-// has the state in which its last attempt ended.
+// has the state in which its last attempt ended. If the query selects all attempts, it also adds the earlier ones.
 func (v *View) AddHistory(ctx context.Context, query accounting.Query) error {
-	query.LatestOnly, query.WithDocuments = true, true
+	query.WithDocuments = true
 	if v.namespace != "" {
 		query.Namespaces = []string{v.namespace}
 	}
@@ -38,19 +42,32 @@ func (v *View) AddHistory(ctx context.Context, query accounting.Query) error {
 		return err
 	}
 	defer response.Body.Close()
-	known := map[types.UID]bool{}
+	exists, latest := map[types.UID]bool{}, map[types.UID]*accounting.Record{}
 	for _, job := range v.Jobs {
-		known[job.UID] = true
+		exists[job.UID] = true
 	}
+	var order []types.UID
 	for record, err := range wire.ReadRecords(response.Body) {
 		if err != nil {
 			return err
 		}
 		uid := types.UID(record.JobUID)
-		if known[uid] {
-			continue // the job exists, or another element of the array was read before
+		if !query.LatestOnly {
+			v.addAttempt(uid, record)
 		}
-		known[uid] = true
+		if exists[uid] || len(record.Document) == 0 {
+			continue
+		}
+		known := latest[uid]
+		if known == nil {
+			order = append(order, uid)
+		}
+		if known == nil || record.Attempt > known.Attempt { // the elements of an array share a document
+			latest[uid] = record
+		}
+	}
+	for _, uid := range order {
+		record := latest[uid]
 		document, err := extract.DecodeDocument(record.Document)
 		if err != nil {
 			return fmt.Errorf("record of job %s/%s: %w", record.Namespace, record.Name, err)
@@ -58,6 +75,32 @@ func (v *View) AddHistory(ctx context.Context, query accounting.Query) error {
 		v.addDocument(document)
 	}
 	return nil
+}
+
+// addAttempt adds a recorded attempt.
+func (v *View) addAttempt(uid types.UID, record *accounting.Record) {
+	if v.earlier == nil {
+		v.earlier = map[types.UID][]listrow.Attempt{}
+	}
+	v.earlier[uid] = append(v.earlier[uid], extract.AttemptOf(record))
+}
+
+// attemptsOf returns the earlier attempts of a job, from its status and from the accounting database, oldest first.
+func (v *View) attemptsOf(job *batchv1alpha1.Job) []listrow.Attempt {
+	attempts := listrow.AttemptsOf(job)
+	inStatus := map[int32]bool{job.Attempt(): true}
+	for i := range attempts {
+		inStatus[attempts[i].Number] = true
+	}
+	for _, attempt := range v.earlier[job.UID] {
+		if !inStatus[attempt.Number] {
+			attempts = append(attempts, attempt)
+		}
+	}
+	slices.SortStableFunc(attempts, func(a, b listrow.Attempt) int {
+		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Element, b.Element))
+	})
+	return attempts
 }
 
 // addDocument adds a job that no longer exists, and its pods.

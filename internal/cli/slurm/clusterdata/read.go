@@ -427,6 +427,19 @@ func NewSource(c *program.Call, v *View, job *batchv1alpha1.Job) *listrow.Source
 	return s
 }
 
+// AttemptRows returns the rows of all jobs in the view, each after those of its earlier attempts.
+func AttemptRows(c *program.Call, v *View, each bool) []*listrow.Row {
+	var rows []*listrow.Row
+	for _, job := range v.Jobs {
+		source := NewSource(c, v, job)
+		list := append(listrow.AttemptRows(source, v.attemptsOf(job)), listrow.RowsOf(source, each)...)
+		for i := range list {
+			rows = append(rows, &list[i])
+		}
+	}
+	return rows
+}
+
 // JobRows returns the rows of all jobs in the view.
 func JobRows(c *program.Call, v *View, each bool) []*listrow.Row {
 	var rows []*listrow.Row

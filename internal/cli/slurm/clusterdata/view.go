@@ -47,6 +47,8 @@ type View struct {
 	// recordedPods holds the pods of jobs from the accounting database, by the UID of the job. A job with the same name
 	// may exist.
 	recordedPods map[types.UID][]*corev1.Pod
+	// earlier holds earlier attempts from the accounting database, by the UID of the job.
+	earlier      map[types.UID][]listrow.Attempt
 	arraysOnly   bool                             // pods were read for arrays only
 	note         func(format string, args ...any) // reports data that the user may not read
 }

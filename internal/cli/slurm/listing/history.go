@@ -15,7 +15,7 @@ import (
 // addHistory adds the recorded jobs that sacct may list. Without an accounting database, it says since when ended jobs are
 // deleted.
 func addHistory(ctx context.Context, c *program.Call, v *sacctView, read *clusterdata.View) error {
-	all := accounting.Query{To: v.window.To}
+	all := accounting.Query{To: v.window.To, LatestOnly: !c.Parsed.Has("duplicates")}
 	if v.window.From.Unix() > 0 {
 		all.From = v.window.From
 	}

@@ -54,7 +54,7 @@ var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{
 	{Long: "reason", Short: 'R', Arg: getopt.Required, Value: "LIST", Help: "Show only jobs with these reasons", Group: program.FilterGroup},
 	{Long: "constraints", Short: 'C', Arg: getopt.Required, Value: "LIST", Help: "Show only jobs with these constraints", Group: program.FilterGroup},
 	{Long: "flags", Short: 'F', Arg: getopt.Required, Value: "LIST", Help: "Not supported: jobs do not have these flags", Group: program.FilterGroup},
-	{Long: "duplicates", Short: 'D', NoEffect: true, Help: "No effect: each job is printed once", Group: program.FilterGroup},
+	{Long: "duplicates", Short: 'D', Help: "Print all attempts of restarted jobs, not only the last", Group: program.FilterGroup},
 	{Long: "allocations", Short: 'X', Help: "Print only jobs, not their batch scripts and steps", Group: program.OutputGroup},
 	{Long: "array", Help: "Print one line for each pending task of an array", Group: program.OutputGroup},
 	{Long: "brief", Short: 'b', Help: "Print fewer columns", Group: program.OutputGroup},
@@ -89,6 +89,9 @@ var Sacct = program.Program{Table: &sacctTable, Run: runSacct,
 
 		# One job, in a format for scripts
 		vcctl slurm sacct -X -n -P -o JobID,State -j 42
+
+		# All attempts of a job that was restarted
+		vcctl slurm sacct -D -X -j 42 -o JobID,State,ExitCode,Start,End,NodeList
 
 		# List the available columns
 		vcctl slurm sacct -e`,
@@ -317,7 +320,11 @@ func readSacctLines(ctx context.Context, c *program.Call, v *sacctView) ([]*sacc
 	if err := read.CheckNames(v.filter.Jobs); err != nil {
 		return nil, err
 	}
-	rows := slices.DeleteFunc(clusterdata.JobRows(c, read, c.Parsed.Has("array")), func(r *listrow.Row) bool {
+	listRows := clusterdata.JobRows
+	if c.Parsed.Has("duplicates") {
+		listRows = clusterdata.AttemptRows
+	}
+	rows := slices.DeleteFunc(listRows(c, read, c.Parsed.Has("array")), func(r *listrow.Row) bool {
 		return !v.filter.SelectsRow(r) || !v.window.IncludesRow(r, v.states) || !v.sizes.MatchesRow(r)
 	})
 	slices.SortStableFunc(rows, listrow.CompareByNumber)

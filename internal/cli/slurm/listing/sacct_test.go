@@ -53,6 +53,10 @@ func TestSacct(t *testing.T) {
 		slurmtest.RejectLists(slurmtest.NewRun("an environment that the user may not read", "sacct", "--env-vars", "-j", "36"), "/api/v1/namespaces/nlp/secrets/train-sh-x7k2p-slurm"),
 		slurmtest.NewRun("the environments of all jobs", "sacct", "--env-vars"),
 		slurmtest.NewRun("environments and scripts", "sacct", "--env-vars", "-B", "-j", "36"),
+		slurmtest.WithAccounting(slurmtest.NewRun("the last attempt of a deleted job", "sacct", "-j", "32", "-o", attemptColumns)),
+		slurmtest.WithAccounting(slurmtest.NewRun("all attempts of a deleted job", "sacct", "-D", "-j", "32", "-o", attemptColumns)),
+		withRestartedJob(slurmtest.NewRun("all attempts of a job that exists", "sacct", "--duplicates", "-X", "-j", "32", "-o", attemptColumns)),
+		withRestartedJob(slurmtest.NewRun("attempts that lost a node or were requeued", "sacct", "-D", "-X", "-a", "-S", "now-1day", "-s", "NF,RQ", "-o", "jobid,state")),
 		slurmtest.NewRun("as JSON", "sacct", "-j", "41", "--json"),
 		slurmtest.NewRun("which columns there are", "sacct", "-e"),
 		slurmtest.NewRun("jobs that nobody knows", "sacct", "-j", "4711"),
@@ -63,6 +67,19 @@ func TestSacct(t *testing.T) {
 		slurmtest.NewRun("what is refused", "sacct", "-c"),
 		slurmtest.NewRun("an option that there is not", "sacct", "--colour"),
 	})
+}
+
+// attemptColumns shows what differs between the attempts of a job.
+const attemptColumns = "jobid,state,exitcode,restarts,start,end,elapsed,alloccpus,nodelist,reason%16"
+
+// withRestartedJob adds a job that was restarted.
+func withRestartedJob(r golden.Run) golden.Run {
+	prepare := r.Prepare
+	r.Prepare = func(server *clitest.Server) {
+		prepare(server)
+		server.SetObjects(slurmtest.RestartedJob())
+	}
+	return r
 }
 
 // withEnvironments adds the Secret with its environment to a job.

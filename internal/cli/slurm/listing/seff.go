@@ -47,7 +47,7 @@ func runSeff(ctx context.Context, c *program.Call) error {
 		if err != nil {
 			return err
 		}
-		for _, query := range historyQueries(accounting.Query{}, refs) {
+		for _, query := range historyQueries(accounting.Query{LatestOnly: true}, refs) {
 			if err := addRecordedJobs(ctx, one, read, query); err != nil && !errors.Is(err, clusterdata.ErrNoHistory) {
 				return err
 			}
