@@ -183,8 +183,8 @@ func everyWebhookIsFilledIn(t *testing.T, c client.Client) {
 			t.Errorf("%s has %d webhooks, or is not in install.yaml", name, n)
 		}
 	}
-	if len(hooks) != 13 {
-		t.Errorf("want 13 webhook configurations, got %v", hooks)
+	if len(hooks) != 14 {
+		t.Errorf("want 14 webhook configurations, got %v", hooks)
 	}
 }
 
