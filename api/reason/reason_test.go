@@ -106,6 +106,20 @@ func TestSlurmNamesTheResourceThatALimitIsOn(t *testing.T) {
 			t.Errorf("%q: want %s, got %s", resource, want, got)
 		}
 	}
+	for resource, want := range map[string]string{
+		"cpu": "QOSMaxCpuPerUserLimit", "memory": "QOSMaxMemoryPerUser", "nvidia.com/gpu": "QOSMaxGRESPerUser", "pods": "QOSMaxNodePerUserLimit",
+	} {
+		if got := Get(UserResourceLimit).SlurmFor(resource); got != want {
+			t.Errorf("%q of a user: want %s, got %s", resource, want, got)
+		}
+	}
+	for resource, want := range map[string]string{
+		"cpu": "AssocGrpCpuLimit", "memory": "AssocGrpMemLimit", "nvidia.com/gpu": "AssocGrpGRES", "pods": "AssocGrpNodeLimit",
+	} {
+		if got := Get(AccountResourceLimit).SlurmFor(resource); got != want {
+			t.Errorf("%q of an account: want %s, got %s", resource, want, got)
+		}
+	}
 	if got := Get(TooLarge).SlurmFor("cpu"); got != "Resources" {
 		t.Errorf("no limit: %s", got)
 	}

@@ -27,6 +27,21 @@ func TestEveryLimitThatIsTooSmallIsNamed(t *testing.T) {
 			"cpu requested 2, limit 1; memory requested 4Gi, limit 1Gi",
 			"request at most cpu 1, memory 1Gi in total, or raise the ResourceQuota",
 		},
+		"account": {
+			Verdict{Code: reason.AccountResourceLimit, Limit: &Limit{Account: "physics", Resource: "cpu", Asked: 2000, Limit: 1000}, More: []Limit{memory}},
+			"the request exceeds the limit of account physics: cpu requested 2, limit 1; memory requested 4Gi, limit 1Gi",
+			"request at most cpu 1, memory 1Gi in total, ask the administrator of account physics to raise the limit, or submit for another account",
+		},
+		"user": {
+			Verdict{Code: reason.UserResourceLimit, Limit: &Limit{Account: "physics", User: "ann", Resource: "cpu", Asked: 1000, Held: 2000, Limit: 2000}},
+			"user ann in account physics would exceed its resource limit: cpu requested 1, 2 in use, limit 2",
+			"wait until your jobs in this account end, request less, or ask the administrator of account physics to raise the limit",
+		},
+		"number of jobs": {
+			Verdict{Code: reason.AccountJobLimit, Limit: &Limit{Account: "physics", Asked: 1, Held: 3, Limit: 3}},
+			"account physics already runs 3 jobs, and the limit is 3",
+			"wait for one of the 3 running jobs of account physics to end, or ask the administrator of account physics to raise the limit",
+		},
 		"a pod that is too large for the nodes, in a queue that is too small": {
 			Verdict{Code: reason.TooLarge, Limit: &Limit{Resource: "cpu", Asked: 3000, Limit: 2000, Node: true}, More: []Limit{
 				{Queue: "q", Resource: "cpu", Asked: 3000, Limit: 1000}, memory,

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"pgregory.net/rapid"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
@@ -45,6 +46,7 @@ tiers:
   - {name: nodeorder}
   - {name: binpack}
   - {name: resourcequota}
+  - {name: accountlimits}
   - {name: nodegroup}
   - {name: task-topology}
   - {name: numa-aware}
@@ -207,8 +209,19 @@ func (o odd) gang(i int) *schedulingv1beta1.PodGroup {
 		mode := rapid.SampledFrom([]schedulingv1beta1.NetworkTopologyMode{"hard", "soft", ""}).Draw(o.t, "mode")
 		b.Topology(&schedulingv1beta1.NetworkTopologySpec{Mode: mode, HighestTierAllowed: &tier})
 	}
+	if account := rapid.SampledFrom([]string{"", "", "a0", "a1", "nowhere"}).Draw(o.t, "account"); account != "" {
+		b.Label("vc-batch.dev/account", account)
+	}
 	o.strew(b.Obj())
 	return b.Obj()
+}
+
+// account returns an account that may be its own ancestor.
+func (o odd) account(i int) *accountv1alpha1.Account {
+	counts := []int32{-1 << 31, 0, 1, 1<<31 - 1}
+	return make.Account(fmt.Sprintf("a%d", i)).Parent(rapid.SampledFrom([]string{"", "a0", "a1", "nowhere"}).Draw(o.t, "parent")).
+		MaxRunningJobs(rapid.SampledFrom(counts).Draw(o.t, "jobs")).MaxResource(rapid.SampledFrom(o.resources()).Draw(o.t, "resource"), o.amount("limit")).
+		UserMaxRunningJobs("", rapid.SampledFrom(counts).Draw(o.t, "jobs of users")).UserMaxResource("", rapid.SampledFrom(o.resources()).Draw(o.t, "resource"), o.amount("limit")).Obj()
 }
 
 func (o odd) pod(gang string, i int) *corev1.Pod {
@@ -284,6 +297,9 @@ func (o odd) deltas() []model.Delta {
 	}
 	for i := range o.few("hyperNodes", 2) {
 		all = append(all, model.HyperNodeFrom(o.hyperNode(i)))
+	}
+	for i := range o.few("accounts", 2) {
+		all = append(all, model.AccountFrom(o.account(i)))
 	}
 	for i := range 1 + o.few("gangs", 3) {
 		gang := o.gang(i)

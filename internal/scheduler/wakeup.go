@@ -64,7 +64,7 @@ type wakeUp struct {
 // wakeUps lists all conditions under which a parked gang is tried again. The first one that applies counts.
 var wakeUps = []wakeUp{
 	{"everything changed", func(w *waker) bool { return w.cycle.WakeAll }, func(*waker, *framework.Job) bool { return true }},
-	{"a limit of the gang's account may permit more", nil, (*waker).accountRelaxed},
+	{"a limit of the gang's account may permit more", (*waker).hasAccountLimits, (*waker).accountRelaxed},
 	{"another gang is overdue", func(w *waker) bool { return w.overdue != w.relieved },
 		func(w *waker, j *framework.Job) bool { return j == w.overdue || j == w.relieved }},
 	{"a reservation ended", nil, func(w *waker, j *framework.Job) bool { return w.cycle.OutlivedReservation(j) }},
@@ -99,7 +99,7 @@ func (w *waker) findPossible() {
 
 // wakeUpReason returns the name of the first wake-up that applies to a parked gang, or "".
 func (w *waker) wakeUpReason(j *framework.Job) string {
-	if isHeldAtAdmission := !j.IsAdmitted() && j.IsAccountBound(); isHeldAtAdmission && !w.cycle.WakeAll {
+	if !w.cycle.WakeAll && w.isHeldAtAdmission(j) {
 		return w.reasonToAdmit(j)
 	}
 	for i := range w.possible {
@@ -110,11 +110,19 @@ func (w *waker) wakeUpReason(j *framework.Job) string {
 	return ""
 }
 
+// hasAccountLimits reports whether limits of accounts hold back gangs.
+func (w *waker) hasAccountLimits() bool { return len(w.cycle.Rules.Relaxed) > 0 }
+
+// isHeldAtAdmission reports whether a limit of a gang's account holds the gang back from its queue.
+func (w *waker) isHeldAtAdmission(j *framework.Job) bool {
+	return w.hasAccountLimits() && !j.IsAdmitted() && j.IsAccountBound()
+}
+
 // reasonToAdmit is like wakeUpReason for a gang that a limit of its account holds back from its queue. More free
 // resources do not help it.
 func (w *waker) reasonToAdmit(j *framework.Job) string {
 	switch {
-	case w.accountRelaxed(j):
+	case w.cycle.Rules.MayBeRelaxed(j):
 		return "a limit of the gang's account may permit more"
 	case !w.cycle.Ledger.Of(j.Gang.Queue).AcceptsGangs():
 		return "the gang's queue does not accept gangs"
@@ -122,10 +130,10 @@ func (w *waker) reasonToAdmit(j *framework.Job) string {
 	return ""
 }
 
-// accountRelaxed reports whether a limit of the gang's account may hold the gang back and may permit more now. An admitted
-// gang may have several shapes, so that nodes hold back one of them, and the account another.
+// accountRelaxed reports whether a limit of an admitted gang's account may permit more. The gang may have several shapes,
+// so that nodes hold back one of them, and the account another.
 func (w *waker) accountRelaxed(j *framework.Job) bool {
-	return (j.IsAdmitted() || j.IsAccountBound()) && w.cycle.Rules.MayBeRelaxed(j)
+	return j.IsAdmitted() && w.cycle.Rules.MayBeRelaxed(j)
 }
 
 func (w *waker) queueImproved(j *framework.Job) bool {

@@ -124,8 +124,9 @@ func (r *rules) checkHolding(j *framework.Job, request resource.Request) explain
 			return v
 		}
 		v := r.checkResources(scope, own, func(index int) (asked, claims, uses int64) {
-			asked = request.Get(index)
-			return asked, own.held.Get(index) + asked - own.claimed.Get(index), asked
+			uses = request.Get(index)
+			claims = own.claimsWith(index, own.held.Get(index)+uses) - own.claimed.Get(index)
+			return max(uses, claims), claims, uses
 		})
 		if v.Code != "" {
 			return v

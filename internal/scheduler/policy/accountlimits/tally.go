@@ -57,15 +57,30 @@ type counts struct {
 type part struct {
 	in []*scope
 	// admitted is true if the gang is admitted and its minimum has not ended. floor is then the least that it claims.
-	admitted      bool
-	floor         resource.Vec
+	admitted bool
+	floor    resource.Vec
+	// readmits is true if placing a pod makes the gang count as admitted, which is so for a completed gang whose pods are
+	// created again. placed is the number of pods that are placed in this cycle.
+	readmits      bool
+	placed        int
 	claimed, held resource.Vec
 	// loaded is what the gang contributes according to the model.
 	loaded counts
 }
 
 // isJob reports whether the gang counts as a job.
-func (p *part) isJob() bool { return p.admitted || !p.held.IsAllZero() }
+func (p *part) isJob() bool { return p.claimsMinimum() || !p.held.IsAllZero() }
+
+// claimsMinimum reports whether the gang claims its minimum even if its pods use less.
+func (p *part) claimsMinimum() bool { return p.admitted || (p.readmits && p.placed > 0) }
+
+// claimsWith returns how much of a resource the gang would claim if its pods used an amount of it.
+func (p *part) claimsWith(index int, used int64) int64 {
+	if p.admitted || p.readmits {
+		return max(used, p.floor.Get(index))
+	}
+	return used
+}
 
 // countJobs returns 1 if the gang counts as a job, and 0 otherwise.
 func (p *part) countJobs() int {
@@ -78,7 +93,7 @@ func (p *part) countJobs() int {
 // computeClaims computes what the gang claims: its minimum or what its pods use, whichever is more.
 func (p *part) computeClaims() {
 	p.claimed = append(p.claimed[:0], p.held...)
-	if !p.admitted {
+	if !p.claimsMinimum() {
 		return
 	}
 	for i, least := range p.floor {
@@ -220,14 +235,22 @@ func (t *tally) loadGang(g *model.Gang) {
 	if len(scopes) == 0 {
 		return
 	}
-	p := &part{in: scopes, held: g.OccupiedResources()}
-	if g.Known && isAdmitted(g.Status.Phase) && !hasEnded(g, g.MinMember) {
-		p.admitted, p.floor = true, minimumOf(g, g.MinResources, g.MinMember)
-	}
-	p.computeClaims()
+	p := t.newPart(g, scopes)
 	p.loaded = counts{jobs: p.countJobs(), claimed: p.claimed.Clone(), held: p.held.Clone()}
 	t.parts[g] = p
 	t.addPart(p, 1)
+}
+
+// newPart returns what a gang contributes to its scopes according to the model.
+func (t *tally) newPart(g *model.Gang, scopes []*scope) *part {
+	p := &part{in: scopes, held: g.OccupiedResources()}
+	if g.Known && !hasEnded(g, g.MinMember) {
+		p.admitted = isAdmitted(g.Status.Phase)
+		p.readmits = g.Status.Phase == schedulingv1beta1.PodGroupCompleted
+		p.floor = minimumOf(g, g.MinResources, g.MinMember)
+	}
+	p.computeClaims()
+	return p
 }
 
 // isAdmitted reports whether a gang in this phase is admitted to its queue and has not ended.
@@ -279,6 +302,7 @@ func (t *tally) countAdmitted(j *framework.Job) {
 // countPlaced counts a task that is placed in this cycle (sign 1), or whose placement is undone (sign -1).
 func (t *tally) countPlaced(g *model.Gang, task *model.Task, sign int) {
 	t.changePart(g, func(p *part) {
+		p.placed += sign
 		if sign > 0 {
 			p.held.Add(task.Shape.Request)
 		} else {
@@ -294,10 +318,6 @@ func (t *tally) changePart(g *model.Gang, change func(*part)) {
 		return
 	}
 	p := t.parts[g]
-	if p == nil {
-		p = &part{in: scopes}
-		t.parts[g] = p
-	}
 	t.addPart(p, -1)
 	change(p)
 	p.computeClaims()
