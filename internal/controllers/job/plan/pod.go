@@ -46,7 +46,7 @@ func setPodLabels(pod *corev1.Pod, job *batchv1alpha1.Job, task *batchv1alpha1.T
 	l[keys.TaskSpec] = task.Name
 	l[keys.JobNamespace] = job.Namespace
 	l[keys.QueueName] = job.Spec.Queue
-	copyAnnotationKeys(l, job.Labels, keys.Preemptable, keys.CooldownTime, keys.JobID)
+	copyAnnotationKeys(l, job.Labels, keys.Preemptable, keys.CooldownTime, keys.JobID, keys.Account)
 	if p := task.PartitionPolicy; p != nil {
 		l[keys.PartitionID] = strconv.Itoa(int(partitionOfIndex(task, index)))
 	}
@@ -74,7 +74,7 @@ func setPodAnnotations(pod *corev1.Pod, job *batchv1alpha1.Job, task *batchv1alp
 	if task.TopologyPolicy != "" {
 		a[keys.NumaPolicy] = string(task.TopologyPolicy)
 	}
-	copyAnnotationKeys(a, job.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone)
+	copyAnnotationKeys(a, job.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone, keys.User)
 	if _, set := job.Annotations[keys.JDBMinAvailable]; set {
 		copyAnnotationKeys(a, job.Annotations, keys.JDBMinAvailable)
 	} else {

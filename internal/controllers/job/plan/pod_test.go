@@ -53,6 +53,8 @@ func TestWhatAPodTakesFromItsJob(t *testing.T) {
 		"how many must stay, before that":  {change: annotated(keys.JDBMaxUnavailable, "1", keys.JDBMinAvailable, "2"), annotations: marks{keys.JDBMinAvailable: "2"}},
 		"other labels and annotations not": {change: annotated("mine", "yes")},
 		"the job's number":                 {change: func(j *batchv1alpha1.Job) { batchv1alpha1.SetJobID(j, 42) }, labels: marks{keys.JobID: "42"}},
+		"the account":                      {change: labelled(keys.Account, "physics"), labels: marks{keys.Account: "physics"}},
+		"the user":                         {change: annotated(keys.User, "mei"), annotations: marks{keys.User: "mei"}},
 		"the NUMA policy of the task":      {change: func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].TopologyPolicy = batchv1alpha1.Restricted }, annotations: marks{keys.NumaPolicy: "restricted"}},
 		"the partition":                    {change: sized(1), labels: marks{keys.PartitionID: "1"}},
 		"the first partition of two":       {change: sized(2), labels: marks{keys.PartitionID: "0"}},
