@@ -14,7 +14,7 @@ import (
 // same.
 func TestNoLimitOfAnAccountIsExceededOrWaitedForInVain(t *testing.T) {
 	heldBack := 0
-	whole := propertytest.Check(t, 5000, func(t *rapid.T) {
+	whole := propertytest.Check(t, 20000, func(t *rapid.T) {
 		r := newRandom(t)
 		r.AddAccounts()
 		if rapid.Bool().Draw(t, "rich") {
