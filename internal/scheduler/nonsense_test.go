@@ -40,6 +40,7 @@ tiers:
 - plugins:
   - {name: overcommit}
   - {name: fairshare}
+  - {name: fairtree}
   - {name: drf}
   - {name: predicates}
   - {name: proportion}
