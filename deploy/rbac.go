@@ -293,6 +293,10 @@ func people() []runtime.Object {
 			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}},
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "vc-slurm-profile"},
 		},
+		// An administrator binds this role to those who may see the shares and the past usage of all accounts with sshare.
+		&rbacv1.Role{TypeMeta: rbacType("Role"), ObjectMeta: ownMeta("vc-fair-share"), Rules: []rbacv1.PolicyRule{
+			only(rule(core, of("configmaps"), "get"), keys.ConfigurationName, keys.UsageName),
+		}},
 		// All users may request lists. A list contains only objects that the user is permitted to list.
 		clusterRole("vc-listing", nil, []rbacv1.PolicyRule{rule(jobsummary.GroupName, of(jobsummary.Resource), "list")}),
 		clusterRoleBinding("vc-listing", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),

@@ -66,6 +66,9 @@ const User = OurPrefix + "user"
 // UsageName is the name of the ConfigMap, in the scheduler's namespace, that stores the usage of accounts.
 const UsageName = "vc-scheduler-usage"
 
+// UsageData is the key in the ConfigMap UsageName that holds all usage, as a JSON list.
+const UsageData = "usage"
+
 // PodGroupOf returns the name of the PodGroup that a pod's annotations specify, or "".
 func PodGroupOf(annotations map[string]string) string {
 	if name := annotations[GroupName]; name != "" {

@@ -23,9 +23,6 @@ import (
 // within that time are lost.
 const usageEvery = 30 * time.Second
 
-// usageKey is the key in the ConfigMap keys.UsageName that holds all usage, as a JSON list of model.UsageEntry.
-const usageKey = "usage"
-
 // maxUsage is the maximum size to write, in bytes. A ConfigMap can hold one mebibyte.
 const maxUsage = 900 << 10
 
@@ -56,8 +53,8 @@ func (k *usageKeeper) loadStoredUsage(ctx context.Context) model.UsageSet {
 	var stored corev1.ConfigMap
 	var entries []model.UsageEntry
 	err := k.client.Get(ctx, client.ObjectKey{Namespace: k.namespace, Name: keys.UsageName}, &stored)
-	if err == nil && stored.Data[usageKey] != "" {
-		err = json.Unmarshal([]byte(stored.Data[usageKey]), &entries)
+	if err == nil && stored.Data[keys.UsageData] != "" {
+		err = json.Unmarshal([]byte(stored.Data[keys.UsageData]), &entries)
 	}
 	if err != nil && !apierrors.IsNotFound(err) && ctx.Err() == nil {
 		k.log.Error(err, "Account usage cannot be read; all accounts start at zero", "configMap", k.namespace+"/"+keys.UsageName)
@@ -143,7 +140,7 @@ func (k *usageKeeper) usageAsJSON() (string, bool) {
 }
 
 func (k *usageKeeper) writeUsage(ctx context.Context, text string) error {
-	fresh := &corev1.ConfigMap{ObjectMeta: newObjectMeta(k.namespace, keys.UsageName), Data: map[string]string{usageKey: text}}
+	fresh := &corev1.ConfigMap{ObjectMeta: newObjectMeta(k.namespace, keys.UsageName), Data: map[string]string{keys.UsageData: text}}
 	var old corev1.ConfigMap
 	err := k.client.Get(ctx, client.ObjectKeyFromObject(fresh), &old)
 	switch {
@@ -151,7 +148,7 @@ func (k *usageKeeper) writeUsage(ctx context.Context, text string) error {
 		return k.client.Create(ctx, fresh)
 	case err != nil:
 		return err
-	case old.Data[usageKey] == text:
+	case old.Data[keys.UsageData] == text:
 		return nil
 	}
 	old.Data = fresh.Data

@@ -1,6 +1,6 @@
-// Package sshare implements the output of sshare: the tree of queues with their shares and usage.
+// Package sshare implements the output of sshare: the tree of accounts or queues with their shares and usage.
 //
-//	In:   queues
+//	In:   queues, or the associations of Fair Tree
 //	Out:  lines, starting with root; children follow their parents
 package sshare
 
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/fairtree"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
 )
 
@@ -20,7 +21,7 @@ const (
 	Verbose = "Account,User,RawShares,NormShares,RawUsage,NormUsage,EffectvUsage,FairShare,LevelFS"
 )
 
-// Line is a queue, or an account of a user.
+// Line is an association of Fair Tree, a queue, or an account of a user.
 type Line struct {
 	Name string
 	// User is the user of the account. It is empty for a queue.
@@ -32,6 +33,8 @@ type Line struct {
 	// Usage is the number of CPUs that the queue uses. Effective is the queue's fraction of the total usage.
 	Usage, Effective float64
 	Cluster          string
+	// FairTree holds the values of an association. It is nil for other lines.
+	FairTree *fairtree.Association
 }
 
 // FairShare returns 1 for a queue that uses nothing, 0.5 for a queue that uses exactly its fraction of the cluster, and
@@ -84,6 +87,19 @@ func LinesOf(queues []*schedulingv1beta1.Queue, cluster string) []*Line {
 	return lines
 }
 
+// LinesOfAssociations returns the lines for the associations of Fair Tree.
+func LinesOfAssociations(associations []fairtree.Association, cluster string) []*Line {
+	lines := make([]*Line, len(associations))
+	for i := range associations {
+		a := &associations[i]
+		lines[i] = &Line{
+			Name: a.Account, User: a.User, Depth: a.Depth, Weight: int32(a.RawShares), Norm: a.NormShares, Usage: math.Round(a.RawUsage),
+			Effective: a.EffectiveUsage, Cluster: cluster, FairTree: a,
+		}
+	}
+	return lines
+}
+
 // LinesOfUsers returns the lines for the accounts of users. These lines contain no shares, because only queues have
 // shares.
 func LinesOfUsers(users, accounts []string, cluster string) []*Line {
@@ -101,7 +117,6 @@ func ColumnFields() []tableformat.Field[*Line] {
 	column := func(name string, width int, value func(*Line) string) tableformat.Field[*Line] {
 		return tableformat.NewField(0, name, name, width, value)
 	}
-	part := func(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
 	notRoot := func(value func(*Line) string) func(*Line) string {
 		return func(l *Line) string {
 			if l.Depth == 0 && l.User == "" {
@@ -114,17 +129,51 @@ func ColumnFields() []tableformat.Field[*Line] {
 		column("Account", -20, func(l *Line) string { return strings.Repeat(" ", l.Depth) + l.Name }),
 		column("User", 10, func(l *Line) string { return l.User }),
 		column("RawShares", 10, notRoot(func(l *Line) string { return strconv.Itoa(int(l.Weight)) })),
-		column("NormShares", 11, func(l *Line) string { return part(l.Norm) }),
+		column("NormShares", 11, func(l *Line) string { return formatFraction(l.Norm) }),
 		column("RawUsage", 11, func(l *Line) string { return strconv.FormatFloat(l.Usage, 'f', -1, 64) }),
-		column("NormUsage", 11, func(l *Line) string { return part(l.Effective) }),
-		column("EffectvUsage", 13, func(l *Line) string { return part(l.Effective) }),
-		column("FairShare", 10, notRoot(func(l *Line) string { return part(l.FairShare()) })),
-		column("LevelFS", 10, notRoot(func(l *Line) string {
-			if l.Effective == 0 {
-				return "inf"
-			}
-			return part(l.Norm / l.Effective)
-		})),
+		column("NormUsage", 11, (*Line).normUsageText),
+		column("EffectvUsage", 13, func(l *Line) string { return formatFraction(l.Effective) }),
+		column("FairShare", 10, notRoot((*Line).fairShareText)),
+		column("LevelFS", 10, notRoot((*Line).levelText)),
 		column("Cluster", 10, func(l *Line) string { return l.Cluster }),
+	}
+}
+
+func formatFraction(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
+
+// normUsageText returns the fraction of all usage. Slurm leaves it empty for root.
+func (l *Line) normUsageText() string {
+	switch {
+	case l.FairTree == nil:
+		return formatFraction(l.Effective)
+	case l.Depth == 0:
+		return ""
+	default:
+		return formatFraction(l.FairTree.NormUsage)
+	}
+}
+
+// fairShareText returns the FairShare. In Fair Tree, only users have one.
+func (l *Line) fairShareText() string {
+	switch {
+	case l.FairTree == nil:
+		return formatFraction(l.FairShare())
+	case l.User == "":
+		return ""
+	default:
+		return formatFraction(l.FairTree.FairShare)
+	}
+}
+
+func (l *Line) levelText() string {
+	switch {
+	case l.FairTree != nil && math.IsInf(l.FairTree.LevelFS, 1):
+		return "inf"
+	case l.FairTree != nil:
+		return formatFraction(l.FairTree.LevelFS)
+	case l.Effective == 0:
+		return "inf"
+	default:
+		return formatFraction(l.Norm / l.Effective)
 	}
 }

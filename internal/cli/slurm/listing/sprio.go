@@ -116,7 +116,7 @@ func runSprio(ctx context.Context, c *program.Call) error {
 
 var sshareTable = getopt.Table{Program: "sshare", Options: []getopt.Option{
 	{Long: "accounts", Short: 'A', Arg: getopt.Required, Value: "LIST", Help: "Show only these accounts (queues)", Group: program.FilterGroup},
-	{Long: "all", Short: 'a', Help: "Show the accounts of all users (default)", Group: program.FilterGroup},
+	{Long: "all", Short: 'a', Help: "Show all users of accounts, not only you", Group: program.FilterGroup},
 	{Long: "users", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Show the accounts of these users", Group: program.FilterGroup},
 	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to query: contexts of the kubeconfig", Group: program.FilterGroup},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
@@ -131,15 +131,23 @@ var sshareTable = getopt.Table{Program: "sshare", Options: []getopt.Option{
 	{Long: "verbose", Short: 'v', Help: "Report options without effect", Group: program.OutputGroup},
 }}
 
-// Sshare lists the shares of queues.
+// Sshare lists the shares of accounts and users, or of queues.
 var Sshare = program.Program{Table: &sshareTable, Run: runSshare,
-	Short: "Show the shares and usage of queues",
+	Short: "Show the shares and usage of accounts or queues",
 	Long: `
-		Show the hierarchy of queues in the format of Slurm's accounts: each queue's weight,
-		its share of the cluster, the CPUs that it uses, and its share of all CPUs in use.`,
+		With the scheduler's policy fairtree, show the tree of accounts and users: their
+		shares, their past usage in seconds of the whole cluster, and the FairShare that
+		determines the order of jobs.
+
+		Otherwise, show the hierarchy of queues in the format of Slurm's accounts: each
+		queue's weight, its share of the cluster, the CPUs that it uses, and its share of
+		all CPUs in use.`,
 	Example: `
-		# The whole hierarchy
+		# The tree of accounts with you, or the hierarchy of queues
 		vcctl slurm sshare
+
+		# All users and all columns
+		vcctl slurm sshare -l -a
 
 		# In a format for scripts
 		vcctl slurm sshare -h -P -o Account,FairShare`,
@@ -172,7 +180,10 @@ func runSshare(ctx context.Context, c *program.Call) error {
 		if err != nil {
 			return err
 		}
-		lines, err := shareLines(ctx, one, cl, users)
+		lines, isFairTree, err := fairTreeLines(ctx, one, cl, users)
+		if err == nil && !isFairTree {
+			lines, err = shareLines(ctx, one, cl, users)
+		}
 		if err != nil {
 			return err
 		}
