@@ -1,6 +1,7 @@
 package sacctmgr
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -146,47 +147,50 @@ func (p *planner) addUsers() error {
 	}
 	var names, associations []string
 	for _, user := range r.Where.Users {
-		isNew, isAdded := !p.cluster.hasUser(user), false
-		for _, account := range accounts {
-			if p.cluster.Accounts.HasUser(account, user) {
-				continue
-			}
-			entry := accountv1alpha1.AccountUser{Name: user}
-			if err := p.applyToUser(&entry); err != nil {
-				return err
-			}
-			edited := p.edit(account)
-			edited.Spec.Users = append(edited.Spec.Users, entry)
-			associations = append(associations, fmt.Sprintf("  U = %-9s A = %-10s C = %-10s\n", user, account, p.cluster.Name))
-			isAdded = true
+		isNew := !p.cluster.hasUser(user)
+		added, err := p.addUser(user, accounts, wanted)
+		if err != nil {
+			return err
 		}
 		if isNew {
 			names = append(names, "  "+user+"\n")
 		}
-		defaultAccount := wanted
-		if isFirst := p.cluster.Accounts.DefaultAccount(user) == ""; defaultAccount == "" && isFirst {
-			defaultAccount = accounts[0]
-		}
-		if isAdded && defaultAccount != "" {
-			if err := p.setDefaultAccount(user, defaultAccount); err != nil {
-				return err
-			}
-		}
+		associations = append(associations, added...)
 	}
 	if len(associations) == 0 {
 		return nil
 	}
 	p.writeList(" Adding User(s)", names)
 	if len(names) > 0 || wanted != "" {
-		defaultAccount := wanted
-		if defaultAccount == "" {
-			defaultAccount = accounts[0]
-		}
-		p.writeList(" Settings =", []string{"  Default Account = " + defaultAccount + "\n"})
+		p.writeList(" Settings =", []string{"  Default Account = " + cmp.Or(wanted, accounts[0]) + "\n"})
 	}
 	p.writeList(" Associations =", associations)
 	p.writeList(" Non Default Settings", settingLines(r.Set))
 	return nil
+}
+
+// addUser adds a user to the accounts in which the user is not, and returns the lines of the new associations. wanted is
+// the name of the new default account. If it is empty, a user without a default account gets the first account.
+func (p *planner) addUser(user string, accounts []string, wanted string) (lines []string, err error) {
+	for _, account := range accounts {
+		if p.cluster.Accounts.HasUser(account, user) {
+			continue
+		}
+		entry := accountv1alpha1.AccountUser{Name: user}
+		if err := p.applyToUser(&entry); err != nil {
+			return nil, err
+		}
+		edited := p.edit(account)
+		edited.Spec.Users = append(edited.Spec.Users, entry)
+		lines = append(lines, fmt.Sprintf("  U = %-9s A = %-10s C = %-10s\n", user, account, p.cluster.Name))
+	}
+	if hasDefault := p.cluster.Accounts.DefaultAccount(user) != ""; !hasDefault {
+		wanted = cmp.Or(wanted, accounts[0])
+	}
+	if len(lines) == 0 || wanted == "" {
+		return lines, nil
+	}
+	return lines, p.setDefaultAccount(user, wanted)
 }
 
 // hasUser reports whether an account has the user, or is coordinated by the user.
@@ -266,17 +270,25 @@ func (p *planner) checkDefaults() error {
 	var errs []error
 	for _, name := range p.cluster.Accounts.Names() {
 		for _, user := range p.cluster.Accounts.Account(name).Spec.Users {
-			if p.cluster.Accounts.DefaultAccount(user.Name) != name || after.DefaultAccount(user.Name) != "" {
+			isLost := p.cluster.Accounts.DefaultAccount(user.Name) == name && after.DefaultAccount(user.Name) == ""
+			if !isLost {
 				continue
 			}
-			for _, other := range after.Names() {
-				if after.HasUser(other, user.Name) {
-					errs = append(errs, usererror.Errorf("sacctmgr modify user "+user.Name+" set defaultaccount="+other,
-						"You can not remove the default account of a user: %s is the default account of user %s", name, user.Name))
-					break
-				}
+			if other := findAccountOf(after, user.Name); other != "" {
+				errs = append(errs, usererror.Errorf("sacctmgr modify user "+user.Name+" set defaultaccount="+other,
+					"You can not remove the default account of a user: %s is the default account of user %s", name, user.Name))
 			}
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// findAccountOf returns the first account of a user, or "".
+func findAccountOf(tree *accountv1alpha1.Tree, user string) string {
+	for _, name := range tree.Names() {
+		if tree.HasUser(name, user) {
+			return name
+		}
+	}
+	return ""
 }

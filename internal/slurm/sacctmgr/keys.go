@@ -95,6 +95,8 @@ type key struct {
 	// conditionOf lists the entities that the key can select by. list is the list of conditions.
 	conditionOf []Entity
 	list        func(*Selection) *[]string
+	// areAccounts is true if the list contains names of accounts.
+	areAccounts bool
 	// tres is the resource of a key that limits only one resource.
 	tres string
 }
@@ -107,14 +109,14 @@ var (
 
 // keys lists all words before =. An abbreviation belongs to the first key that it matches.
 var keys = []key{
-	{word: word[Key]{"accounts", 3, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Accounts }},
-	{word: word[Key]{"accts", 4, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Accounts }},
+	{word: word[Key]{"accounts", 3, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Accounts }, areAccounts: true},
+	{word: word[Key]{"accts", 4, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Accounts }, areAccounts: true},
 	{word: word[Key]{"users", 1, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Users }},
 	{word: word[Key]{"clusters", 1, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Clusters }},
-	{word: word[Key]{"parents", 4, Parent}, kind: accountValue, setFor: ofAccounts, conditionOf: []Entity{Accounts, Associations}, list: func(s *Selection) *[]string { return &s.Parents }},
+	{word: word[Key]{"parents", 4, Parent}, kind: accountValue, setFor: ofAccounts, conditionOf: []Entity{Accounts, Associations}, list: func(s *Selection) *[]string { return &s.Parents }, areAccounts: true},
 	{word: word[Key]{"descriptions", 3, Description}, kind: textValue, setFor: ofAccounts, conditionOf: ofAccounts, list: func(s *Selection) *[]string { return &s.Descriptions }},
 	{word: word[Key]{"organizations", 1, Organization}, kind: textValue, setFor: ofAccounts, conditionOf: ofAccounts, list: func(s *Selection) *[]string { return &s.Organizations }},
-	{word: word[Key]{"defaultaccounts", 8, DefaultAccount}, kind: accountValue, setFor: ofUsers, conditionOf: ofUsers, list: func(s *Selection) *[]string { return &s.DefaultAccounts }},
+	{word: word[Key]{"defaultaccounts", 8, DefaultAccount}, kind: accountValue, setFor: ofUsers, conditionOf: ofUsers, list: func(s *Selection) *[]string { return &s.DefaultAccounts }, areAccounts: true},
 	{word: word[Key]{"fairshare", 1, Fairshare}, kind: sharesValue, setFor: ofBoth},
 	{word: word[Key]{"shares", 1, Fairshare}, kind: sharesValue, setFor: ofBoth},
 	{word: word[Key]{"grpjobs", 4, GrpJobs}, kind: countValue, setFor: ofAccounts},
@@ -282,8 +284,7 @@ func (p *parser) parseCondition(k *key, op Op, text, value string) error {
 	if len(names) == 0 {
 		return usererror.Errorf("specify a value; check whether a shell variable is unset", "%s is empty", text)
 	}
-	isAccounts := k.name == "accounts" || k.name == "accts" || k.value == Parent || k.value == DefaultAccount
-	if isAccounts {
+	if k.areAccounts {
 		for i := range names {
 			name, err := parseAccountName(names[i])
 			if err != nil {
@@ -303,7 +304,6 @@ func (p *parser) parseCondition(k *key, op Op, text, value string) error {
 
 // parseSetting adds a value to set.
 func (p *parser) parseSetting(k *key, op Op, text, value string) error {
-	s := Setting{Key: k.value, Op: op}
 	given := string(k.value) + k.tres + string(op)
 	if p.given[given] {
 		return usererror.Errorf("specify each value once", "%s is set twice", k.value)
@@ -312,57 +312,51 @@ func (p *parser) parseSetting(k *key, op Op, text, value string) error {
 	if op != Replace && k.kind != listValue {
 		return usererror.Errorf("use = to set the value; += and -= are for queues and namespaces", "%s: %s has one value", text, k.value)
 	}
-	if value == "" && k.kind != textValue && k.kind != listValue {
-		return usererror.Errorf("specify a value; -1 removes a limit", "%s is empty", text)
+	mayBeEmpty := k.kind == textValue || k.kind == listValue && op == Replace
+	if value == "" && !mayBeEmpty {
+		return usererror.Errorf("specify a value; check whether a shell variable is unset; -1 removes a limit", "%s is empty", text)
 	}
-	invalid := func(hint string) error { return usererror.Errorf(hint, "Invalid value: %s", text) }
+	s := Setting{Key: k.value, Op: op}
+	hint, err := s.parseValue(k, value)
+	switch {
+	case err != nil:
+		return err
+	case hint != "":
+		return usererror.Errorf(hint, "Invalid value: %s", text)
+	}
+	p.request.Set = append(p.request.Set, s)
+	return nil
+}
+
+// parseValue parses the value of a setting. If the value is invalid, it returns a hint, or an error that names the
+// invalid part.
+func (s *Setting) parseValue(k *key, value string) (hint string, err error) {
 	switch k.kind {
 	case textValue:
-		if len(value) > maxTextLength {
-			return invalid("use at most 253 characters")
-		}
 		s.Text = value
+		if len(value) > maxTextLength {
+			hint = "use at most 253 characters"
+		}
 	case accountValue:
-		name, err := parseAccountName(value)
-		if err != nil {
-			return err
-		}
-		s.Text = name
-	case countValue, sharesValue:
-		number, hint := parseCount(k.kind, value)
-		if hint != "" {
-			return invalid(hint)
-		}
-		s.Number = number
+		s.Text, err = parseAccountName(value)
+	case countValue:
+		s.Number, hint = parseNumber(value, math.MaxInt32, "use a number from 0 to 2147483647; -1 removes the limit")
+	case sharesValue:
+		s.Number, hint = parseNumber(value, maxShares, "use a number from 0 to 1000000; -1 restores the default, which is 1")
 	case wallValue:
-		limit, err := optionvalue.ParseTime(value)
-		if err != nil {
-			return invalid(optionvalue.HintOf(err))
-		}
-		s.Wall = noLimit
-		if limit > 0 {
-			s.Wall = limit.ToDuration()
-		}
-		if limit > maxWallMinutes {
-			return invalid("use at most 100 years; -1 removes the limit")
-		}
+		s.Wall, hint = parseWall(value)
 	case tresValue:
 		if k.tres != "" {
 			value = k.tres + "=" + value
 		}
-		amounts, err := parseAmounts(value)
-		if err != nil {
-			return err
-		}
-		s.Amounts = amounts
+		s.Amounts, err = parseAmounts(value)
 	case listValue:
 		s.Names = splitList(value)
-		if len(s.Names) == 0 && op != Replace {
-			return usererror.Errorf("specify a value; check whether a shell variable is unset", "%s is empty", text)
+		if len(s.Names) == 0 && s.Op != Replace {
+			hint = "specify a list of names"
 		}
 	}
-	p.request.Set = append(p.request.Set, s)
-	return nil
+	return hint, err
 }
 
 const (
@@ -374,16 +368,28 @@ const (
 	maxShares = 1_000_000
 )
 
-// parseCount parses a number of jobs or shares, where -1 removes the value. hint is empty if the number is valid.
-func parseCount(kind kind, text string) (number int32, hint string) {
+// parseNumber parses a number up to most, where -1 removes the value. It returns the given hint if the number is invalid.
+func parseNumber(text string, most int64, hint string) (number int32, problem string) {
 	n, err := strconv.ParseInt(text, 10, 32)
-	switch {
-	case kind == sharesValue && (err != nil || n > maxShares || n < noLimit):
-		return 0, "use a number from 0 to 1000000; -1 restores the default, which is 1"
-	case err != nil, n < noLimit:
-		return 0, "use a number from 0 to " + strconv.Itoa(math.MaxInt32) + "; -1 removes the limit"
+	isInvalid := err != nil || n < noLimit || n > most
+	if isInvalid {
+		return 0, hint
 	}
 	return int32(n), ""
+}
+
+// parseWall parses a time limit, where -1 removes the limit. problem is empty if the limit is valid.
+func parseWall(text string) (limit time.Duration, problem string) {
+	minutes, err := optionvalue.ParseTime(text)
+	switch {
+	case err != nil:
+		return 0, optionvalue.HintOf(err)
+	case minutes > maxWallMinutes:
+		return 0, "use at most 100 years; -1 removes the limit"
+	case minutes == optionvalue.Unlimited:
+		return noLimit, ""
+	}
+	return minutes.ToDuration(), ""
 }
 
 // parseAmounts parses a list such as cpu=100,mem=1T,gres/gpu=8. A mere -1 stands for an empty list, which removes all

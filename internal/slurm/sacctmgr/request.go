@@ -179,16 +179,24 @@ func (r *Request) checkComplete() error {
 		return usererror.Errorf("add set and the new values, for example: set maxjobs=10", "nothing to set")
 	case r.Verb != List && r.Where.isEmpty():
 		return usererror.Errorf("name them, or add where and a condition", "specify which %s", r.Entity)
-	case r.Entity == Coordinators && r.Verb == Add && (len(r.Where.Users) == 0 || len(r.Where.Accounts) == 0):
-		return usererror.Errorf("for example: sacctmgr add coordinator names=mei account=physics", "specify the users and the accounts of which they become coordinators")
-	case r.Entity == Accounts && r.Verb == Add && len(r.Where.Accounts) == 0:
-		return usererror.Errorf("for example: sacctmgr add account physics", "specify the names of the accounts")
-	case r.Entity == Accounts && r.Verb == Add && len(r.Where.Users) > 0:
-		return usererror.Errorf("use add user NAME account=ACCOUNT", "users cannot be added together with an account")
-	case r.Entity == Users && r.Verb == Add && len(r.Where.Users) == 0:
-		return usererror.Errorf("for example: sacctmgr add user mei account=physics", "specify the names of the users")
+	case r.Verb == Add:
+		return r.checkNewObjects()
 	}
 	return r.checkListOptions()
+}
+
+// checkNewObjects returns an error if a request to add objects does not name them.
+func (r *Request) checkNewObjects() error {
+	hasUsers, hasAccounts := len(r.Where.Users) > 0, len(r.Where.Accounts) > 0
+	switch {
+	case r.Entity == Coordinators && !(hasUsers && hasAccounts):
+		return usererror.Errorf("for example: sacctmgr add coordinator names=mei account=physics", "specify the users and the accounts of which they become coordinators")
+	case r.Entity == Accounts && hasUsers:
+		return usererror.Errorf("use add user NAME account=ACCOUNT", "users cannot be added together with an account")
+	case r.Entity == Users && !hasUsers:
+		return usererror.Errorf("for example: sacctmgr add user mei account=physics", "specify the names of the users")
+	}
+	return nil
 }
 
 // checkListOptions returns an error if an option of a list has no effect on the list.
