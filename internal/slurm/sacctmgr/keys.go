@@ -112,7 +112,7 @@ var keys = []key{
 	{word: word[Key]{"accounts", 3, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Accounts }, areAccounts: true},
 	{word: word[Key]{"accts", 4, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Accounts }, areAccounts: true},
 	{word: word[Key]{"users", 1, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Users }},
-	{word: word[Key]{"clusters", 1, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Clusters }},
+	{word: word[Key]{"clusters", 1, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators, Clusters}, list: func(s *Selection) *[]string { return &s.Clusters }},
 	{word: word[Key]{"parents", 4, Parent}, kind: accountValue, setFor: ofAccounts, conditionOf: []Entity{Accounts, Associations}, list: func(s *Selection) *[]string { return &s.Parents }, areAccounts: true},
 	{word: word[Key]{"descriptions", 3, Description}, kind: textValue, setFor: ofAccounts, conditionOf: ofAccounts, list: func(s *Selection) *[]string { return &s.Descriptions }},
 	{word: word[Key]{"organizations", 1, Organization}, kind: textValue, setFor: ofAccounts, conditionOf: ofAccounts, list: func(s *Selection) *[]string { return &s.Organizations }},
@@ -210,10 +210,7 @@ func (p *parser) parseWord(text string) error {
 		return nil
 	}
 	if getopt.IsAbbreviation(name, "names", 1) {
-		name = map[Entity]string{Accounts: "accounts", Associations: "accounts"}[p.request.Entity]
-		if name == "" {
-			name = "users"
-		}
+		name = p.request.nameKey()
 	}
 	k, ok := findKey(name)
 	if !ok {
@@ -253,12 +250,19 @@ func (p *parser) parsePlainWord(text string) error {
 	if isSetting || r.Entity == Associations || r.Entity == TRES {
 		return usererror.Errorf("write NAME=value, for example account=physics", "Unknown option: %s", text)
 	}
-	name := "users"
-	if r.Entity == Accounts {
-		name = "accounts"
-	}
-	k, _ := findKey(name)
+	k, _ := findKey(r.nameKey())
 	return p.parseCondition(k, Replace, text, text)
+}
+
+// nameKey returns the key of the names of the entity.
+func (r *Request) nameKey() string {
+	switch r.Entity {
+	case Accounts, Associations:
+		return "accounts"
+	case Clusters:
+		return "clusters"
+	}
+	return "users"
 }
 
 // parseCondition adds a list of names to the selection.

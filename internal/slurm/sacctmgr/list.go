@@ -24,13 +24,14 @@ const (
 		"MaxSubmitJobs,MaxWall,MaxCPUMins,QOS,DefaultQOS"
 	userAssociationColumns = ",Cluster,Account,Partition,Share,Priority,MaxJobs,MaxNodes,MaxCPUs,MaxSubmitJobs,MaxWall,MaxCPUMins,QOS,DefaultQOS"
 	coordinatorColumn      = ",Coordinators"
+	clusterColumns         = "Cluster,ControlHost,ControlPort,RPC,Share,GrpJobs,GrpTRES,GrpSubmitJobs,MaxJobs,MaxTRES,MaxSubmitJobs,MaxWall,QOS,DefaultQOS"
 	tresColumns            = "Type,Name%15,ID"
 )
 
 // Row is a line of a list.
 type Row struct {
-	cluster string
-	site    *profile.Profile
+	cluster, host string
+	site          *profile.Profile
 	// depth is the level of the account in the tree, if it is indented.
 	depth int
 	// account is the account of the association, or nil for the root.
@@ -56,7 +57,7 @@ type tresRow struct {
 
 // DefaultColumns returns the default format of a list.
 func (r *Request) DefaultColumns() string {
-	columns := map[Entity]string{Accounts: accountColumns, Users: userColumns, Associations: associationColumns, TRES: tresColumns}[r.Entity]
+	columns := map[Entity]string{Accounts: accountColumns, Users: userColumns, Associations: associationColumns, Clusters: clusterColumns, TRES: tresColumns}[r.Entity]
 	if r.WithCoordinators {
 		columns += coordinatorColumn
 	}
@@ -98,6 +99,8 @@ func (r *Request) Rows(cluster *Cluster) ([]*Row, error) {
 		l.addResources()
 	case Users:
 		l.addUsers()
+	case Clusters:
+		l.rows = []*Row{{cluster: cluster.Name, host: cluster.Host, site: cluster.Site}}
 	default:
 		l.addRoot()
 		l.addBelow("", 1, nil)
@@ -283,9 +286,14 @@ func (r *Request) columnFields() []tableformat.Field[*Row] {
 			text("ID", "ID", 6, func(l *Row) string { return strconv.Itoa(l.tres.id) }),
 		}
 	}
-	userNames, accountNames := "User|Name", "Account|Acct"
-	if r.Entity == Accounts {
-		userNames, accountNames = "User", "Account|Acct|Name"
+	userNames, accountNames, clusterNames := "User", "Account|Acct", "Cluster"
+	switch r.Entity {
+	case Accounts:
+		accountNames += "|Name"
+	case Clusters:
+		clusterNames += "|Name"
+	default:
+		userNames += "|Name"
 	}
 	accountWidth := 10
 	if r.Tree {
@@ -294,7 +302,9 @@ func (r *Request) columnFields() []tableformat.Field[*Row] {
 	return []tableformat.Field[*Row]{
 		text(accountNames, "Account", accountWidth, func(l *Row) string { return strings.Repeat(" ", l.depth) + l.name }),
 		text("AdminLevel", "Admin", 9, func(*Row) string { return "None" }),
-		text("Cluster", "Cluster", 10, func(l *Row) string { return l.cluster }),
+		text(clusterNames, "Cluster", 10, func(l *Row) string { return l.cluster }),
+		text("ControlHost", "ControlHost", 15, func(l *Row) string { return l.host }),
+		text("ControlPort", "ControlPort", 12, nothing),
 		text("Coordinators", "Coord Accounts", 20, func(l *Row) string { return strings.Join(l.coordinators, ",") }),
 		text("DefaultAccount", "Def Acct", 10, func(l *Row) string { return l.defaultAccount }),
 		text("DefaultQOS", "Def QOS", 9, nothing),
@@ -326,6 +336,7 @@ func (r *Request) columnFields() []tableformat.Field[*Row] {
 		text("Priority", "Priority", 10, nothing),
 		text("QOS", "QOS", 20, nothing),
 		text("Queues", "Queues", 20, ofAccount(func(s *accountv1alpha1.AccountSpec) string { return strings.Join(s.Queues, ",") }, "")),
+		text("RPC", "RPC", 5, nothing),
 		text("Share|Shares|Fairshare", "Share", 9, (*Row).shares),
 		text(userNames, "User", 10, func(l *Row) string { return l.userName }),
 	}

@@ -19,8 +19,8 @@ const Root = "root"
 
 // Cluster is what a request is applied to.
 type Cluster struct {
-	// Name is the name of the cluster.
-	Name string
+	// Name is the name of the cluster. Host is the host of its API server.
+	Name, Host string
 	// Accounts is the tree of all accounts.
 	Accounts *accountv1alpha1.Tree
 	// Site is the site's profile, which names generic resources.

@@ -39,7 +39,7 @@ func newCluster(t testing.TB) *Cluster {
 	if err := yaml.UnmarshalStrict([]byte(world), &accounts); err != nil {
 		t.Fatal(err)
 	}
-	return &Cluster{Name: "prod", Accounts: accountv1alpha1.NewTree(accounts), Site: &profile.Profile{}}
+	return &Cluster{Name: "prod", Host: "server", Accounts: accountv1alpha1.NewTree(accounts), Site: &profile.Profile{}}
 }
 
 // apply carries out the writes of a plan, in order, and checks that the API server would accept each of them.
@@ -401,6 +401,9 @@ func TestLists(t *testing.T) {
 		"show assoc where user=mei format=cluster,account,user,share":                "prod|chem|mei|1\nprod|physics|mei|1\n",
 		"show assoc woplimits where account=physics format=user,maxjobs,maxtres":     "||\nmei|4|cpu=16\nomar||\n",
 		"show assoc where account=physics format=user,maxjobs,maxwalldurationperjob": "|10|1-00:00:00\nmei|4|1-00:00:00\nomar|10|1-00:00:00\n",
+		"show cluster prod format=cluster,controlh":                                  "prod|server\n",
+		"list user mei withassoc format=account%256":                                 "chem\nphysics\n",               // Snakemake
+		"show users withassoc format=account,cluster,partition,qos where user=mei":   "chem|prod||\nphysics|prod||\n", // Open OnDemand
 		"show tres": "cpu||1\nmem||2\ngres|gpu|1001\ngres|npu|1002\ngres|shard|1003\n",
 	} {
 		if diff := cmp.Diff(want, list(t, words)); diff != "" {

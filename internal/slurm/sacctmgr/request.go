@@ -27,6 +27,7 @@ const (
 	Users
 	Associations
 	Coordinators
+	Clusters
 	TRES
 )
 
@@ -80,7 +81,7 @@ var verbs = []word[Verb]{
 }
 
 var entities = []word[Entity]{
-	{"accounts", 3, Accounts}, {"accts", 4, Accounts}, {"users", 1, Users}, {"associations", 2, Associations}, {"coordinators", 4, Coordinators}, {"tres", 2, TRES},
+	{"accounts", 3, Accounts}, {"accts", 4, Accounts}, {"users", 1, Users}, {"associations", 2, Associations}, {"coordinators", 4, Coordinators}, {"clusters", 2, Clusters}, {"tres", 2, TRES},
 }
 
 // unsupportedVerbs and unsupportedEntities map words of Slurm to what to use instead.
@@ -92,8 +93,7 @@ var unsupportedVerbs = map[string]string{
 }
 
 var unsupportedEntities = map[string]string{
-	"qos": "a QOS is a priority class here: use kubectl get priorityclasses", "cluster": "the contexts of the kubeconfig are the clusters: use kubectl config get-contexts",
-	"wckey": "jobs may have any wckey", "event": "use kubectl get events", "federation": "clusters are not federated", "resource": "licenses are not managed",
+	"qos": "a QOS is a priority class here: use kubectl get priorityclasses", "wckey": "jobs may have any wckey", "event": "use kubectl get events", "federation": "clusters are not federated", "resource": "licenses are not managed",
 	"reservation": "there are no advance reservations", "transaction": "the audit log of the API server records changes", "runawayjobs": "the recorder corrects the records of lost jobs by itself",
 	"problem": "the API server checks every change of an account", "job": "use sacct", "stats": "use sdiag", "configuration": "use scontrol show config", "host": "use sinfo",
 }
@@ -142,7 +142,7 @@ func Parse(words []string) (*Request, error) {
 		if hint, isKnown := findUnsupported(unsupportedEntities, words[1]); isKnown {
 			return nil, usererror.Errorf(hint, "entity %s is not supported here", words[1])
 		}
-		return nil, usererror.Errorf("use account, user, association, coordinator or tres", "Invalid entity: %s", words[1])
+		return nil, usererror.Errorf("use account, user, association, coordinator, cluster or tres", "Invalid entity: %s", words[1])
 	}
 	r := &Request{Verb: verb, Entity: entity}
 	if err := r.checkCombination(); err != nil {
@@ -162,6 +162,8 @@ func (r *Request) checkCombination() error {
 	switch {
 	case r.Entity == Associations && r.Verb != List:
 		return usererror.Errorf("use add, modify or delete user NAME account=ACCOUNT, or an account", "associations can only be listed")
+	case r.Entity == Clusters && r.Verb != List:
+		return usererror.Errorf("the contexts of the kubeconfig are the clusters: use kubectl config", "clusters can only be listed")
 	case r.Entity == TRES && r.Verb != List:
 		return usererror.Errorf("the devices of the nodes define the resources", "tres can only be listed")
 	case r.Entity == Coordinators && r.Verb == Modify:
@@ -206,7 +208,7 @@ func (r *Request) checkListOptions() error {
 		name          string
 		isGiven, fits bool
 	}{
-		{"withassoc", r.WithAssociations, r.Entity != TRES},
+		{"withassoc", r.WithAssociations, r.Entity != TRES && r.Entity != Clusters},
 		{"withcoord", r.WithCoordinators, slices.Contains(ofBoth, r.Entity)},
 		{"withsubaccounts", r.WithSubaccounts, r.Entity == Accounts || r.Entity == Associations},
 		{"woplimits", r.OnlyOwnLimits, listsAssociations},
@@ -222,5 +224,5 @@ func (r *Request) checkListOptions() error {
 
 // String returns the entity as it appears in messages.
 func (e Entity) String() string {
-	return map[Entity]string{Accounts: "accounts", Users: "users", Associations: "associations", Coordinators: "coordinators", TRES: "tres"}[e]
+	return map[Entity]string{Accounts: "accounts", Users: "users", Associations: "associations", Coordinators: "coordinators", Clusters: "clusters", TRES: "tres"}[e]
 }

@@ -55,6 +55,8 @@ func TestBadWordsGetAReason(t *testing.T) {
 		"add planet":                                "Invalid entity: planet",
 		"show qos":                                  "entity qos is not supported here",
 		"add association":                           "associations can only be listed",
+		"delete cluster prod":                       "clusters can only be listed",
+		"show cluster withassoc":                    "withassoc has no effect on a list of clusters",
 		"add tres":                                  "tres can only be listed",
 		"modify coordinator mei":                    "coordinators cannot be modified",
 		"show coordinator":                          "coordinators cannot be listed alone",

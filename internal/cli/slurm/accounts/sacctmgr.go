@@ -12,6 +12,7 @@ package accounts
 import (
 	"context"
 	"io"
+	"net/url"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -49,7 +50,8 @@ var Sacctmgr = program.Program{Table: &sacctmgrTable, Run: runSacctmgr, Complete
 		  add coordinator NAME... account=LIST
 		  modify account|user NAME... set KEY=VALUE... [where CONDITION...]
 		  delete account|user|coordinator NAME... [where CONDITION...]
-		  show account|user|association|tres [where CONDITION...] [format=LIST]
+		  show account|user|association [where CONDITION...] [format=LIST]
+		  show cluster|tres [format=LIST]
 
 		Values of accounts: parent, description, organization, fairshare, queues,
 		namespaces, grpjobs, grpsubmitjobs, grptres. Values of users: defaultaccount,
@@ -87,7 +89,7 @@ func runSacctmgr(ctx context.Context, c *program.Call) error {
 		return usererror.Errorf("remove -r", "-r does not allow changes")
 	}
 	if c.Parsed.Has("associations") {
-		if canList := isList && request.Entity != sacctmgr.TRES; !canList {
+		if canList := isList && request.Entity != sacctmgr.TRES && request.Entity != sacctmgr.Clusters; !canList {
 			return usererror.Errorf("remove -s", "-s has no effect on this command")
 		}
 		request.WithAssociations = true
@@ -160,5 +162,14 @@ func readCluster(ctx context.Context, c *program.Call, cl client.Client) (*sacct
 	if err != nil {
 		return nil, err
 	}
-	return &sacctmgr.Cluster{Name: c.ClusterName(), Accounts: accountv1alpha1.NewTree(accounts), Site: site}, nil
+	return &sacctmgr.Cluster{Name: c.ClusterName(), Host: serverHost(c), Accounts: accountv1alpha1.NewTree(accounts), Site: site}, nil
+}
+
+// serverHost returns the host of the API server.
+func serverHost(c *program.Call) string {
+	text := c.Factory.DescribeConnection().Server
+	if server, err := url.Parse(text); err == nil && server.Host != "" {
+		return server.Hostname()
+	}
+	return text
 }

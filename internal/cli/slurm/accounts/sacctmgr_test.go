@@ -79,6 +79,7 @@ func TestSacctmgr(t *testing.T) {
 		newRun("accounts with coordinators", "show", "account", "withcoord", "format=account,coord"),
 		newRun("for scripts", "-n", "-P", "show", "user", "format=user,defaultaccount"),
 		newRun("with a closing separator", "-p", "show", "assoc", "where", "user=mei", "format=account,maxjobs,maxtres"),
+		newRun("the cluster", "-n", "-P", "show", "cluster", "format=cluster,controlhost"),
 		newRun("resources that can be limited", "show", "tres"),
 		slurmtest.WithChecks(newRun("add an account", "-i", "add", "account", "laser", "parent=physics", "description=Laser lab", "fairshare=2", "grptres=cpu=64,mem=1T,gres/gpu=8", "maxwall=1-0"),
 			expectField("laser", "physics", "spec", "parent"), expectField("laser", "8", "spec", "limits", "maxResources", "nvidia.com/gpu"), expectField("laser", "24h0m0s", "spec", "userLimits", "maxRunTime")),
