@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
@@ -12,25 +14,34 @@ import (
 // Value holds the -o flag of a command whose result is not a cluster object: text, json or yaml.
 type Value struct {
 	Format string
+	// Extra lists the formats that the caller prints, in addition to text, json and yaml.
+	Extra []string
 }
+
+func (v *Value) formats() []string { return append(slices.Clone(v.Extra), "json", "yaml") }
 
 // AddFlag adds -o.
 func (v *Value) AddFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&v.Format, "output", "o", "", "Format: json or yaml")
-	_ = cmd.RegisterFlagCompletionFunc("output", CompleteValues("json", "yaml"))
+	cmd.Flags().StringVarP(&v.Format, "output", "o", "", "Format: "+joinWithOr(v.formats()))
+	_ = cmd.RegisterFlagCompletionFunc("output", CompleteValues(v.formats()...))
 }
 
 // Validate rejects an unknown format.
 func (v *Value) Validate() error {
-	switch v.Format {
-	case "", "json", "yaml":
+	if v.Format == "" || slices.Contains(v.formats(), v.Format) {
 		return nil
 	}
-	hint := "formats: json, yaml"
-	if near := FindNearest(v.Format, []string{"json", "yaml"}); near != "" {
+	hint := "formats: " + strings.Join(v.formats(), ", ")
+	if near := FindNearest(v.Format, v.formats()); near != "" {
 		hint = "did you mean \"" + near + "\"? " + hint
 	}
 	return usererror.Errorf(hint, "unknown output format %q", v.Format)
+}
+
+// joinWithOr joins at least two words: wide, json or yaml.
+func joinWithOr(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // PrintAnswer prints the answer as json or yaml. For the text format, it returns done = false, and the caller prints

@@ -34,15 +34,19 @@ func WithAccounting(r golden.Run) golden.Run {
 // job 32, which was restarted and deleted, and use of two accounts on the days before the tests. Users may read the use of all users.
 func AddAccounting(server *clitest.Server) {
 	server.OnCreate("SelfSubjectAccessReview", func(review map[string]any) { review["status"] = map[string]any{"allowed": true} })
-	server.HandlePath(wire.RecordsPath, answerLines(func(_ *http.Request, to *wire.Writer) error {
+	server.HandlePath(wire.RecordsPath, answerLines(func(r *http.Request, to *wire.Writer) error {
 		records, err := extract.Records(extract.Input{Cluster: "test", Job: deletedJob(), Pods: []*corev1.Pod{deletedPod()}}, 0)
 		if err != nil {
 			return err
 		}
 		restarted, err := restartedRecords()
 		records = append(records, restarted...)
+		var query accounting.Query
+		if err := wire.DecodeQuery(r.URL.Query(), &query); err != nil {
+			return err
+		}
 		for i := range records {
-			if err == nil {
+			if err == nil && selectsRecord(query, &records[i]) {
 				err = to.WriteRecord(&records[i])
 			}
 		}
@@ -106,10 +110,20 @@ func answerUsage(query accounting.UsageQuery) []accounting.Usage {
 	return answer
 }
 
+// selectsRecord reports whether a query selects a record. LatestOnly selects the records of jobs with documents.
+func selectsRecord(query accounting.Query, r *accounting.Record) bool {
+	isOutside := r.Ended.Before(query.From) || (!query.To.IsZero() && !r.Submitted.Before(query.To))
+	isEarlier := query.LatestOnly && len(r.Document) == 0
+	return !isOutside && !isEarlier && contains(query.Users, r.User) && contains(query.Namespaces, r.Namespace) && contains(query.Names, r.Name) &&
+		contains(query.JobIDs, r.JobID) && contains(query.Outcomes, r.Outcome) && contains(query.Queues, r.Queue) && contains(query.Accounts, r.Account)
+}
+
+// contains reports whether a list is empty or has a value.
+func contains[T comparable](list []T, value T) bool { return len(list) == 0 || slices.Contains(list, value) }
+
 func selectsUsage(query accounting.UsageQuery, u accounting.Usage) bool {
-	has := func(list []string, value string) bool { return len(list) == 0 || slices.Contains(list, value) }
-	return has(query.Clusters, u.Cluster) && has(query.Users, u.User) && has(query.Accounts, u.Account) && has(query.Queues, u.Queue) &&
-		has(query.QOS, u.QOS) && has(query.Namespaces, u.Namespace) && has(query.Resources, u.Resource)
+	return contains(query.Clusters, u.Cluster) && contains(query.Users, u.User) && contains(query.Accounts, u.Account) && contains(query.Queues, u.Queue) &&
+		contains(query.QOS, u.QOS) && contains(query.Namespaces, u.Namespace) && contains(query.Resources, u.Resource)
 }
 
 // projectUsage returns the fields that a query distinguishes.

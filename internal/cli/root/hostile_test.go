@@ -3,12 +3,14 @@ package root_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -19,6 +21,8 @@ import (
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/accounting/wire"
 	"github.com/vc-batch/vc/internal/slurm/submission"
 	"github.com/vc-batch/vc/test/clitest"
 	"github.com/vc-batch/vc/test/golden"
@@ -117,6 +121,7 @@ func TestNoCommandPrintsWhatATerminalObeys(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, hostileWorld(t)...)
 	golden.AddLogs(server)
+	addHostileAccounting(server)
 	golden.AnswerPlans(golden.NewJobAnswer("eval", insightv1alpha1.VerdictWaits, func(a *insightv1alpha1.Answer) {
 		a.Message, a.Warnings = "text"+hostile, []string{"text" + hostile}
 		a.Explanation = &schedulingv1beta1.Explanation{Reason: "GangDoesNotFit", Message: "text" + hostile, Hint: "text" + hostile, Estimate: "text" + hostile}
@@ -196,8 +201,34 @@ var printsNoText = map[string][]string{
 		"jobtemplate get", "jobtemplate list", "node cordon", "node drain", "node hypernodes", "node list", "node uncordon", "pod create",
 		"pod delete", "podgroup create", "podgroup delete", "podgroup get", "queue close", "queue create", "queue delete", "queue get",
 		"queue list", "queue open", "queue operate", "queue tree", "queue update", "queue view", "slurm scancel", "slurm sprio",
-		"slurm seff", "slurm sreport", "slurm sshare", "slurm strigger",
+		"slurm seff", "slurm sshare", "slurm strigger",
 	},
+}
+
+// addHostileAccounting adds an accounting database with a job and use whose texts are hostile.
+func addHostileAccounting(server *clitest.Server) {
+	text := "text" + hostile
+	answer := func(write func(*wire.Writer) error) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", wire.ContentType)
+			to := wire.NewWriter(w)
+			if write(to) != nil || to.WriteEnd() != nil {
+				w.WriteHeader(http.StatusInternalServerError)
+			}
+		})
+	}
+	server.HandlePath(wire.RecordsPath, answer(func(to *wire.Writer) error {
+		return to.WriteRecord(&accounting.Record{
+			Key: accounting.Key{Cluster: text, JobUID: "1", Element: accounting.NoElement}, Namespace: text, Name: text, User: text, Account: text, QOS: text,
+			Queue: text, Outcome: accounting.Outcome(text), Reason: text, Ended: golden.Now.Add(-time.Hour), NodeNames: []string{text},
+		})
+	}))
+	server.HandlePath(wire.UsagePath, answer(func(to *wire.Writer) error {
+		return to.WriteUsage(&accounting.Usage{
+			Cluster: text, Account: text, User: text, Queue: text, QOS: text, Namespace: text, Resource: accounting.CPU, Seconds: 3_600_000, Attempts: 1,
+			Time: golden.Now.Truncate(24 * time.Hour),
+		})
+	}))
 }
 
 // slurmListings returns Slurm command lines that show all texts of jobs and nodes.
@@ -206,7 +237,8 @@ func slurmListings() []shown {
 	for _, line := range []string{
 		"squeue -a", "squeue -a -l", "squeue -a -h -o '%all'", "squeue -a -O 'JobID,Name,UserName,Account,Comment,Partition,Command:80,WorkDir:80,Reason'",
 		"sacct -a", "sacct -a -p -o JobID,JobName,User,Account,Comment,WorkDir,SubmitLine", "sacct -a -l -P", "scontrol show job", "scontrol -o show job", "scontrol show node",
-		"scontrol show partition", "sinfo -N -l", "sinfo -R", "sprio", "sshare -a", "sacctmgr show account", "sacctmgr show association",
+		"scontrol show partition", "sinfo -N -l", "sinfo -R", "sprio", "sshare -a",
+		"sreport cluster AccountUtilizationByUser", "sreport job SizesByAccount",
 	} {
 		all = append(all, shown{args: append([]string{"slurm"}, words(line)...)})
 	}

@@ -3,32 +3,27 @@ package clusterdata
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 
 	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/accounting"
 	"github.com/vc-batch/vc/internal/accounting/extract"
 	"github.com/vc-batch/vc/internal/accounting/wire"
+	"github.com/vc-batch/vc/internal/cli/recorded"
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 )
 
 // ErrNoHistory means that the cluster has no accounting database.
-var ErrNoHistory = errors.New("the cluster has no accounting database")
+var ErrNoHistory = recorded.ErrNoDatabase
 
 // AddHistory adds the jobs that the accounting database has recorded and that no longer exist in the cluster. Each job
 // has the state in which its last attempt ended. If the query selects all attempts, it also adds the earlier ones.
@@ -37,17 +32,12 @@ func (v *View) AddHistory(ctx context.Context, query accounting.Query) error {
 	if v.namespace != "" {
 		query.Namespaces = []string{v.namespace}
 	}
-	response, err := requestAccounting(ctx, v.rest, wire.RecordsPath, query)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
 	exists, latest := map[types.UID]bool{}, map[types.UID]*accounting.Record{}
 	for _, job := range v.Jobs {
 		exists[job.UID] = true
 	}
 	var order []types.UID
-	for record, err := range wire.ReadRecords(response.Body) {
+	for record, err := range recorded.Records(ctx, v.rest, query) {
 		if err != nil {
 			return err
 		}
@@ -118,12 +108,7 @@ func ReadUsage(ctx context.Context, c *program.Call, query accounting.UsageQuery
 	if err != nil {
 		return nil, err
 	}
-	response, err := requestAccounting(ctx, config, wire.UsagePath, query)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	return wire.ReadUsage(response.Body)
+	return recorded.Usage(ctx, config, query)
 }
 
 // MayReadUseOfAll reports whether the accounting database shows the use of all users, and not only that of the user.
@@ -132,13 +117,7 @@ func MayReadUseOfAll(ctx context.Context, c *program.Call) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
-		Verb: "list", Group: wire.GroupName, Version: wire.Version, Resource: wire.AllUsageResource,
-	}}}
-	if err := cl.Create(ctx, review); err != nil {
-		return false, err
-	}
-	return review.Status.Allowed, nil
+	return recorded.MayReadAll(ctx, cl, wire.AllUsageResource)
 }
 
 // ReadCapacity returns the allocatable resources of all nodes, in the units of the accounting database.
@@ -182,41 +161,4 @@ func ReadAccountParents(ctx context.Context, c *program.Call) (map[string]string
 		}
 	}
 	return parents, nil
-}
-
-// requestAccounting sends a query to the accounting database through the API server.
-func requestAccounting(ctx context.Context, config *rest.Config, path string, query any) (*http.Response, error) {
-	server, _, err := rest.DefaultServerUrlFor(config)
-	if err != nil {
-		return nil, err
-	}
-	address := server.JoinPath(path)
-	if address.RawQuery, err = wire.EncodeQuery(query); err != nil {
-		return nil, err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-	to, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return nil, err
-	}
-	response, err := to.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	isList := response.Header.Get("Content-Type") == wire.ContentType
-	if response.StatusCode == http.StatusOK && isList {
-		return response, nil
-	}
-	defer response.Body.Close()
-	if response.StatusCode == http.StatusNotFound || response.StatusCode == http.StatusOK {
-		return nil, ErrNoHistory // nobody serves the API group, or not this version
-	}
-	var status metav1.Status
-	if json.NewDecoder(response.Body).Decode(&status) != nil || status.Message == "" {
-		return nil, fmt.Errorf("the accounting database: %s", response.Status)
-	}
-	return nil, fmt.Errorf("the accounting database: %w", &apierrors.StatusError{ErrStatus: status})
 }

@@ -48,9 +48,9 @@ type View struct {
 	// may exist.
 	recordedPods map[types.UID][]*corev1.Pod
 	// earlier holds earlier attempts from the accounting database, by the UID of the job.
-	earlier      map[types.UID][]listrow.Attempt
-	arraysOnly   bool                             // pods were read for arrays only
-	note         func(format string, args ...any) // reports data that the user may not read
+	earlier    map[types.UID][]listrow.Attempt
+	arraysOnly bool                             // pods were read for arrays only
+	note       func(format string, args ...any) // reports data that the user may not read
 }
 
 // getJob adds a job to the view if it exists.
