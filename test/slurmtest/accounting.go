@@ -119,7 +119,9 @@ func selectsRecord(query accounting.Query, r *accounting.Record) bool {
 }
 
 // contains reports whether a list is empty or has a value.
-func contains[T comparable](list []T, value T) bool { return len(list) == 0 || slices.Contains(list, value) }
+func contains[T comparable](list []T, value T) bool {
+	return len(list) == 0 || slices.Contains(list, value)
+}
 
 func selectsUsage(query accounting.UsageQuery, u accounting.Usage) bool {
 	return contains(query.Clusters, u.Cluster) && contains(query.Users, u.User) && contains(query.Accounts, u.Account) && contains(query.Queues, u.Queue) &&

@@ -113,7 +113,9 @@ func orDash(text string) string {
 	return text
 }
 
-func formatSeconds(seconds int64) string { return render.FormatDuration(time.Duration(seconds) * time.Second) }
+func formatSeconds(seconds int64) string {
+	return render.FormatDuration(time.Duration(seconds) * time.Second)
+}
 
 func paintState(style render.Style, state string) string {
 	switch accounting.Outcome(state) {

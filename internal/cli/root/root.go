@@ -35,6 +35,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/queue"
 	"github.com/vc-batch/vc/internal/cli/slurm"
 	"github.com/vc-batch/vc/internal/cli/top"
+	"github.com/vc-batch/vc/internal/cli/usagereport"
 	"github.com/vc-batch/vc/internal/cli/version"
 	"github.com/vc-batch/vc/internal/interrupt"
 	"github.com/vc-batch/vc/internal/usererror"
@@ -138,7 +139,7 @@ func New(f *cli.Factory) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.RewordFlagError(f, cmd, err) })
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "installation", Title: "Installation:"}, &cobra.Group{ID: "tool", Title: "This tool:"})
-	addCommandGroup(cmd, "work", job.New(f), queue.New(f), node.New(f), plan.New(f), diff.New(f), top.New(f), jobflow.New(f), jobtemplate.New(f), cronjob.New(f), podgroup.New(f), pod.New(f), events.New(f), history.New(f), slurm.New(f))
+	addCommandGroup(cmd, "work", job.New(f), queue.New(f), node.New(f), plan.New(f), diff.New(f), top.New(f), jobflow.New(f), jobtemplate.New(f), cronjob.New(f), podgroup.New(f), pod.New(f), events.New(f), history.New(f), usagereport.New(f), slurm.New(f))
 	addCommandGroup(cmd, "installation", doctor.New(f), crds.New(f), configcmd.New(f))
 	addCommandGroup(cmd, "tool", version.New(f), completion.New(f), newOptions(f))
 	addTopics(cmd)
