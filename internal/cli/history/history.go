@@ -88,6 +88,8 @@ func newHistory(f *cli.Factory, run func(context.Context, *options) error) *cobr
 	cli.RejectTogether(cmd, "one of them selects users", "all-users", "user")
 	_ = cmd.RegisterFlagCompletionFunc("state", cli.CompleteValues(outcomes...))
 	_ = cmd.RegisterFlagCompletionFunc("user", cobra.NoFileCompletions)
+	_ = cmd.RegisterFlagCompletionFunc("since", cli.CompleteValues("24h", "7d", "30d", "52w", "yesterday"))
+	_ = cmd.RegisterFlagCompletionFunc("until", cli.CompleteValues("now", "24h", "7d", "yesterday"))
 	_ = cmd.RegisterFlagCompletionFunc("account", cobra.NoFileCompletions)
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
 	return cmd

@@ -151,8 +151,11 @@ func (e *exampleRun) run() {
 	if len(e.words) > 2 && verb == "run" {
 		server.RemoveObject(golden.NewJob(e.words[2], "default", "", 0))
 	}
-	if noun == "slurm" {
+	switch noun {
+	case "slurm":
 		e.slurm(server)
+	case "history", "report":
+		slurmtest.AddAccounting(server)
 	}
 	follows := verb == "wait" || noun == "doctor" || noun == "slurm" && (verb == "srun" || verb == "salloc") || verb == "logs" && slices.Contains(e.words, "-f") ||
 		slices.ContainsFunc(e.words, func(word string) bool { return slices.Contains(goesOn, word) })

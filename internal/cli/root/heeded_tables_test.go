@@ -76,7 +76,10 @@ var given = map[string]flagWords{
 	"after": {give: []string{"--after=train"}}, "begin": {give: []string{"--begin=2h"}}, "current-replicas": {give: []string{"--current-replicas=3"}},
 	"min-available": {give: []string{"--min-available=2"}}, "job rerun --name": {give: []string{"--name=called"}}, "job rerun --labels": {give: []string{"--labels=a=b"}},
 	"job list --queue": {give: []string{"--queue=research"}},
-	"grace-period":     {give: []string{"--grace-period=7"}}, "node drain --timeout": {give: []string{"--timeout=1ns"}},
+	"account":          {give: []string{"--account=vision"}}, "until": {give: []string{"--until=1h"}}, "limit": {give: []string{"--limit=1"}}, "by": {give: []string{"--by=user"}},
+	"per": {give: []string{"--per=day"}}, "resource": {give: []string{"--resource=gpu"}}, "top": {give: []string{"--top=1"}}, "history --state": {give: []string{"--state=failed"}},
+	"history --since": {give: []string{"--since=14d"}}, "report --since": {give: []string{"--since=14d"}},
+	"grace-period": {give: []string{"--grace-period=7"}}, "node drain --timeout": {give: []string{"--timeout=1ns"}},
 	"node drain --selector": {give: []string{"--selector=team=cv"}},
 }
 
@@ -138,7 +141,7 @@ func situations(command string) []situation {
 		return []situation{with(), with("-f", "CONF")}
 	case "top":
 		return []situation{with("--once"), {words: []string{"top"}, width: 100}}
-	case "queue tree", "node hypernodes":
+	case "queue tree", "node hypernodes", "history", "report":
 		return []situation{with()}
 	case "job delete":
 		return []situation{with(names...), with(labelled...), {words: []string{"job", "delete", "-f", "THERE", "--wait=false"}, without: []string{"wait", "timeout"}}}

@@ -23,6 +23,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/root"
 	"github.com/vc-batch/vc/test/clitest"
 	"github.com/vc-batch/vc/test/golden"
+	"github.com/vc-batch/vc/test/slurmtest"
 )
 
 // situation is a working command line to which the test adds flags.
@@ -94,6 +95,9 @@ func (r *trial) run(argv []string, patience time.Duration) string {
 	server := r.server.CopyServer(r.t)
 	golden.AddLogs(server)
 	golden.AnswerPlans(golden.NewStartingAnswer())(server)
+	if r.command == "history" || r.command == "report" {
+		slurmtest.AddAccounting(server)
+	}
 	streams, out, errOut := iostreams.TestStreams(heededInput, r.at.width)
 	streams.InTTY = true
 	streams.RunEditor = golden.EditorWith(edited)

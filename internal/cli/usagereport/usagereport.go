@@ -85,6 +85,8 @@ func newReport(f *cli.Factory, run func(context.Context, *options) error) *cobra
 	_ = cmd.RegisterFlagCompletionFunc("per", cli.CompleteValues("day", "week", "month"))
 	_ = cmd.RegisterFlagCompletionFunc("resource", cli.CompleteValues("cpu", "memory", "gpu", "node"))
 	_ = cmd.RegisterFlagCompletionFunc("user", cobra.NoFileCompletions)
+	_ = cmd.RegisterFlagCompletionFunc("since", cli.CompleteValues("24h", "7d", "30d", "52w", "yesterday"))
+	_ = cmd.RegisterFlagCompletionFunc("until", cli.CompleteValues("now", "24h", "7d", "yesterday"))
 	_ = cmd.RegisterFlagCompletionFunc("account", cobra.NoFileCompletions)
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
 	return cmd
