@@ -1,4 +1,5 @@
-// Package parity runs the same shell scripts on a real Slurm and on vc, and compares what they print, field by field.
+// Package parity runs the same shell scripts on a real Slurm and on vc, and compares what they print, field by field. It
+// also compares package fairtree with what a real Slurm computes.
 //
 //	In:   testdata/scripts, Debian's slurm-wlm (with slurmdbd and MariaDB for sacct), the programs of this tree
 //	Out:  a failure for each difference that testdata/differences.txt does not explain
