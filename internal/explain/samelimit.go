@@ -23,8 +23,8 @@ func isOnlyLimit(v *Verdict) bool {
 // limitName holds those fields of a limit on which the meaning of an explanation depends.
 type limitName struct {
 	queue, quota, account, user, resource string
-	asked                  float64
-	cluster, node          bool
+	asked                                 float64
+	cluster, node                         bool
 }
 
 func limitNameOf(l *Limit) limitName {
