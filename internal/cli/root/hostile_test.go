@@ -237,7 +237,7 @@ func slurmListings() []shown {
 	for _, line := range []string{
 		"squeue -a", "squeue -a -l", "squeue -a -h -o '%all'", "squeue -a -O 'JobID,Name,UserName,Account,Comment,Partition,Command:80,WorkDir:80,Reason'",
 		"sacct -a", "sacct -a -p -o JobID,JobName,User,Account,Comment,WorkDir,SubmitLine", "sacct -a -l -P", "scontrol show job", "scontrol -o show job", "scontrol show node",
-		"scontrol show partition", "sinfo -N -l", "sinfo -R", "sprio", "sshare -a",
+		"scontrol show partition", "sinfo -N -l", "sinfo -R", "sprio", "sshare -a", "sacctmgr show account", "sacctmgr show association",
 		"sreport cluster AccountUtilizationByUser", "sreport job SizesByAccount",
 	} {
 		all = append(all, shown{args: append([]string{"slurm"}, words(line)...)})
