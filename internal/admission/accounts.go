@@ -4,16 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
@@ -28,84 +24,6 @@ type AccountReader interface {
 	Accounts() *accountv1alpha1.Tree
 	// ReadAccounts returns the accounts from the API server.
 	ReadAccounts(ctx context.Context) (*accountv1alpha1.Tree, error)
-}
-
-// accountWatch watches the accounts, and keeps their tree until one of them changes.
-type accountWatch struct {
-	client   rest.Interface
-	informer cache.SharedIndexInformer
-
-	mu      sync.Mutex
-	tree    *accountv1alpha1.Tree // nil if it must be built again
-	changes int                   // number of changes, so that a tree that misses a change is not kept
-}
-
-var _ AccountReader = (*accountWatch)(nil)
-
-func newAccountWatch(config *rest.Config) (*accountWatch, error) {
-	client, err := newGroupClient(config, accountv1alpha1.GroupVersion)
-	if err != nil {
-		return nil, err
-	}
-	list := cache.NewListWatchFromClient(client, "accounts", metav1.NamespaceAll, fields.Everything())
-	w := &accountWatch{client: client, informer: cache.NewSharedIndexInformer(list, &accountv1alpha1.Account{}, 0, nil)}
-	if err := w.informer.SetTransform(removeManagedFields); err != nil {
-		return nil, fmt.Errorf("admission: accounts: %w", err)
-	}
-	handler := cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { w.forgetTree() },
-		UpdateFunc: func(any, any) { w.forgetTree() },
-		DeleteFunc: func(any) { w.forgetTree() },
-	}
-	if _, err := w.informer.AddEventHandler(handler); err != nil {
-		return nil, fmt.Errorf("admission: accounts: %w", err)
-	}
-	return w, nil
-}
-
-// forgetTree makes Accounts build the tree again.
-func (w *accountWatch) forgetTree() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.tree = nil
-	w.changes++
-}
-
-// Accounts returns the accounts that are known from the watch.
-func (w *accountWatch) Accounts() *accountv1alpha1.Tree {
-	w.mu.Lock()
-	tree, changes := w.tree, w.changes
-	w.mu.Unlock()
-	if tree != nil {
-		return tree
-	}
-	objects := w.informer.GetStore().List()
-	accounts := make([]*accountv1alpha1.Account, 0, len(objects))
-	for _, object := range objects {
-		if account, ok := object.(*accountv1alpha1.Account); ok {
-			accounts = append(accounts, account)
-		}
-	}
-	tree = accountv1alpha1.NewTree(accounts)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if changes == w.changes {
-		w.tree = tree
-	}
-	return tree
-}
-
-// ReadAccounts returns the accounts from the API server.
-func (w *accountWatch) ReadAccounts(ctx context.Context) (*accountv1alpha1.Tree, error) {
-	list := &accountv1alpha1.AccountList{}
-	if err := w.client.Get().Resource("accounts").Do(ctx).Into(list); err != nil {
-		return nil, fmt.Errorf("accounts: %w", err)
-	}
-	accounts := make([]*accountv1alpha1.Account, len(list.Items))
-	for i := range list.Items {
-		accounts[i] = &list.Items[i]
-	}
-	return accountv1alpha1.NewTree(accounts), nil
 }
 
 // accountLookup looks up accounts for one request. It reads them from the API server at most once. It is not safe for

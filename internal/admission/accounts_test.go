@@ -11,7 +11,6 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 
 	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -216,23 +215,4 @@ func TestTheWebhookOfAccountsRejectsCyclesAndTheDeletionOfParents(t *testing.T) 
 	requireResponse(t, h.validateHandler(accountKind)(t.Context(), remove), 0, "")
 	h.accounts = &fakeAccounts{cached: []*accountv1alpha1.Account{science, physics}, down: errors.New("down")}
 	requireResponse(t, h.validateHandler(accountKind)(t.Context(), remove), 500, "down")
-}
-
-func TestTheTreeOfAccountsIsBuiltAgainAfterAChange(t *testing.T) {
-	t.Parallel()
-	w, err := newAccountWatch(&rest.Config{Host: "https://127.0.0.1:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	empty := w.Accounts()
-	if w.Accounts() != empty {
-		t.Error("the tree is built again without a change")
-	}
-	if err := w.informer.GetStore().Add(accountOf("physics", "")); err != nil {
-		t.Fatal(err)
-	}
-	w.forgetTree()
-	if w.Accounts().Account("physics") == nil {
-		t.Error("the new account is missing")
-	}
 }

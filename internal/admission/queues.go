@@ -10,14 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/vc-batch/vc/api"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/apiclient"
 )
 
 // byParent is the name of the index of queues by their parent.
@@ -40,26 +37,6 @@ func NewQueueIndexer() cache.Indexer {
 	return cache.NewIndexer(cache.DeletionHandlingMetaNamespaceKeyFunc, queueIndexers())
 }
 
-// newGroupClient returns a client for the kinds of one API group of the project.
-func newGroupClient(config *rest.Config, group schema.GroupVersion) (rest.Interface, error) {
-	scheme := runtime.NewScheme()
-	if err := api.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("admission: scheme: %w", err)
-	}
-	metav1.AddToGroupVersion(scheme, group)
-	config = rest.CopyConfig(config)
-	config.GroupVersion = &group
-	config.APIPath = "/apis"
-	config.ContentType = runtime.ContentTypeJSON
-	config.AcceptContentTypes = runtime.ContentTypeJSON
-	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	client, err := rest.RESTClientFor(config)
-	if err != nil {
-		return nil, fmt.Errorf("admission: client for %s: %w", group, err)
-	}
-	return client, nil
-}
-
 // removeManagedFields removes metadata that is not needed from a watched object.
 func removeManagedFields(object any) (any, error) {
 	if accessor, err := meta.Accessor(object); err == nil {
@@ -69,7 +46,7 @@ func removeManagedFields(object any) (any, error) {
 }
 
 func newQueueWatch(config *rest.Config) (*queueWatch, error) {
-	client, err := newGroupClient(config, schedulingv1beta1.GroupVersion)
+	client, err := apiclient.NewGroupClient(config, schedulingv1beta1.GroupVersion, schedulingv1beta1.AddToScheme)
 	if err != nil {
 		return nil, err
 	}

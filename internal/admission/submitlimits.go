@@ -32,7 +32,7 @@ import (
 const acceptedJobLifetime = 10 * time.Second
 
 // errJobsUnknown means that the jobs cannot be counted yet.
-var errJobsUnknown = errors.New("the jobs that have not ended are not known yet: try again in a few seconds")
+var errJobsUnknown = errors.New("the jobs that have not ended are not known yet: try again in a few seconds; if this error persists, update the CRD of Jobs (vcctl crds apply)")
 
 // submitter is the account and the user of a job.
 type submitter struct{ account, user string }

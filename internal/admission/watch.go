@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/vc-batch/vc/internal/accountwatch"
 )
 
 const (
@@ -72,7 +74,7 @@ func watchConfigurations(ctx context.Context, client kubernetes.Interface, chang
 // watches holds the watches of the objects with which requests are checked.
 type watches struct {
 	queues    *queueWatch
-	accounts  *accountWatch
+	accounts  *accountwatch.Watch
 	jobs      cache.SharedIndexInformer // metadata of the jobs that have an account and have not ended
 	submitted *SubmittedJobs
 }
@@ -82,7 +84,7 @@ func newWatches(config *rest.Config, now func() time.Time) (*watches, error) {
 	if err != nil {
 		return nil, err
 	}
-	accounts, err := newAccountWatch(config)
+	accounts, err := accountwatch.New(config)
 	if err != nil {
 		return nil, err
 	}
@@ -102,9 +104,9 @@ func newWatches(config *rest.Config, now func() time.Time) (*watches, error) {
 // run watches the objects until ctx is done.
 func (w *watches) run(ctx context.Context) error {
 	var group errgroup.Group
-	for _, informer := range []cache.SharedIndexInformer{w.queues.informer, w.accounts.informer, w.jobs} {
+	for _, run := range []func(context.Context){w.queues.informer.RunWithContext, w.accounts.Run, w.jobs.RunWithContext} {
 		group.Go(func() error {
-			informer.RunWithContext(ctx)
+			run(ctx)
 			return nil
 		})
 	}
@@ -114,5 +116,5 @@ func (w *watches) run(ctx context.Context) error {
 // waitForSync waits until the caches hold all queues and accounts. It returns false if ctx is done before then. It does
 // not wait for the jobs, because only accounts with a limit for their number need them.
 func (w *watches) waitForSync(ctx context.Context) bool {
-	return cache.WaitForCacheSync(ctx.Done(), w.queues.informer.HasSynced, w.accounts.informer.HasSynced)
+	return cache.WaitForCacheSync(ctx.Done(), w.queues.informer.HasSynced, w.accounts.IsReady)
 }
