@@ -14,6 +14,8 @@ type Query struct {
 	// From and To select the attempts that existed between these times: submitted before To, and ended at or after
 	// From. A zero time is no limit.
 	From, To time.Time
+	// VisibleTo selects only records that a user may see. nil selects all.
+	VisibleTo *Visibility `json:"-"`
 	// LatestOnly selects only the last stored attempt of each job and element among the selected records.
 	LatestOnly bool
 	// WithDocuments requests the documents of the records.
@@ -22,6 +24,12 @@ type Query struct {
 	Limit int
 	// After continues a list: it selects the records that follow this position in the order of lists.
 	After *Position
+}
+
+// Visibility selects the records of a user, and those of some accounts.
+type Visibility struct {
+	User     string
+	Accounts []string
 }
 
 // Position is the position of a record in a list. Lists are ordered by end time, then by key.
@@ -53,6 +61,8 @@ const (
 // UsageQuery selects and groups the use of resources. An empty list selects all values.
 type UsageQuery struct {
 	Clusters, Users, Accounts, Queues, QOS, Resources []string
+	// VisibleTo selects only the use by records that a user may see. nil selects all.
+	VisibleTo *Visibility `json:"-"`
 	// From and To limit the time. Both are full hours.
 	From, To time.Time
 	// By lists the dimensions that distinguish the results.

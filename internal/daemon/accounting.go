@@ -16,6 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/accounting/serve"
 	"github.com/vc-batch/vc/internal/accounting/spool"
 	"github.com/vc-batch/vc/internal/accounting/store"
+	"github.com/vc-batch/vc/internal/accountwatch"
 	"github.com/vc-batch/vc/internal/aggregatedapi"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
@@ -78,7 +79,16 @@ func runAccounting(ctx context.Context, o *Options, log logr.Logger) error {
 		return nil
 	})
 	if o.Accounting.API.ListenAddress != "" {
-		group.Go(func() error { return serve.Run(ctx, o.Config, o.Accounting.API, storage.UpToDateStore) })
+		accounts, err := accountwatch.New(o.Config)
+		if err != nil {
+			return err
+		}
+		group.Go(func() error {
+			accounts.Run(ctx)
+			return nil
+		})
+		coordinated := func(user string) []string { return accounts.Accounts().CoordinatedBy(user) }
+		group.Go(func() error { return serve.Run(ctx, o.Config, o.Accounting.API, coordinated, storage.UpToDateStore) })
 	}
 	group.Go(func() error {
 		var once sync.Once

@@ -90,6 +90,18 @@ func (t *Tree) IsCoordinator(account, user string) bool {
 	return slices.ContainsFunc(t.Path(account), func(a *Account) bool { return slices.Contains(a.Spec.Coordinators, user) })
 }
 
+// CoordinatedBy returns the names of the accounts that the user coordinates, and of the accounts below them, in
+// alphabetical order.
+func (t *Tree) CoordinatedBy(user string) []string {
+	var names []string
+	for _, name := range t.Names() {
+		if t.IsCoordinator(name, user) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // EffectiveUserLimits returns the limits of a user in an account. Each limit is the nearest one that is set: by the
 // user's entry in the account, by the account, or by one of its ancestors. Resources count separately: an entry that
 // limits only cpu inherits the limit of memory. The result shares no map with the accounts.

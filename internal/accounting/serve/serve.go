@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -28,10 +27,13 @@ var Group = aggregatedapi.Group{
 // patience is how long a client may take to read one part of a stream.
 const patience = 30 * time.Second
 
+// Coordinated returns the accounts whose records a user may read because the user coordinates them.
+type Coordinated func(user string) []string
+
 // Run serves the database until ctx is done. store returns the open database, or an error that says why it is not open.
-func Run(ctx context.Context, config *rest.Config, o aggregatedapi.Options, store func(context.Context) (accounting.Store, error)) error {
+func Run(ctx context.Context, config *rest.Config, o aggregatedapi.Options, coordinated Coordinated, store func(context.Context) (accounting.Store, error)) error {
 	return aggregatedapi.Run(ctx, config, Group, o, func(authn authenticator.Request, permissions *aggregatedapi.Permissions, log logr.Logger) http.Handler {
-		return newHandler(authn, permissions, store, log)
+		return newHandler(authn, permissions, coordinated, store, log)
 	})
 }
 
@@ -43,12 +45,13 @@ type permissions interface {
 type handler struct {
 	authn       authenticator.Request
 	permissions permissions
+	coordinated Coordinated
 	store       func(context.Context) (accounting.Store, error)
 	log         logr.Logger
 }
 
-func newHandler(authn authenticator.Request, allowed permissions, store func(context.Context) (accounting.Store, error), log logr.Logger) http.Handler {
-	h := &handler{authn, allowed, store, log}
+func newHandler(authn authenticator.Request, allowed permissions, coordinated Coordinated, store func(context.Context) (accounting.Store, error), log logr.Logger) http.Handler {
+	h := &handler{authn, allowed, coordinated, store, log}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+wire.Root, serveDiscovery)
 	mux.HandleFunc("GET "+wire.RecordsPath, h.authenticated(h.serveRecords))
@@ -91,21 +94,17 @@ func (h *handler) authenticated(next func(http.ResponseWriter, *http.Request, us
 	}
 }
 
-// ownOnly restricts a list of users to the user of a request, unless the user may list the resource with those of all
-// users. ok is false if the list contains other users only.
-func (h *handler) ownOnly(ctx context.Context, who user.Info, resource string, users []string) (allowed []string, ok bool, err error) {
+// visibleTo returns which records a user may see: their own, and those of the accounts that they coordinate. It returns nil
+// if the user may list the resource with the records of all users.
+func (h *handler) visibleTo(ctx context.Context, who user.Info, resource string) (*accounting.Visibility, error) {
 	mayListAll, err := h.permissions.IsAllowed(ctx, who, authorizationv1.ResourceAttributes{Verb: "list", Group: wire.GroupName, Version: wire.Version, Resource: resource})
 	if err != nil {
-		return nil, false, fmt.Errorf("permission to list %s: %w", resource, err)
+		return nil, fmt.Errorf("permission to list %s: %w", resource, err)
 	}
 	if mayListAll {
-		return users, true, nil
+		return nil, nil
 	}
-	name := who.GetName()
-	if len(users) > 0 && !slices.Contains(users, name) {
-		return nil, false, nil
-	}
-	return []string{name}, true, nil
+	return &accounting.Visibility{User: who.GetName(), Accounts: h.coordinated(who.GetName())}, nil
 }
 
 func (h *handler) serveRecords(w http.ResponseWriter, r *http.Request, who user.Info, store accounting.Store) {
@@ -114,22 +113,20 @@ func (h *handler) serveRecords(w http.ResponseWriter, r *http.Request, who user.
 		writeStatus(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
 		return
 	}
-	users, ok, err := h.ownOnly(r.Context(), who, wire.AllRecordsResource, query.Users)
+	visibility, err := h.visibleTo(r.Context(), who, wire.AllRecordsResource)
 	if err != nil {
 		writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
 		return
 	}
 	stream := h.newStream(w)
-	query.Users = users
-	if ok {
-		for record, err := range store.Records(r.Context(), query) {
-			if err == nil {
-				err = stream.WriteRecord(record)
-			}
-			if err != nil {
-				h.abort(w, stream, err)
-				return
-			}
+	query.VisibleTo = visibility
+	for record, err := range store.Records(r.Context(), query) {
+		if err == nil {
+			err = stream.WriteRecord(record)
+		}
+		if err != nil {
+			h.abort(w, stream, err)
+			return
 		}
 	}
 	h.end(stream)
@@ -141,18 +138,16 @@ func (h *handler) serveUsage(w http.ResponseWriter, r *http.Request, who user.In
 		writeStatus(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
 		return
 	}
-	users, ok, err := h.ownOnly(r.Context(), who, wire.AllUsageResource, query.Users)
+	visibility, err := h.visibleTo(r.Context(), who, wire.AllUsageResource)
 	if err != nil {
 		writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
 		return
 	}
-	query.Users = users
-	var all []accounting.Usage
-	if ok {
-		if all, err = store.Usage(r.Context(), query); err != nil {
-			writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
-			return
-		}
+	query.VisibleTo = visibility
+	all, err := store.Usage(r.Context(), query)
+	if err != nil {
+		writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
+		return
 	}
 	stream := h.newStream(w)
 	for i := range all {

@@ -47,6 +47,8 @@ func (a administrators) IsAllowed(_ context.Context, who user.Info, access autho
 	return false, fmt.Errorf("unexpected access %+v", access)
 }
 
+func noAccounts(string) []string { return nil }
+
 // newTestHandler returns a handler of a database with a record of Mei and one of Omar.
 func newTestHandler(t *testing.T) http.Handler {
 	t.Helper()
@@ -64,14 +66,17 @@ func newTestHandler(t *testing.T) http.Handler {
 	for _, name := range []string{"mei", "omar"} {
 		all = append(all, accounting.Record{
 			Key:  accounting.Key{Cluster: "prod", JobUID: "job-of-" + name, Element: accounting.NoElement},
-			User: name, Submitted: ended.Add(-time.Hour), Eligible: ended.Add(-time.Hour), Started: ended.Add(-time.Minute), Ended: ended,
+			User: name, Account: "team-of-" + name, Submitted: ended.Add(-time.Hour), Eligible: ended.Add(-time.Hour), Started: ended.Add(-time.Minute), Ended: ended,
 			Requested: accounting.Resources{accounting.CPU: 2000}, Allocated: accounting.Resources{accounting.CPU: 2000},
 		})
 	}
 	if _, err := records.Add(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
-	return newHandler(authenticator.RequestFunc(authenticate), administrators{"admin"}, func(context.Context) (accounting.Store, error) { return records, nil }, logr.Discard())
+	coordinated := func(user string) []string {
+		return map[string][]string{"ada": {"team-of-omar"}}[user]
+	}
+	return newHandler(authenticator.RequestFunc(authenticate), administrators{"admin"}, coordinated, func(context.Context) (accounting.Store, error) { return records, nil }, logr.Discard())
 }
 
 // get sends a query of a user and returns the response.
@@ -88,7 +93,7 @@ func get(t *testing.T, h http.Handler, who, path string, query any) *httptest.Re
 	return response
 }
 
-func TestUsersReadTheirOwnRecordsAndAdministratorsAll(t *testing.T) {
+func TestUsersReadTheirOwnRecordsCoordinatorsThoseOfAccountsAndAdministratorsAll(t *testing.T) {
 	t.Parallel()
 	h := newTestHandler(t)
 	for _, test := range []struct {
@@ -100,6 +105,8 @@ func TestUsersReadTheirOwnRecordsAndAdministratorsAll(t *testing.T) {
 		{"mei", []string{"omar", "mei"}, []string{"mei"}},
 		{"mei", []string{"omar"}, nil},
 		{"stranger", nil, nil},
+		{"ada", nil, []string{"omar"}},
+		{"ada", []string{"mei"}, nil},
 		{"admin", nil, []string{"mei", "omar"}},
 		{"admin", []string{"omar"}, []string{"omar"}},
 	} {
@@ -131,7 +138,7 @@ func TestUsersReadTheirOwnRecordsAndAdministratorsAll(t *testing.T) {
 func TestBadRequestsAndAMissingDatabaseGetAReason(t *testing.T) {
 	t.Parallel()
 	h := newTestHandler(t)
-	closed := newHandler(authenticator.RequestFunc(authenticate), administrators{}, func(context.Context) (accounting.Store, error) {
+	closed := newHandler(authenticator.RequestFunc(authenticate), administrators{}, noAccounts, func(context.Context) (accounting.Store, error) {
 		return nil, fmt.Errorf("%w: the disk is full", accounting.ErrUnavailable)
 	}, logr.Discard())
 	for _, test := range []struct {

@@ -72,7 +72,11 @@ func selects(q accounting.Query, r accounting.Record) bool {
 	return has(q.Clusters, r.Cluster) && has(q.Namespaces, r.Namespace) && has(q.Names, r.Name) &&
 		has(q.Users, r.User) && has(q.Accounts, r.Account) && has(q.Queues, r.Queue) && has(q.QOS, r.QOS) &&
 		has(q.Outcomes, r.Outcome) && has(q.JobIDs, r.JobID) && has(q.JobUIDs, r.JobUID) &&
-		(q.To.IsZero() || r.Submitted.Before(q.To)) && !r.Ended.Before(q.From)
+		isVisible(q.VisibleTo, r) && (q.To.IsZero() || r.Submitted.Before(q.To)) && !r.Ended.Before(q.From)
+}
+
+func isVisible(who *accounting.Visibility, r accounting.Record) bool {
+	return who == nil || r.User == who.User || slices.Contains(who.Accounts, r.Account)
 }
 
 func has[T comparable](list []T, value T) bool { return len(list) == 0 || slices.Contains(list, value) }
@@ -82,7 +86,7 @@ func (m model) usage(query accounting.UsageQuery) []accounting.Usage {
 	seconds, attempts := map[accounting.Usage]int64{}, map[accounting.Usage]map[accounting.Key]bool{}
 	for _, r := range m {
 		isSelected := has(query.Clusters, r.Cluster) && has(query.Users, r.User) && has(query.Accounts, r.Account) &&
-			has(query.Queues, r.Queue) && has(query.QOS, r.QOS) && has(query.Namespaces, r.Namespace)
+			has(query.Queues, r.Queue) && has(query.QOS, r.QOS) && has(query.Namespaces, r.Namespace) && isVisible(query.VisibleTo, r)
 		began, ended, amounts := r.Started, r.Ended, r.Allocated
 		if query.Waiting {
 			began, amounts = r.Eligible, r.Requested
@@ -253,7 +257,19 @@ var queries = rapid.Custom(func(t *rapid.T) accounting.Query {
 		q.QOS = some("", "high").Draw(t, "qos")
 		q.Outcomes = some(accounting.Completed, accounting.Failed).Draw(t, "outcomes")
 	}
+	q.VisibleTo = visibilities.Draw(t, "visible to")
 	return q
+})
+
+// visibilities draws what a user may see, and often nil.
+var visibilities = rapid.Custom(func(t *rapid.T) *accounting.Visibility {
+	if rapid.IntRange(0, 3).Draw(t, "is limited") > 0 {
+		return nil
+	}
+	return &accounting.Visibility{
+		User:     rapid.SampledFrom([]string{"ann", "bob", "nobody"}).Draw(t, "user"),
+		Accounts: some("physics", "Öl").Draw(t, "accounts"),
+	}
 })
 
 var usageQueries = rapid.Custom(func(t *rapid.T) accounting.UsageQuery {
@@ -273,5 +289,6 @@ var usageQueries = rapid.Custom(func(t *rapid.T) accounting.UsageQuery {
 		q.Waiting = rapid.Bool().Draw(t, "waiting")
 		q.Resources = some(accounting.CPU, accounting.Nodes).Draw(t, "resources")
 	}
+	q.VisibleTo = visibilities.Draw(t, "visible to")
 	return q
 })

@@ -168,6 +168,7 @@ func selection(query accounting.Query, start time.Time) *conditions {
 	in(c, "outcome", query.Outcomes)
 	in(c, "job_id", query.JobIDs)
 	in(c, "job_uid", query.JobUIDs)
+	c.visibleTo(query.VisibleTo)
 	if !query.To.IsZero() {
 		c.add("submitted < ?", unix(query.To))
 	}
@@ -180,6 +181,17 @@ func selection(query accounting.Query, start time.Time) *conditions {
 func (c *conditions) add(text string, args ...any) {
 	c.texts = append(c.texts, text)
 	c.args = append(c.args, args...)
+}
+
+// visibleTo adds the condition that a record is of a user or of some accounts. nil adds none.
+func (c *conditions) visibleTo(who *accounting.Visibility) {
+	if who == nil {
+		return
+	}
+	either := &conditions{}
+	in(either, "user_name", []string{who.User})
+	in(either, "account", who.Accounts)
+	c.add("("+strings.Join(either.texts, " OR ")+")", either.args...)
 }
 
 // in adds the condition that a column has one of some values, if there are any.

@@ -141,6 +141,7 @@ func usageConditions(query accounting.UsageQuery, period accounting.Period) *con
 	in(c, "queue", query.Queues)
 	in(c, "qos", query.QOS)
 	in(c, "resource", query.Resources)
+	c.visibleTo(query.VisibleTo)
 	return c
 }
 

@@ -92,7 +92,7 @@ func runsStatement(query accounting.UsageQuery, start time.Time, names []string,
 	}
 	where := selection(accounting.Query{
 		Clusters: query.Clusters, Namespaces: query.Namespaces, Users: query.Users, Accounts: query.Accounts,
-		Queues: query.Queues, QOS: query.QOS, From: query.From, To: query.To,
+		Queues: query.Queues, QOS: query.QOS, VisibleTo: query.VisibleTo, From: query.From, To: query.To,
 	}, start)
 	// began and until limit the interval of an attempt to that of the query. They are not empty.
 	began := fmt.Sprintf("CASE WHEN %[1]s < %[2]d THEN %[2]d ELSE %[1]s END", of.begin, from)
