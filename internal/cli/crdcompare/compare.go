@@ -14,6 +14,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/deploy"
 )
 
@@ -33,8 +35,8 @@ const (
 // maxFields limits the lists of fields in a Comparison.
 const maxFields = 5
 
-// ourGroup is the API group whose kinds do not exist in Volcano.
-const ourGroup = "insight.vc-batch.dev"
+// ourGroups are the API groups whose kinds do not exist in Volcano.
+var ourGroups = []string{accountv1alpha1.GroupName, insightv1alpha1.GroupName}
 
 // Comparison describes one CRD of a cluster. It is also the form for -o json and yaml.
 type Comparison struct {
@@ -86,12 +88,17 @@ func schemaVersion(crd *apiextensionsv1.CustomResourceDefinition) int {
 	return max(version, 0)
 }
 
+// mayBeVolcanos reports whether a CRD lacks fields of vc, and Volcano has a CRD of this name.
+func (c *Comparison) mayBeVolcanos(have *apiextensionsv1.CustomResourceDefinition) bool {
+	return len(c.MissingFields) > 0 && !slices.Contains(ourGroups, have.Spec.Group)
+}
+
 func (c *Comparison) state(have *apiextensionsv1.CustomResourceDefinition, sameSpec bool) State {
 	isUnversioned := c.Version == 0
 	switch {
 	case sameSpec:
 		return Current
-	case isUnversioned && len(c.MissingFields) > 0 && have.Spec.Group != ourGroup:
+	case isUnversioned && c.mayBeVolcanos(have):
 		return Foreign
 	case c.Version < c.OwnVersion:
 		return Older
