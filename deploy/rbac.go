@@ -141,7 +141,6 @@ func components() []component {
 				rule(core, of("pods"), append(watched, "create", "patch", "delete")...),
 				rule(core, of("persistentvolumeclaims"), "get", "create"),
 				rule(classGroup, of("priorityclasses"), watched...),
-				rule(accountGroup, of("accounts"), watched...),
 				// the plugins svc and ssh; a job's own Secret is read by its name
 				rule(core, of("services", "configmaps", "secrets"), "get", "create", "update", "delete"),
 				rule(networkGroup, of("networkpolicies"), "get", "create", "update", "delete"),
