@@ -70,23 +70,24 @@ func NewSubmittedJobs(now func() time.Time) *SubmittedJobs {
 
 // OnAdd counts a job that the watch reports. It then no longer counts as accepted.
 func (s *SubmittedJobs) OnAdd(object any, _ bool) {
-	job, err := meta.Accessor(object)
-	if err != nil {
-		return
+	if job, err := meta.Accessor(object); err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.addJob(job)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.accepted, job.GetUID())
-	s.removeJob(job.GetUID())
-	by := submitterOf(job)
-	s.watched[job.GetUID()] = by
-	s.counts[by]++
 }
 
-// OnUpdate counts a changed job, which may have another account than before. The name may belong to another job now.
+// OnUpdate counts a changed job, which may have another account than before. The name may belong to another job now. The
+// lock is held throughout, so that a review at the same time does not count one job too few.
 func (s *SubmittedJobs) OnUpdate(before, object any) {
-	s.OnDelete(before)
-	s.OnAdd(object, false)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if job, err := meta.Accessor(before); err == nil {
+		s.removeJob(job.GetUID())
+	}
+	if job, err := meta.Accessor(object); err == nil {
+		s.addJob(job)
+	}
 }
 
 // OnDelete stops counting a job that has ended or was deleted.
@@ -101,6 +102,15 @@ func (s *SubmittedJobs) OnDelete(object any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.removeJob(job.GetUID())
+}
+
+// addJob adds a job that the watch reports, or replaces its earlier version. The caller must hold the lock.
+func (s *SubmittedJobs) addJob(job metav1.Object) {
+	delete(s.accepted, job.GetUID())
+	s.removeJob(job.GetUID())
+	by := submitterOf(job)
+	s.watched[job.GetUID()] = by
+	s.counts[by]++
 }
 
 // removeJob removes a watched job. The caller must hold the lock.
