@@ -122,7 +122,7 @@ func listHistory(ctx context.Context, o *options) error {
 			continue
 		}
 		records = append(records, record)
-		if o.limit > 0 && len(records) >= 2*o.limit { // records arrive in the order of their ends
+		if o.limit > 0 && len(records)/2 >= o.limit { // records arrive in the order of their ends
 			dropped += len(records) - o.limit
 			records = slices.Clone(records[len(records)-o.limit:])
 		}
