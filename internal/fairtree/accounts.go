@@ -1,6 +1,9 @@
 package fairtree
 
 import (
+	"cmp"
+	"slices"
+
 	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
 )
@@ -11,11 +14,18 @@ const rootName = "root"
 // FromAccounts returns the tree of the given accounts with the usage of their users. Usage of users that are not in
 // the account counts as other usage of the account. An account whose parent does not exist is not in the tree.
 func FromAccounts(accounts *accountv1alpha1.Tree, usage map[model.Party]float64) *Account {
-	others := map[string]float64{}
-	for party, used := range usage {
+	var outside []model.Party
+	for party := range usage {
 		if !accounts.HasUser(party.Account, party.User) {
-			others[party.Account] += used
+			outside = append(outside, party)
 		}
+	}
+	slices.SortFunc(outside, func(a, b model.Party) int { // floating-point sums depend on the order
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.User, b.User))
+	})
+	others := map[string]float64{}
+	for _, party := range outside {
+		others[party.Account] += usage[party]
 	}
 	root := &Account{Name: rootName, Shares: 1}
 	root.addChildren(accounts, "", usage, others)
