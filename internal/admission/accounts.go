@@ -32,7 +32,7 @@ type accountLookup struct {
 	ctx     context.Context
 	reader  AccountReader
 	current *accountv1alpha1.Tree
-	err     error // error from a read; if it is set, the results are not reliable
+	err     error // error from reading; if it is set, the results are not reliable
 }
 
 var _ check.AccountLookup = (*accountLookup)(nil)
@@ -50,7 +50,7 @@ func (l *accountLookup) CurrentAccounts() *accountv1alpha1.Tree {
 }
 
 // assignAccount writes the default account of its user into a new object without an account. An update by a client that
-// omits the account keeps it. Without any Account object, the label is free text and is left unchanged.
+// omits the account does not remove it. Without any Account object, the label is free text and is left unchanged.
 func (h *hooks) assignAccount(request *admission.Request, object metav1.Object) {
 	if h.accounts == nil || object.GetLabels()[keys.Account] != "" {
 		return
@@ -81,7 +81,7 @@ func (h *hooks) longestRunTime(job *batchv1alpha1.Job) time.Duration {
 }
 
 // rejectAccountChange rejects an update that changes the account of a job, because the PodGroup and the pods of the job
-// keep the account with which they were created. Only users who may update the account are permitted to correct it.
+// still have the account with which they were created. Only users who may update the new account can make this change.
 func (h *hooks) rejectAccountChange(ctx context.Context, request *admission.Request) (field.ErrorList, error) {
 	if request.Operation != admissionv1.Update || h.accounts == nil || h.accounts.Accounts().Len() == 0 {
 		return nil, nil

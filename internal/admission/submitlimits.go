@@ -27,8 +27,8 @@ import (
 	"github.com/vc-batch/vc/api/textformat"
 )
 
-// acceptedJobLifetime is how long an accepted job counts if the watch does not report it, for example because the API
-// server rejected it later for another reason.
+// acceptedJobLifetime is the time for which an accepted job counts if the watch does not report it. An example is a job
+// that the API server rejected later for another reason.
 const acceptedJobLifetime = 10 * time.Second
 
 // errJobsUnknown means that the jobs cannot be counted yet.
@@ -147,7 +147,7 @@ func newJobInformer(config *rest.Config) (cache.SharedIndexInformer, error) {
 	return informer, nil
 }
 
-// reduceJob removes the metadata that is not needed for counting.
+// reduceJob removes the metadata that the counts do not need.
 func reduceJob(object any) (any, error) {
 	job, ok := object.(*metav1.PartialObjectMetadata)
 	if !ok {
@@ -182,8 +182,8 @@ func submitLimits(tree *accountv1alpha1.Tree, job submitter) []submitLimit {
 	return limits
 }
 
-// counts reports whether a job counts for the limit.
-func (l *submitLimit) counts(tree *accountv1alpha1.Tree, job submitter) bool {
+// includesJob reports whether a job counts toward the limit.
+func (l *submitLimit) includesJob(tree *accountv1alpha1.Tree, job submitter) bool {
 	if l.user != "" {
 		return job == submitter{account: l.account, user: l.user}
 	}
@@ -195,22 +195,22 @@ func (l *submitLimit) counts(tree *accountv1alpha1.Tree, job submitter) bool {
 	return false
 }
 
-// explain returns why a job cannot be submitted while count jobs have not ended.
-func (l *submitLimit) explain(count int) string {
+// describeRejection returns the reason why a job is rejected while count jobs have not ended.
+func (l *submitLimit) describeRejection(count int) string {
 	whose := "account " + l.account + " with the accounts below it"
 	if l.user != "" {
 		whose = fmt.Sprintf("user %q in account %s", l.user, l.account)
 	}
-	return fmt.Sprintf("%s has %s that did not end yet, and the limit is %d: wait until a job ends, or cancel one: %s",
-		whose, textformat.CountWithNoun(int64(count), "job"), l.most, check.SlurmPolicyViolation)
+	return fmt.Sprintf("%s has %s, and the limit is %d: wait until a job ends, or cancel one: %s",
+		whose, textformat.CountWithNoun(int64(count), "unfinished job"), l.most, check.SlurmPolicyViolation)
 }
 
-// accept checks whether a new job exceeds a limit. If it does, accept returns the reason. Otherwise, it counts the job from
-// now on, unless uid is "".
-func (s *SubmittedJobs) accept(tree *accountv1alpha1.Tree, job submitter, uid types.UID) (reason string, err error) {
+// acceptJob checks whether a new job exceeds a limit. If it does, acceptJob returns the reason. Otherwise, it counts the job
+// from now on, unless uid is "".
+func (s *SubmittedJobs) acceptJob(tree *accountv1alpha1.Tree, job submitter, uid types.UID) (reason string, err error) {
 	limits := submitLimits(tree, job)
 	if len(limits) == 0 {
-		return "", nil // jobs that were accepted before a limit is set are known from the watch
+		return "", nil // if a limit is set later, the watch will have reported the job
 	}
 	if !s.isSynced() {
 		return "", errJobsUnknown
@@ -222,12 +222,12 @@ func (s *SubmittedJobs) accept(tree *accountv1alpha1.Tree, job submitter, uid ty
 	for i := range limits {
 		total := 0
 		for other, n := range counts {
-			if limits[i].counts(tree, other) {
+			if limits[i].includesJob(tree, other) {
 				total += n
 			}
 		}
 		if total >= int(limits[i].most) {
-			return limits[i].explain(total), nil
+			return limits[i].describeRejection(total), nil
 		}
 	}
 	if uid != "" {
@@ -236,8 +236,8 @@ func (s *SubmittedJobs) accept(tree *accountv1alpha1.Tree, job submitter, uid ty
 	return "", nil
 }
 
-// countJobs counts the watched and the accepted jobs, and forgets accepted jobs after their lifetime. The caller must
-// hold the lock.
+// countJobs counts the watched and the accepted jobs. It removes accepted jobs after their lifetime. The caller must hold
+// the lock.
 func (s *SubmittedJobs) countJobs() map[submitter]int {
 	counts := maps.Clone(s.counts)
 	now := s.now()
@@ -269,7 +269,7 @@ func (h *hooks) rejectBeyondSubmitLimits(request *admission.Request) (field.Erro
 	if request.DryRun != nil && *request.DryRun {
 		uid = ""
 	}
-	reason, err := h.submitted.accept(h.accounts.Accounts(), submitterOf(job), uid)
+	reason, err := h.submitted.acceptJob(h.accounts.Accounts(), submitterOf(job), uid)
 	if err != nil || reason == "" {
 		return nil, err
 	}

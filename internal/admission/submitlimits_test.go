@@ -36,7 +36,7 @@ func limitedTree() *accountv1alpha1.Tree {
 
 func TestTheNumberOfJobsThatHaveNotEndedIsLimited(t *testing.T) {
 	t.Parallel()
-	const own, ofAll = `user %q in account %s has %s that did not end yet, and the limit is %d`, "account science with the accounts below it has 4 jobs that did not end yet, and the limit is 4"
+	const own, ofAll = `user %q in account %s has %s, and the limit is %d`, "account science with the accounts below it has 4 unfinished jobs, and the limit is 4"
 	for name, test := range map[string]struct {
 		watched []submitter
 		new     submitter
@@ -44,7 +44,7 @@ func TestTheNumberOfJobsThatHaveNotEndedIsLimited(t *testing.T) {
 	}{
 		"the first job":                 {nil, submitter{"physics", "ben"}, ""},
 		"as many as the user may have":  {[]submitter{{"physics", "ben"}}, submitter{"physics", "ben"}, ""},
-		"one more than that":            {[]submitter{{"physics", "ben"}, {"physics", "ben"}}, submitter{"physics", "ben"}, fmt.Sprintf(own, "ben", "physics", "2 jobs", 2)},
+		"one more than that":            {[]submitter{{"physics", "ben"}, {"physics", "ben"}}, submitter{"physics", "ben"}, fmt.Sprintf(own, "ben", "physics", "2 unfinished jobs", 2)},
 		"a user with another limit":     {[]submitter{{"physics", "ada"}, {"physics", "ada"}}, submitter{"physics", "ada"}, ""},
 		"jobs in another account":       {[]submitter{{"physics", "ben"}, {"physics", "ben"}}, submitter{"chemistry", "ben"}, ""},
 		"jobs of another user":          {[]submitter{{"physics", "ben"}, {"physics", "ben"}}, submitter{"physics", "ada"}, ""},
@@ -57,7 +57,7 @@ func TestTheNumberOfJobsThatHaveNotEndedIsLimited(t *testing.T) {
 			for i, by := range test.watched {
 				s.OnAdd(watchedJob(fmt.Sprint(i), by.user, by.account), true)
 			}
-			reason, err := s.accept(limitedTree(), test.new, "new")
+			reason, err := s.acceptJob(limitedTree(), test.new, "new")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +79,7 @@ func TestAnAcceptedJobCountsUntilTheWatchReportsIt(t *testing.T) {
 	s, by, tree := NewSubmittedJobs(func() time.Time { return now }), submitter{"physics", "ben"}, limitedTree()
 	accepted := func(uid types.UID) bool {
 		t.Helper()
-		reason, err := s.accept(tree, by, uid)
+		reason, err := s.acceptJob(tree, by, uid)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestAJobWhoseAccountChangesCountsInItsNewAccount(t *testing.T) {
 		s.OnAdd(watchedJob(uid, "ben", "physics"), true)
 	}
 	s.OnUpdate(watchedJob("a", "ben", "physics"), watchedJob("a", "ben", "chemistry"))
-	if reason, err := s.accept(tree, submitter{"physics", "ben"}, "c"); err != nil || reason != "" {
+	if reason, err := s.acceptJob(tree, submitter{"physics", "ben"}, "c"); err != nil || reason != "" {
 		t.Errorf("%s, %v", reason, err)
 	}
 }
@@ -121,10 +121,10 @@ func TestAnUnsyncedWatchPreventsOnlyJobsWithALimit(t *testing.T) {
 	t.Parallel()
 	s := NewSubmittedJobs(time.Now)
 	s.isSynced = func() bool { return false }
-	if _, err := s.accept(limitedTree(), submitter{"physics", "ben"}, "a"); err == nil {
+	if _, err := s.acceptJob(limitedTree(), submitter{"physics", "ben"}, "a"); err == nil {
 		t.Error("a job with a limit was accepted without knowing the other jobs")
 	}
-	if _, err := s.accept(limitedTree(), submitter{"arts", "eve"}, "b"); err != nil {
+	if _, err := s.acceptJob(limitedTree(), submitter{"arts", "eve"}, "b"); err != nil {
 		t.Error(err)
 	}
 }
@@ -145,7 +145,7 @@ func TestTheWebhookRejectsTheJobBeyondTheLimit(t *testing.T) {
 	requireResponse(t, h.validateHandler(jobKind)(t.Context(), create), 0, "")
 	second := request(admissionv1.Create, "Job", `{"metadata":{"name":"y","uid":"u3",`+jobOfUser("ada", "physics")[len(`{"metadata":{"name":"x","namespace":"nlp","uid":"u1",`):], "")
 	requireResponse(t, h.validateHandler(jobKind)(t.Context(), second), 422,
-		"account physics with the accounts below it has 1 job that did not end yet, and the limit is 1: wait until a job ends, or cancel one: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)")
+		"account physics with the accounts below it has 1 unfinished job, and the limit is 1: wait until a job ends, or cancel one: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)")
 	// An update does not count.
 	requireResponse(t, h.validateHandler(jobKind)(t.Context(), request(admissionv1.Update, "Job", jobOfUser("ada", "physics"), jobOfUser("ada", "physics"))), 0, "")
 }

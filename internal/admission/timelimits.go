@@ -8,8 +8,8 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// defaultTimeLimit gives a job without a time limit the default of its queue or account. If the queue cannot be read, the job gets
-// no limit, because defaulting fails open. The check of the job then rejects it if its queue requires a limit.
+// defaultTimeLimit gives a job without a time limit the default of its queue or account. If the queue cannot be read, the
+// job gets no limit, because defaulting fails open. The check of the job then rejects it if its queue requires a limit.
 func (h *hooks) defaultTimeLimit(ctx context.Context, request *admission.Request, job *batchv1alpha1.Job) {
 	if h.queues == nil {
 		return
