@@ -82,8 +82,8 @@ func (e *Engine) configureActions(cfg *config.Config) {
 }
 
 // implied lists policies that run even if the configuration does not name them. Without them, the scheduler would admit
-// gangs whose pods the API server rejects, and accounts would have no limits on running jobs. To disable one of them, add an entry for it with
-// enableJobEnqueued: false.
+// gangs whose pods the API server rejects, and accounts would have no limits on running jobs. To disable one of them, add
+// an entry for it with enableJobEnqueued: false.
 var implied = []string{"resourcequota", "accountlimits"}
 
 func (e *Engine) configureImpliedPolicies(cfg *config.Config) {

@@ -130,8 +130,8 @@ func (w *waker) reasonToAdmit(j *framework.Job) string {
 	return ""
 }
 
-// accountRelaxed reports whether a limit of an admitted gang's account may permit more. The gang may have several shapes,
-// so that nodes hold back one of them, and the account another.
+// accountRelaxed reports whether a limit of an admitted gang's account may permit more. The gang may have several shapes:
+// nodes may hold back one of them, and the account another.
 func (w *waker) accountRelaxed(j *framework.Job) bool {
 	return j.IsAdmitted() && w.cycle.Rules.MayBeRelaxed(j)
 }

@@ -13,8 +13,9 @@ const arrival = time.Minute
 
 // CouldStart reports whether a gang is waiting only for resources, which means that it would start if all pods that
 // run for other gangs ended. Such a gang keeps its promised resources, and gangs after it wait. A gang that could not
-// start does not block others, no matter whether its pods are too large, fit no node, have scheduling gates, use a
-// missing volume, or are not created, or whether a limit of its account holds it back. This is decided again in each cycle.
+// start does not block others. Examples are gangs whose pods are too large, fit no node, have scheduling gates, use a
+// missing volume or are not created, and gangs that a limit of their account holds back. The result is computed again in
+// each cycle.
 func (s *Cycle) CouldStart(j *framework.Job) bool {
 	if could, known := s.could[j]; known {
 		return could

@@ -25,8 +25,8 @@ func (s *Cycle) CheckQueueOpen(j *framework.Job) bool {
 	return false
 }
 
-// AdmitAtOnce admits a gang to its queue if no action enqueue is configured. If the limits of the
-// gang's account do not permit it, or the gang's pods could not be created, it gives the gang a verdict instead.
+// AdmitAtOnce admits a gang to its queue if no action enqueue is configured. If the limits of the gang's account do not
+// permit it, or the gang's pods could not be created, it gives the gang a verdict instead.
 func (s *Cycle) AdmitAtOnce(j *framework.Job) {
 	if j.IsAccountBound() && !s.CheckQueueOpen(j) { // the limits are checked again when the queue is open
 		return

@@ -28,7 +28,7 @@ func MakeRoomFor(s *cycle.Cycle, j *framework.Job, c Case) (bool, Failure) {
 		return false, Failure{Spared: []explain.Spared{{Code: reason.NeverPreempts}}}
 	}
 	a := &framework.Attack{Kind: c.Kind, Taker: j, Tasks: tasks, Asked: framework.SumRequests(tasks)}
-	if s.Rules.CheckHoldable(j, a.Asked).Code != "" { // the victims would count until they have ended
+	if s.Rules.CheckHoldable(j, a.Asked).Code != "" { // the victims count toward the limit until they have ended
 		return false, Failure{}
 	}
 	between := isBetweenQueues(c.Kind)

@@ -100,8 +100,9 @@ type EvictionRules struct {
 	Movers, Releases []Mover
 }
 
-// GangLimits limits what gangs hold together, whatever their queues are. A gang that such a limit holds back gets no
-// reservation, and other gangs pass it even in a strict queue. The reasons have the trait reason.LimitOfAccount.
+// GangLimits holds the rules that limit the total resources of several gangs, regardless of their queues. A gang that such
+// a limit holds back gets no reservation, and other gangs pass it even in a strict queue. The reasons have the trait
+// reason.LimitOfAccount.
 type GangLimits struct {
 	// Admissible returns the reason why a gang may not be admitted to its queue. Unlike Creatable, it also applies to
 	// gangs without minResources.

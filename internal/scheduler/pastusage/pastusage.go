@@ -36,7 +36,7 @@ const forgotten = 0.001
 type Charging interface {
 	// Owner returns the account whose usage determines the order of a gang. It is empty if the gang has no such account.
 	Owner(g *model.Gang) model.Account
-	// Accounts returns all accounts that are charged for the resources of a gang, and the gang's owner if it is
+	// Accounts returns all accounts that are charged for the resources of a gang. They include the gang's owner if it is
 	// charged.
 	Accounts(g *model.Gang) []model.Account
 	// Charges reports whether the usage of the gang is recorded.
@@ -45,8 +45,8 @@ type Charging interface {
 	Owns(a model.Account) bool
 }
 
-// Recorder caches the resources that accounts use, from cycle to cycle, so that only changed gangs must be processed. A
-// new recorder computes the same values.
+// Recorder caches the resources that accounts use for the next cycle, so that only changed gangs are processed. A new
+// recorder computes the same values.
 type Recorder struct {
 	charging Charging
 	halfLife time.Duration

@@ -154,8 +154,8 @@ func nodesReason(e *schedulingv1beta1.Explanation) string {
 	return resources
 }
 
-// exceededResource returns the resource for which a limit of a queue, namespace, account or user is exceeded. If none exists, it
-// returns the first resource that is short.
+// exceededResource returns the resource for which a limit of a queue, namespace, account or user is exceeded. If there is
+// no such resource, it returns the first resource that is short.
 func exceededResource(e *schedulingv1beta1.Explanation) string {
 	for _, s := range e.Short {
 		switch s.Scope {

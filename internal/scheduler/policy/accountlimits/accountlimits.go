@@ -8,15 +8,17 @@
 // limits of each ancestor of the account. A gang whose user is unknown has no limits as a user, and a gang whose account
 // does not exist has no limits.
 //
-// A gang counts as a job from its admission until its minimum has ended, and as long as any of its pods uses a node,
-// which includes pods that are being deleted. An array is one gang, so it is one job. A gang claims its minimum from its
-// admission on, without the part of its pods that have succeeded. Beyond that, it claims what its pods use.
+// A gang counts as a job from its admission until its minimum has ended. It also counts while any of its pods uses a
+// node, even if the pod is being deleted. An array is one gang, so it is one job.
+//
+// The claim of a gang is the amount that counts toward a limit. For each resource, it is the greater of two amounts: the
+// request of the gang's minimum without the pods that have succeeded, and the resources that its pods use.
 //
 // # Invariants
 //
-//   - A gang is admitted only if no limit is less than the number and the claims of all gangs, including this one.
-//   - A pod is placed only if no limit is less than the claims of all gangs and than the resources that pods use until
-//     they have ended, including this pod. So a limit holds even if it was lowered, or if pods of a completed gang are
+//   - A gang is admitted only if the number and the claims of all gangs, including this one, stay within each limit.
+//   - A pod is placed only if the claims of all gangs, and the resources that pods use until they have ended, stay within
+//     each limit. Both include this pod. So a limit holds even if it was lowered, or if pods of a completed gang are
 //     created again.
 //   - Everything follows from the model. A new engine makes the same decisions.
 //   - Only changed gangs are processed. A cycle without changes costs nothing, regardless of the number of gangs.
@@ -101,9 +103,9 @@ func (r *rules) checkAdmission(j *framework.Job) explain.Verdict {
 		if v := scope.checkJobs(own); v.Code != "" {
 			return v
 		}
-		v := r.checkResources(scope, own, func(index int) (asked, claims, uses int64) {
-			asked = floor.Get(index)
-			return asked, asked - own.claimed.Get(index), 0
+		v := r.checkResources(scope, own, func(index int) (requested, claims, uses int64) {
+			requested = floor.Get(index)
+			return requested, requested - own.claimed.Get(index), 0
 		})
 		if v.Code != "" {
 			return v
@@ -123,7 +125,7 @@ func (r *rules) checkHolding(j *framework.Job, request resource.Request) explain
 		if v := scope.checkJobs(own); v.Code != "" {
 			return v
 		}
-		v := r.checkResources(scope, own, func(index int) (asked, claims, uses int64) {
+		v := r.checkResources(scope, own, func(index int) (requested, claims, uses int64) {
 			uses = request.Get(index)
 			claims = own.claimsWith(index, own.held.Get(index)+uses) - own.claimed.Get(index)
 			return max(uses, claims), claims, uses
@@ -135,17 +137,17 @@ func (r *rules) checkHolding(j *framework.Job, request resource.Request) explain
 	return explain.Verdict{}
 }
 
-// checkResources returns a verdict with the resources of which a scope permits too little. more returns, for a resource,
-// the requested amount, and by how much the gang's claims and uses would grow. If some requests exceed a limit even when
-// nothing else counts, the verdict lists only these.
-func (r *rules) checkResources(scope *scope, own *part, more func(index int) (asked, claims, uses int64)) explain.Verdict {
+// checkResources returns a verdict with the resources whose limits a scope would exceed. For a resource, more returns the
+// requested amount, and the amounts by which the gang's claims and uses would grow. If some requests alone exceed a
+// limit, the verdict lists only these.
+func (r *rules) checkResources(scope *scope, own *part, more func(index int) (requested, claims, uses int64)) explain.Verdict {
 	var exceeded, impossible []explain.Limit
 	for _, most := range scope.maxResources {
 		index, known := r.s.Cluster.Resources.Find(string(most.Name))
 		if !known { // no pod requests it
 			continue
 		}
-		asked, claims, uses := more(index)
+		requested, claims, uses := more(index)
 		claimed, held := scope.claimed.Get(index), scope.held.Get(index)
 		exceedsClaims := claims > 0 && claimed > most.Value-claims
 		exceedsUse := uses > 0 && held > most.Value-uses
@@ -153,11 +155,11 @@ func (r *rules) checkResources(scope *scope, own *part, more func(index int) (as
 			continue
 		}
 		limit := explain.Limit{
-			Account: scope.account, User: scope.user, Resource: string(most.Name), Asked: float64(asked),
+			Account: scope.account, User: scope.user, Resource: string(most.Name), Asked: float64(requested),
 			Held: float64(held), Promised: float64(max(claimed-held, 0)), Limit: float64(most.Value),
 		}
 		exceeded = append(exceeded, limit)
-		if asked > most.Value {
+		if requested > most.Value {
 			impossible = append(impossible, limit)
 		}
 	}

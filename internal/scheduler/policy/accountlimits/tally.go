@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// tally counts the jobs and resources of accounts and users. It is kept from cycle to cycle, so that only changed gangs
-// must be processed. A new tally has the same counts.
+// tally counts the jobs and resources of accounts and users. It is a cache for the next cycle, so that only changed gangs
+// are processed. A new tally has the same counts.
 type tally struct {
 	cluster    *model.Cluster
 	seen       uint64 // generation of the model up to which gangs were processed
@@ -27,8 +27,8 @@ type tally struct {
 	decided map[*model.Gang]bool
 	// changed holds the scopes whose counts have changed since the last update.
 	changed map[*scope]bool
-	// relaxed holds the scopes that may permit more than when they held back a gang. If allRelaxed is true, it is any
-	// scope.
+	// relaxed holds the scopes that may permit more than when they held back a gang. If allRelaxed is true, any scope may
+	// permit more.
 	relaxed    map[*scope]bool
 	allRelaxed bool
 }
@@ -42,8 +42,8 @@ type scope struct {
 
 	jobs          int
 	claimed, held resource.Balance
-	// refused holds the greatest counts at which the scope has held back a gang since it was last relaxed; nil if it has
-	// held back none.
+	// refused holds the greatest counts at which the scope has held back a gang since it was last relaxed. It is nil if
+	// the scope has held back no gang.
 	refused *counts
 }
 
@@ -53,18 +53,18 @@ type counts struct {
 	claimed, held resource.Vec
 }
 
-// part is what a gang contributes to its scopes.
+// part holds the contribution of a gang to its scopes.
 type part struct {
 	in []*scope
-	// admitted is true if the gang is admitted and its minimum has not ended. floor is then the least that it claims.
+	// admitted is true if the gang is admitted and its minimum has not ended. floor is then its minimum claim.
 	admitted bool
 	floor    resource.Vec
-	// readmits is true if placing a pod makes the gang count as admitted, which is so for a completed gang whose pods are
+	// readmits is true if placing a pod makes the gang count as admitted. This applies to a completed gang whose pods are
 	// created again. placed is the number of pods that are placed in this cycle.
 	readmits      bool
 	placed        int
 	claimed, held resource.Vec
-	// loaded is what the gang contributes according to the model.
+	// loaded is the contribution of the gang according to the model.
 	loaded counts
 }
 
@@ -90,7 +90,7 @@ func (p *part) countJobs() int {
 	return 0
 }
 
-// computeClaims computes what the gang claims: its minimum or what its pods use, whichever is more.
+// computeClaims computes the claims of the gang: for each resource, the greater of its minimum and its use.
 func (p *part) computeClaims() {
 	p.claimed = append(p.claimed[:0], p.held...)
 	if !p.claimsMinimum() {
@@ -206,8 +206,8 @@ func (t *tally) scopesOf(of model.Party) []*scope {
 	return path
 }
 
-// partyOf returns the user and the account to which a gang counts. Without its PodGroup, only the labels and annotations
-// of its pods name them.
+// partyOf returns the user and the account whose limits apply to a gang. If the PodGroup does not exist, the labels and
+// annotations of a pod name them.
 func partyOf(g *model.Gang) model.Party {
 	if g.Known || len(g.Tasks) == 0 {
 		return g.Party()
@@ -241,7 +241,7 @@ func (t *tally) loadGang(g *model.Gang) {
 	t.addPart(p, 1)
 }
 
-// newPart returns what a gang contributes to its scopes according to the model.
+// newPart returns the contribution of a gang to its scopes according to the model.
 func (t *tally) newPart(g *model.Gang, scopes []*scope) *part {
 	p := &part{in: scopes, held: g.OccupiedResources()}
 	if g.Known && !hasEnded(g, g.MinMember) {
@@ -268,7 +268,7 @@ func hasEnded(g *model.Gang, minMember int) bool {
 	return g.Count[model.Succeeded]+g.Count[model.Failed] >= max(minMember, 1)
 }
 
-// minimumOf returns what the pods of a gang's minimum request, without the pods that have succeeded.
+// minimumOf returns the total request of a gang's minimum, without the pods that have succeeded.
 func minimumOf(g *model.Gang, minimum resource.Request, members int) resource.Vec {
 	var sum resource.Vec
 	sum.Add(minimum)
@@ -299,7 +299,7 @@ func (t *tally) countAdmitted(j *framework.Job) {
 	})
 }
 
-// countPlaced counts a task that is placed in this cycle (sign 1), or whose placement is undone (sign -1).
+// countPlaced counts a task that is placed in this cycle (sign 1), or whose placement is rolled back (sign -1).
 func (t *tally) countPlaced(g *model.Gang, task *model.Task, sign int) {
 	t.changePart(g, func(p *part) {
 		p.placed += sign
@@ -335,8 +335,8 @@ func (t *tally) addPart(p *part, sign int) {
 	}
 }
 
-// recordRefusal records the counts at which the scope holds back a gang. The gang's own changes in this cycle do not
-// count, because they may be undone; if they are not, the gang is tried again in the next cycle.
+// recordRefusal records the counts at which the scope holds back a gang. It ignores the gang's own changes in this cycle,
+// because they may be rolled back. If they are committed, the gang is tried again in the next cycle.
 func (s *scope) recordRefusal(own *part) {
 	if s.refused == nil {
 		s.refused = &counts{}
@@ -346,12 +346,12 @@ func (s *scope) recordRefusal(own *part) {
 	s.held.WriteSumsTo(&now.held)
 	r := s.refused
 	r.jobs = max(r.jobs, s.jobs-own.countJobs()+own.loaded.jobs)
-	r.claimed = raise(r.claimed, now.claimed, own.claimed, own.loaded.claimed)
-	r.held = raise(r.held, now.held, own.held, own.loaded.held)
+	r.claimed = maxCounts(r.claimed, now.claimed, own.claimed, own.loaded.claimed)
+	r.held = maxCounts(r.held, now.held, own.held, own.loaded.held)
 }
 
-// raise returns, for each resource, the greater of most and now-less+more.
-func raise(most, now, less, more resource.Vec) resource.Vec {
+// maxCounts returns, for each resource, the greater of most and now-less+more.
+func maxCounts(most, now, less, more resource.Vec) resource.Vec {
 	for i := range now {
 		if i == len(most) {
 			most = append(most, 0)
