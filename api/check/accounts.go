@@ -20,15 +20,15 @@ import (
 	"github.com/vc-batch/vc/api/textformat"
 )
 
-// The messages of Slurm for jobs that accounts do not permit. Errors of the checks end with them, so that scripts which
-// look for them keep working. They are part of the interface, see CutSlurmMessage.
+// The messages of Slurm for jobs that accounts do not permit. The errors of the checks end with them, because scripts
+// search for them. They are part of the interface, see CutSlurmMessage.
 const (
 	SlurmInvalidAccount  = "Invalid account or account/partition combination specified"
 	SlurmPolicyViolation = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
 )
 
-// CutSlurmMessage splits the text of an error into the reason and the message of Slurm with which it ends. The message is
-// "" if the text ends with none.
+// CutSlurmMessage splits the text of an error into the reason and the message of Slurm with which it ends. If the text does
+// not end with such a message, the message is "".
 func CutSlurmMessage(text string) (reason, message string) {
 	for _, message := range []string{SlurmInvalidAccount, SlurmPolicyViolation} {
 		if reason, found := strings.CutSuffix(text, ": "+message); found {
@@ -58,7 +58,7 @@ func (f fixedAccounts) Accounts() *accountv1alpha1.Tree        { return f.tree }
 func (f fixedAccounts) CurrentAccounts() *accountv1alpha1.Tree { return f.tree }
 
 // checkAccounts runs a check with the known accounts and, before it returns errors, with the current ones. This is
-// useful because an account is often created just before a job that uses it.
+// needed because an account is often created just before a job that uses it.
 func (a *Around) checkAccounts(check func(*accountv1alpha1.Tree) field.ErrorList) field.ErrorList {
 	if a.Accounts == nil {
 		return nil
@@ -191,21 +191,21 @@ func (c *accountCheck) labelPath() *field.Path {
 func (c *accountCheck) checkMembership(required bool) field.ErrorList {
 	switch path := c.labelPath(); {
 	case c.account == "" && required:
-		return field.ErrorList{field.Required(path, c.explain("set this label to the name of an account"))}
+		return field.ErrorList{field.Required(path, c.addOwnAccounts("set this label to the name of an account"))}
 	case !c.hasRules() && !required, c.tree.HasUser(c.account, c.user):
 		return nil
 	case c.tree.Account(c.account) == nil:
-		return field.ErrorList{field.Invalid(path, c.account, c.explain("this account does not exist"))}
+		return field.ErrorList{field.Invalid(path, c.account, c.addOwnAccounts("this account does not exist"))}
 	case c.user == "":
 		return field.ErrorList{field.Forbidden(path, fmt.Sprintf(
 			"the user of the object is unknown, so account %s cannot be used: create the object again; if this error persists, check that the admission webhooks are enabled: %s", c.account, SlurmInvalidAccount))}
 	default:
-		return field.ErrorList{field.Forbidden(path, c.explain(fmt.Sprintf("user %q is not listed in account %s", c.user, c.account)))}
+		return field.ErrorList{field.Forbidden(path, c.addOwnAccounts(fmt.Sprintf("user %q is not listed in account %s", c.user, c.account)))}
 	}
 }
 
-// explain adds the accounts of the user and Slurm's message to a reason.
-func (c *accountCheck) explain(reason string) string {
+// addOwnAccounts adds the accounts of the user and Slurm's message to a reason.
+func (c *accountCheck) addOwnAccounts(reason string) string {
 	var own []string
 	for _, name := range c.tree.Names() {
 		if c.tree.HasUser(name, c.user) {
@@ -297,8 +297,8 @@ func (c *accountCheck) checkEstimate(job *batchv1alpha1.Job) field.ErrorList {
 		"the expected run time is %s, but %s: lower it, or use another account: %s", textformat.FormatDuration(estimate.Duration), description, SlurmPolicyViolation))}
 }
 
-// checkResources checks the requests of all pods of the job, in an array of all pods of an element. Resources of which
-// the job requests no more than before are not checked.
+// checkResources checks the total request of all pods of the job or, in an array, of all pods of one element. It ignores
+// resources of which the job does not request more than before.
 func (c *accountCheck) checkResources(job *batchv1alpha1.Job, before corev1.ResourceList) field.ErrorList {
 	if len(c.limits.MaxResourcesPerJob) == 0 {
 		return nil
@@ -332,8 +332,8 @@ func sortedNames(list corev1.ResourceList) []corev1.ResourceName {
 	return names
 }
 
-// RequestsOf returns the total requests of all pods of a job, in an array of all pods of an element. Each pod also
-// requests one of the resource pods. A missing request is the limit, as the API server sets it for pods.
+// RequestsOf returns the total request of all pods of a job or, in an array, of all pods of one element. Each pod also
+// requests one unit of the resource pods. A missing request is the limit, as the API server sets it for pods.
 func RequestsOf(job *batchv1alpha1.Job) corev1.ResourceList {
 	total := corev1.ResourceList{}
 	_, size, isArray := batchv1alpha1.ElementsOf(job)
@@ -395,8 +395,8 @@ func newAccount(account *accountv1alpha1.Account, around *Around) Verdict {
 	})}
 }
 
-// changedAccount checks an updated account. If it has another parent, the current accounts are read, because two updates
-// shortly after each other could form a cycle.
+// changedAccount checks an updated account. If the parent changes, it reads the current accounts, because two updates in
+// quick succession could form a cycle.
 func changedAccount(old, account *accountv1alpha1.Account, around *Around) Verdict {
 	if around.Accounts == nil || old.Spec.Parent == account.Spec.Parent {
 		return newAccount(account, around)
@@ -404,8 +404,8 @@ func changedAccount(old, account *accountv1alpha1.Account, around *Around) Verdi
 	return Verdict{Errors: accountv1alpha1.Validate(account, around.Accounts.CurrentAccounts())}
 }
 
-// removedAccount checks the deletion of an account. It reads the current accounts, because a tree of accounts is often
-// deleted at once.
+// removedAccount checks the deletion of an account. It reads the current accounts, because users often delete a whole tree
+// at once.
 func removedAccount(name string, around *Around) Verdict {
 	if around.Accounts == nil {
 		return Verdict{}

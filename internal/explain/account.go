@@ -45,7 +45,7 @@ func podTextOfAccount(v *Verdict, _ string) string {
 	return describeParty(v.Limit) + " would exceed its resource limit"
 }
 
-// causeOfAccount compares a request with the resources that an account or a user may use.
+// causeOfAccount compares a request with the resource limits of an account or a user.
 func causeOfAccount(v *Verdict, sentence string) string {
 	if v.IsNeverPossible() {
 		return fmt.Sprintf("the request exceeds the limit of %s: %s", describeParty(v.Limit), describeBeyond(v.limitAndMore()))
