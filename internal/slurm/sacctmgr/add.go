@@ -58,8 +58,8 @@ func (p *planner) addAccounts() error {
 	return nil
 }
 
-// applyToAccount applies the settings to an account. A new account without a description is described by its name, and
-// belongs to the organization of its parent, as in Slurm.
+// applyToAccount applies the settings to an account. As in Slurm, the description of a new account defaults to its name, and
+// its organization to the name of its parent or, without a parent, to its own name.
 func (p *planner) applyToAccount(account *accountv1alpha1.Account) error {
 	r := p.request
 	isNew := p.cluster.Accounts.Account(account.Name) == nil
@@ -131,7 +131,7 @@ func appendMissing(list []string, names ...string) []string {
 	return list
 }
 
-// addUsers adds the users to the accounts in which they are not.
+// addUsers adds the users to the accounts that do not contain them yet.
 func (p *planner) addUsers() error {
 	r := p.request
 	wanted := r.findSetting(DefaultAccount, "")
@@ -169,8 +169,8 @@ func (p *planner) addUsers() error {
 	return nil
 }
 
-// addUser adds a user to the accounts in which the user is not, and returns the lines of the new associations. wanted is
-// the name of the new default account. If it is empty, a user without a default account gets the first account.
+// addUser adds a user to the accounts that do not contain the user yet, and returns the lines of the new associations.
+// wanted is the name of the new default account. If it is empty, a user without a default account gets the first account.
 func (p *planner) addUser(user string, accounts []string, wanted string) (lines []string, err error) {
 	for _, account := range accounts {
 		if p.cluster.Accounts.HasUser(account, user) {
@@ -180,7 +180,7 @@ func (p *planner) addUser(user string, accounts []string, wanted string) (lines 
 		if err := p.applyToUser(&entry); err != nil {
 			return nil, err
 		}
-		edited := p.edit(account)
+		edited := p.editAccount(account)
 		edited.Spec.Users = append(edited.Spec.Users, entry)
 		lines = append(lines, fmt.Sprintf("  U = %-9s A = %-10s C = %-10s\n", user, account, p.cluster.Name))
 	}
@@ -193,7 +193,7 @@ func (p *planner) addUser(user string, accounts []string, wanted string) (lines 
 	return lines, p.setDefaultAccount(user, wanted)
 }
 
-// hasUser reports whether an account has the user, or is coordinated by the user.
+// hasUser reports whether the user is a user or a coordinator of any account.
 func (c *Cluster) hasUser(user string) bool {
 	return slices.ContainsFunc(c.Accounts.Names(), func(name string) bool {
 		return c.Accounts.HasUser(name, user) || slices.Contains(c.Accounts.Account(name).Spec.Coordinators, user)
@@ -210,7 +210,7 @@ func (p *planner) applyToUser(user *accountv1alpha1.AccountUser) error {
 		case Fairshare:
 			user.Shares = changeNumber(s.Number)
 			continue
-		case GrpTRES: // the jobs of an association are those of one user
+		case GrpTRES: // an association contains the jobs of one user only
 			s.Key = MaxTRESPerUser
 		}
 		limits, _, err := changeUserLimits(user.Limits, &s, p.cluster.Site)
@@ -222,16 +222,16 @@ func (p *planner) applyToUser(user *accountv1alpha1.AccountUser) error {
 	return nil
 }
 
-// setDefaultAccount makes an account the only default account of a user, who must be in it.
+// setDefaultAccount makes an account the only default account of a user. The user must be in the account.
 func (p *planner) setDefaultAccount(user, name string) error {
-	after := p.tree()
+	after := p.changedTree()
 	if !after.HasUser(name, user) {
 		return usererror.Errorf("add the user first: sacctmgr add user "+user+" account="+name, "account %s cannot be the default account of user %s, who is not in it", name, user)
 	}
 	for _, other := range after.Names() {
 		entry := findUser(after.Account(other), user)
 		if entry != nil && entry.Default != (other == name) {
-			findUser(p.edit(other), user).Default = other == name
+			findUser(p.editAccount(other), user).Default = other == name
 		}
 	}
 	return nil
@@ -250,7 +250,7 @@ func (p *planner) addCoordinators() error {
 		if len(changed) == len(old) {
 			continue
 		}
-		p.edit(account).Spec.Coordinators = changed
+		p.editAccount(account).Spec.Coordinators = changed
 		accounts = append(accounts, "  "+account+"\n")
 	}
 	if len(accounts) == 0 {
@@ -264,9 +264,9 @@ func (p *planner) addCoordinators() error {
 	return nil
 }
 
-// checkDefaults returns an error if a user would keep other accounts, but no default account.
+// checkDefaults returns an error if a user would still have accounts, but no longer a default account.
 func (p *planner) checkDefaults() error {
-	after := p.tree()
+	after := p.changedTree()
 	var errs []error
 	for _, name := range p.cluster.Accounts.Names() {
 		for _, user := range p.cluster.Accounts.Account(name).Spec.Users {

@@ -70,7 +70,7 @@ func (p *planner) modifyAccounts() error {
 	changesLimits := slices.ContainsFunc(r.Set, func(s Setting) bool { return !changesRecord(s) })
 	var records, associations []string
 	for _, name := range p.cluster.selectAccounts(&r.Where) {
-		edited := p.edit(name)
+		edited := p.editAccount(name)
 		if err := p.applyToAccount(edited); err != nil {
 			return err
 		}
@@ -86,8 +86,8 @@ func (p *planner) modifyAccounts() error {
 	return nil
 }
 
-// changesRecord reports whether a setting changes the texts of an account or the default account of a user. All other
-// settings change associations.
+// changesRecord reports whether a setting changes the record of an account or a user: a description, an organization or a
+// default account. All other settings change associations.
 func changesRecord(s Setting) bool {
 	return slices.Contains([]Key{Description, Organization, DefaultAccount}, s.Key)
 }
@@ -107,7 +107,7 @@ func (p *planner) modifyUsers() error {
 	}
 	var users, associations []string
 	for _, found := range p.cluster.selectAssociations(&r.Where) {
-		if err := p.applyToUser(findUser(p.edit(found.account), found.user)); err != nil {
+		if err := p.applyToUser(findUser(p.editAccount(found.account), found.user)); err != nil {
 			return err
 		}
 		associations = append(associations, p.userLine(found.account, found.user))
@@ -150,7 +150,7 @@ func (p *planner) deleteUsers() error {
 	where := &p.request.Where
 	var users, associations []string
 	for _, found := range p.cluster.selectAssociations(where) {
-		edited := p.edit(found.account)
+		edited := p.editAccount(found.account)
 		edited.Spec.Users = slices.DeleteFunc(edited.Spec.Users, func(u accountv1alpha1.AccountUser) bool { return u.Name == found.user })
 		associations = append(associations, p.userLine(found.account, found.user))
 		users = appendMissing(users, found.user)
@@ -178,7 +178,7 @@ func (p *planner) deleteUsers() error {
 }
 
 func (p *planner) removeCoordinator(account, user string) {
-	edited := p.edit(account)
+	edited := p.editAccount(account)
 	edited.Spec.Coordinators = slices.DeleteFunc(edited.Spec.Coordinators, func(name string) bool { return name == user })
 }
 

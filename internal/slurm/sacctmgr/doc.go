@@ -1,5 +1,5 @@
-// Package sacctmgr implements the language and the output of sacctmgr: what a command line requests, which Account
-// objects change for it, and how accounts, users and their limits are listed.
+// Package sacctmgr implements the language and the output of sacctmgr: it parses command lines, computes the
+// changes of Account objects, and formats lists of accounts, users and limits.
 //
 //	In:   the words of a command line (Parse); the tree of accounts and the site's profile (Cluster)
 //	Out:  a Plan with the objects to write and the text that describes them, or the text of a list

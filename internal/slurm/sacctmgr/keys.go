@@ -65,10 +65,11 @@ type Setting struct {
 	Names []string
 }
 
-// Amount is an amount of a resource with Slurm's name: cpu, in units; mem, in bytes; gres/NAME, in units. The name may also be
-// the name of a Kubernetes resource that contains a dot. A value of -1 removes the limit.
+// Amount is an amount of a resource.
 type Amount struct {
-	TRES  string
+	// TRES is the name in Slurm: cpu, mem or gres/NAME. It may also be the name of a Kubernetes resource that contains a dot.
+	TRES string
+	// Value is in bytes for mem, and in units for other resources. -1 removes the limit.
 	Value int64
 }
 
@@ -92,7 +93,7 @@ type key struct {
 	// kind is the format of the value to set. setFor lists the entities for which the value can be set.
 	kind   kind
 	setFor []Entity
-	// conditionOf lists the entities that the key can select by. list is the list of conditions.
+	// conditionOf lists the entities for which the key is a condition. list returns the list of values to compare with.
 	conditionOf []Entity
 	list        func(*Selection) *[]string
 	// areAccounts is true if the list contains names of accounts.
@@ -144,7 +145,7 @@ const (
 	noNodes   = "limit cpu, mem or gres/gpu: pods of several jobs share nodes"
 )
 
-// unsupportedKeys maps the keys of Slurm that have no meaning here to the reason.
+// unsupportedKeys maps keys of Slurm that have no meaning here to hints.
 var unsupportedKeys = map[string]string{
 	"qoslevel": noQOS, "defaultqos": noQOS, "grptresmins": noMinutes, "grptresrunmins": noMinutes, "grpcpumins": noMinutes, "grpcpurunmins": noMinutes,
 	"maxtresmins": noMinutes, "maxtresminsperjob": noMinutes, "maxcpumins": noMinutes, "grpwall": noMinutes, "wckeys": noWCKey, "defaultwckey": noWCKey,
@@ -185,7 +186,7 @@ var listOptions = []word[func(*Request)]{
 	{"onlydefaults", 4, func(r *Request) { r.OnlyDefaults = true }},
 }
 
-// unsupportedOptions maps the words of Slurm that have no meaning here to the reason.
+// unsupportedOptions maps words of Slurm that have no meaning here to hints.
 var unsupportedOptions = map[string]string{
 	"withdeleted": "deleted accounts are not kept", "wopinfo": "select columns with format=", "withrawqoslevel": noQOS, "withclusters": "clusters are not federated",
 }
@@ -396,8 +397,8 @@ func parseWall(text string) (limit time.Duration, problem string) {
 	return minutes.ToDuration(), ""
 }
 
-// parseAmounts parses a list such as cpu=100,mem=1T,gres/gpu=8. A mere -1 stands for an empty list, which removes all
-// limits.
+// parseAmounts parses a list such as cpu=100,mem=1T,gres/gpu=8. The text -1 alone stands for an empty list, which removes
+// all limits.
 func parseAmounts(text string) ([]Amount, error) {
 	if text == "-1" {
 		return nil, nil
@@ -457,8 +458,7 @@ func parseAmount(name, value string) (Amount, error) {
 // maxAmount is the largest amount of a resource.
 const maxAmount = 1e12
 
-// isResourceName reports whether a name is the name of a resource of Kubernetes that has a domain, such as
-// nvidia.com/gpu.
+// isResourceName reports whether a name is a valid name of a Kubernetes resource with a domain, such as nvidia.com/gpu.
 func isResourceName(name string) bool {
 	domain, _, hasDomain := strings.Cut(name, "/")
 	return hasDomain && strings.Contains(domain, ".") && len(validation.IsQualifiedName(name)) == 0

@@ -37,7 +37,7 @@ func findResource(tres string, site *profile.Profile) (corev1.ResourceName, erro
 	return "", usererror.Errorf("generic resources are "+strings.Join(site.GresNames(), ", ")+"; or use the name of a resource of Kubernetes, such as nvidia.com/gpu", "Invalid TRES: %s", tres)
 }
 
-// tresName returns Slurm's name for a Kubernetes resource. findResource returns the resource for this name.
+// tresName returns Slurm's name for a Kubernetes resource. It is the inverse of findResource.
 func tresName(name corev1.ResourceName, site *profile.Profile) string {
 	switch name {
 	case corev1.ResourceCPU:
@@ -149,7 +149,7 @@ func changeUserLimits(old *accountv1alpha1.UserLimits, s *Setting, site *profile
 	return limits, true, err
 }
 
-// changeAccountLimits is changeUserLimits for the limits of an account.
+// changeAccountLimits is like changeUserLimits, but for the limits of an account.
 func changeAccountLimits(old *accountv1alpha1.AccountLimits, s *Setting, site *profile.Profile) (limits *accountv1alpha1.AccountLimits, isLimit bool, err error) {
 	limits = &accountv1alpha1.AccountLimits{}
 	if old != nil {

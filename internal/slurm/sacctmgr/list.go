@@ -119,13 +119,13 @@ func (l *lister) newRow(account *accountv1alpha1.Account, name string) *Row {
 	row := &Row{cluster: l.cluster.Name, site: l.cluster.Site, account: account, name: name}
 	if account != nil {
 		row.coordinators = account.Spec.Coordinators
-		row.limits = l.limits(account, nil)
+		row.limits = l.limitsOf(account, nil)
 	}
 	return row
 }
 
-// limits returns the limits of a user in an account or, without a user, of each user of the account.
-func (l *lister) limits(account *accountv1alpha1.Account, user *accountv1alpha1.AccountUser) accountv1alpha1.UserLimits {
+// limitsOf returns the limits of a user in an account or, without a user, of each user of the account.
+func (l *lister) limitsOf(account *accountv1alpha1.Account, user *accountv1alpha1.AccountUser) accountv1alpha1.UserLimits {
 	own := account.Spec.UserLimits
 	name := ""
 	if user != nil {
@@ -152,7 +152,7 @@ func (l *lister) addRoot() {
 	}
 }
 
-// addBelow adds the lines for the accounts below an account. selected lists the ancestors.
+// addBelow adds the lines for the accounts below an account. ancestors lists that account and the accounts above it.
 func (l *lister) addBelow(parent string, depth int, ancestors []string) {
 	for _, name := range l.cluster.Accounts.Children(parent) {
 		account := l.cluster.Accounts.Account(name)
@@ -175,7 +175,7 @@ func (l *lister) addAccount(account *accountv1alpha1.Account, depth int, path []
 	selectsUsers := len(where.Users) > 0 || r.OnlyDefaults
 	if r.Entity == Accounts || !selectsUsers {
 		row := l.newRow(account, account.Name)
-		row.depth = l.indentation(depth)
+		row.depth = l.indentationOf(depth)
 		l.rows = append(l.rows, row)
 	}
 	if r.Entity == Accounts && !r.WithAssociations {
@@ -187,13 +187,13 @@ func (l *lister) addAccount(account *accountv1alpha1.Account, depth int, path []
 			continue
 		}
 		row := l.userRow(account, user)
-		row.depth = l.indentation(depth + 1)
+		row.depth = l.indentationOf(depth + 1)
 		l.rows = append(l.rows, row)
 	}
 }
 
-// indentation returns the level of an account, or 0 if the names of accounts are not indented.
-func (l *lister) indentation(depth int) int {
+// indentationOf returns the level of an account, or 0 if the names of accounts are not indented.
+func (l *lister) indentationOf(depth int) int {
 	if l.request.Tree {
 		return depth
 	}
@@ -203,7 +203,7 @@ func (l *lister) indentation(depth int) int {
 func (l *lister) userRow(account *accountv1alpha1.Account, user *accountv1alpha1.AccountUser) *Row {
 	row := l.newRow(account, account.Name)
 	row.user, row.userName, row.defaultAccount = user, user.Name, l.cluster.Accounts.DefaultAccount(user.Name)
-	row.limits = l.limits(account, user)
+	row.limits = l.limitsOf(account, user)
 	return row
 }
 
@@ -273,7 +273,7 @@ func (l *lister) addResources() {
 // firstGres is the number of the first generic resource, as in Slurm.
 const firstGres = 1001
 
-// columnFields returns the columns of the entity. The first name is the one in Slurm's manual.
+// columnFields returns the columns of the entity. The first name of a column is its name in Slurm's manual.
 func (r *Request) columnFields() []tableformat.Field[*Row] {
 	text := func(names, title string, width int, value func(*Row) string) tableformat.Field[*Row] {
 		return tableformat.NewField(0, names, title, width, value)

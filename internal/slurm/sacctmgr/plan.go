@@ -17,7 +17,7 @@ import (
 // Root is the name of the root of the tree of accounts. It always exists, and it is not an Account object.
 const Root = "root"
 
-// Cluster is what a request is applied to.
+// Cluster describes the cluster to which a request is applied.
 type Cluster struct {
 	// Name is the name of the cluster. Host is the host of its API server.
 	Name, Host string
@@ -27,7 +27,7 @@ type Cluster struct {
 	Site *profile.Profile
 }
 
-// Action is what a Write does with an account.
+// Action determines what a Write does with an account.
 type Action int
 
 // Values of Action.
@@ -51,7 +51,7 @@ type Plan struct {
 	Writes []Write
 	// Text describes the changes.
 	Text string
-	// IsEmpty is true if the request matches no object, or only objects that exist already. Text then says so.
+	// IsEmpty is true if no object matches the request, or if all objects to add exist already. Text then states this.
 	IsEmpty bool
 }
 
@@ -83,8 +83,8 @@ func (r *Request) Compute(cluster *Cluster) (*Plan, error) {
 		nothing := map[Verb]string{Add: " Nothing new added.\n", Modify: " Nothing modified\n", Delete: " Nothing deleted\n"}[r.Verb]
 		return &Plan{Text: nothing, IsEmpty: true}, nil
 	}
-	writes := p.writes()
-	if err := p.validate(writes); err != nil {
+	writes := p.listWrites()
+	if err := p.validateWrites(writes); err != nil {
 		return nil, err
 	}
 	return &Plan{Writes: writes, Text: p.text.String()}, nil
@@ -100,16 +100,16 @@ func (c *Cluster) checkName(clusters []string) error {
 	return nil
 }
 
-// edit returns the new version of an account, which the caller may change. The account must exist.
-func (p *planner) edit(name string) *accountv1alpha1.Account {
+// editAccount returns the new version of an account, which the caller may change. The account must exist.
+func (p *planner) editAccount(name string) *accountv1alpha1.Account {
 	if p.changed[name] == nil {
 		p.changed[name] = p.cluster.Accounts.Account(name).DeepCopy()
 	}
 	return p.changed[name]
 }
 
-// tree returns the tree after the changes.
-func (p *planner) tree() *accountv1alpha1.Tree {
+// changedTree returns the tree after the changes.
+func (p *planner) changedTree() *accountv1alpha1.Tree {
 	var all []*accountv1alpha1.Account
 	for _, name := range p.cluster.Accounts.Names() {
 		if p.changed[name] == nil && !slices.Contains(p.removed, name) {
@@ -122,9 +122,9 @@ func (p *planner) tree() *accountv1alpha1.Tree {
 	return accountv1alpha1.NewTree(all)
 }
 
-// writes returns the changes in order. New accounts come first, because others may become their children. An account
+// listWrites returns the changes in order. New accounts come first, because others may become their children. An account
 // loses a user's default before another account gets it. Accounts are removed last, children before their parents.
-func (p *planner) writes() []Write {
+func (p *planner) listWrites() []Write {
 	var created, lost, others, removed []Write
 	for name, account := range p.changed {
 		old := p.cluster.Accounts.Account(name)
@@ -162,9 +162,9 @@ func losesDefault(old, account *accountv1alpha1.Account) bool {
 	return false
 }
 
-// validate returns the errors that the API server would report.
-func (p *planner) validate(writes []Write) error {
-	after := p.tree()
+// validateWrites returns the errors that the API server would report.
+func (p *planner) validateWrites(writes []Write) error {
+	after := p.changedTree()
 	var errs []error
 	for _, w := range writes {
 		if w.Action == Remove {

@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// Verb is what a request does with the selected objects.
+// Verb determines what a request does with the selected objects.
 type Verb int
 
 // Values of Verb.
@@ -49,7 +49,7 @@ type Request struct {
 	Tree bool
 	// OnlyOwnLimits omits the limits that an association inherits from its ancestors.
 	OnlyOwnLimits bool
-	// OnlyDefaults selects only the associations of users with their default accounts.
+	// OnlyDefaults selects only associations whose account is the default account of the user.
 	OnlyDefaults bool
 }
 
@@ -68,7 +68,7 @@ func (s *Selection) isEmpty() bool {
 	return true
 }
 
-// word is a word of the grammar with the number of letters to which it may be abbreviated.
+// word is a keyword. It may be abbreviated to its first letters, but not to fewer than least.
 type word[T any] struct {
 	name  string
 	least int
@@ -84,7 +84,7 @@ var entities = []word[Entity]{
 	{"accounts", 3, Accounts}, {"accts", 4, Accounts}, {"users", 1, Users}, {"associations", 2, Associations}, {"coordinators", 4, Coordinators}, {"clusters", 2, Clusters}, {"tres", 2, TRES},
 }
 
-// unsupportedVerbs and unsupportedEntities map words of Slurm to what to use instead.
+// unsupportedVerbs and unsupportedEntities map words of Slurm that have no meaning here to hints.
 var unsupportedVerbs = map[string]string{
 	"archive": "the accounting database removes old records by itself; see vcd accounting --help", "dump": "use kubectl get accounts -o yaml",
 	"load": "use kubectl apply -f FILE", "clear": "there are no statistics to clear", "ping": "use scontrol ping", "reconfigure": "vcd reloads its configuration automatically",
