@@ -135,10 +135,10 @@ func listHistory(ctx context.Context, o *options) error {
 	if dropped > 0 {
 		o.f.Notef("jobs that ended earlier and are not shown: %d; raise --limit to show them", dropped)
 	}
-	return o.print(records)
+	return o.printJobs(records)
 }
 
-// newQuery returns the query for the selected records. The records also have to end before a time.
+// newQuery returns the query for the selected records, and the time before which they must have ended.
 func (o *options) newQuery(ctx context.Context) (query accounting.Query, until time.Time, err error) {
 	if o.limit < 0 {
 		return query, until, usererror.Errorf("use 0 to show all jobs", "--limit: %d is less than 0", o.limit)

@@ -30,12 +30,12 @@ type Job struct {
 	Submitted time.Time  `json:"submitted"`
 	Started   *time.Time `json:"started,omitempty"`
 	Ended     time.Time  `json:"ended"`
-	// WaitSeconds is how long the job waited for resources.
+	// WaitSeconds is the time for which the job waited for resources.
 	WaitSeconds int64    `json:"waitSeconds"`
 	RunSeconds  int64    `json:"runSeconds"`
 	Pods        int32    `json:"pods"`
 	Nodes       []string `json:"nodes,omitempty"`
-	// Requested holds amounts of resources: CPUs in thousandths as milliCPU, memory in bytes, others by their names.
+	// MilliCPU, MemoryBytes and Other are the requested resources.
 	MilliCPU    int64                `json:"milliCPU"`
 	MemoryBytes int64                `json:"memoryBytes"`
 	Other       accounting.Resources `json:"otherResources,omitempty"`
@@ -47,7 +47,7 @@ type Job struct {
 type Use struct {
 	CPUSeconds      float64 `json:"cpuSeconds"`
 	PeakMemoryBytes int64   `json:"peakMemoryBytes"`
-	// The efficiencies are parts of the requests, 1 for all. They are missing if nothing was requested.
+	// The efficiencies are fractions of the requests; 1 means all. They are missing if nothing was requested.
 	CPUEfficiency    *float64 `json:"cpuEfficiency,omitempty"`
 	MemoryEfficiency *float64 `json:"memoryEfficiency,omitempty"`
 }
@@ -105,8 +105,8 @@ func newUse(r *accounting.Record, j *Job) *Use {
 	return use
 }
 
-// gpus returns the number of requested GPUs of all makes.
-func (j *Job) gpus() int64 {
+// countGPUs returns the number of requested GPUs of all vendors.
+func (j *Job) countGPUs() int64 {
 	total := int64(0)
 	for name, amount := range j.Other {
 		if render.IsGPU(corev1.ResourceName(name)) {

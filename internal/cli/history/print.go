@@ -22,8 +22,8 @@ type column struct {
 	spare int
 }
 
-// print prints the jobs in the selected format.
-func (o *options) print(records []*accounting.Record) error {
+// printJobs prints the jobs in the selected format.
+func (o *options) printJobs(records []*accounting.Record) error {
 	jobs := make([]*Job, len(records))
 	for i, record := range records {
 		jobs[i] = newJob(record)
@@ -83,10 +83,10 @@ func (o *options) columns() []column {
 		{title: "RAN", text: func(j *Job) string { return formatSeconds(j.RunSeconds) }},
 		{title: "PODS", text: func(j *Job) string { return strconv.Itoa(int(j.Pods)) }, wide: true},
 		{title: "CPU", text: func(j *Job) string { return render.FormatCores(j.MilliCPU) }, spare: 2},
-		{title: "CPU%", text: func(j *Job) string { return j.percent(func(u *Use) *float64 { return u.CPUEfficiency }) }},
+		{title: "CPU%", text: func(j *Job) string { return j.formatPercent(func(u *Use) *float64 { return u.CPUEfficiency }) }},
 		{title: "MEMORY", text: func(j *Job) string { return render.FormatMemory(j.MemoryBytes) }, spare: 1},
-		{title: "MEM%", text: func(j *Job) string { return j.percent(func(u *Use) *float64 { return u.MemoryEfficiency }) }},
-		{title: "GPU", text: func(j *Job) string { return strconv.FormatInt(j.gpus(), 10) }, wide: true},
+		{title: "MEM%", text: func(j *Job) string { return j.formatPercent(func(u *Use) *float64 { return u.MemoryEfficiency }) }},
+		{title: "GPU", text: func(j *Job) string { return strconv.FormatInt(j.countGPUs(), 10) }, wide: true},
 		{title: "RESTARTS", text: func(j *Job) string { return strconv.Itoa(int(j.Restarts)) }, wide: true},
 		{title: "EXIT", text: func(j *Job) string { return strconv.Itoa(int(j.ExitCode)) }, wide: true},
 		{title: "NODES", text: func(j *Job) string { return orDash(strings.Join(j.Nodes, ",")) }, wide: true},
@@ -98,8 +98,8 @@ func (o *options) columns() []column {
 	return columns
 }
 
-// percent returns an efficiency, or a dash if it is unknown.
-func (j *Job) percent(of func(*Use) *float64) string {
+// formatPercent returns an efficiency in percent, or a dash if it is unknown.
+func (j *Job) formatPercent(of func(*Use) *float64) string {
 	if j.Use == nil || of(j.Use) == nil {
 		return "-"
 	}
@@ -144,7 +144,7 @@ func (o *options) printCSV(jobs []*Job) error {
 	return csv.NewWriter(o.f.Streams.Out).WriteAll(rows)
 }
 
-// csvRow returns the cells of a job. What is unknown is empty.
+// csvRow returns the cells of a job. Cells with unknown values are empty.
 func (j *Job) csvRow() []string {
 	started := ""
 	if j.Started != nil {
@@ -154,7 +154,7 @@ func (j *Job) csvRow() []string {
 		j.Cluster, j.Namespace, j.Name, j.ID, j.User, j.Account, j.QOS, j.Queue, j.State, j.Reason, strconv.Itoa(int(j.ExitCode)),
 		strconv.Itoa(int(j.Restarts)), formatTime(j.Submitted), started, formatTime(j.Ended), strconv.FormatInt(j.WaitSeconds, 10),
 		strconv.FormatInt(j.RunSeconds, 10), strconv.Itoa(int(j.Pods)), formatNumber(float64(j.MilliCPU) / 1000), strconv.FormatInt(j.MemoryBytes, 10),
-		strconv.FormatInt(j.gpus(), 10),
+		strconv.FormatInt(j.countGPUs(), 10),
 	}
 	if j.Use == nil {
 		row = append(row, "", "", "", "")

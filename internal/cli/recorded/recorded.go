@@ -58,8 +58,8 @@ func Usage(ctx context.Context, config *rest.Config, query accounting.UsageQuery
 	return wire.ReadUsage(response.Body)
 }
 
-// MayReadAll reports whether the accounting database shows what belongs to all users, and not only what belongs to the user.
-// The resource is wire.AllRecordsResource or wire.AllUsageResource.
+// MayReadAll reports whether the user may read the data of all users in the accounting database. The resource is
+// wire.AllRecordsResource or wire.AllUsageResource.
 func MayReadAll(ctx context.Context, c client.Client, resource string) (bool, error) {
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
 		Verb: "list", Group: wire.GroupName, Version: wire.Version, Resource: resource,
@@ -70,7 +70,8 @@ func MayReadAll(ctx context.Context, c client.Client, resource string) (bool, er
 	return review.Status.Allowed, nil
 }
 
-// WarnOwnOnly warns if the accounting database shows only what belongs to the user. what names it, for example "jobs".
+// WarnOwnOnly warns if the user may read only their own data in the accounting database. what names the data, for example
+// "jobs".
 func WarnOwnOnly(ctx context.Context, f *cli.Factory, resource, what string) {
 	c, err := f.Client()
 	if err != nil {

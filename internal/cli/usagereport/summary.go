@@ -16,7 +16,8 @@ type Row struct {
 	Name string `json:"name"`
 	// Others is true for the sum of all names that are not listed.
 	Others bool `json:"others,omitempty"`
-	// Hours is the amount of the resource times hours, and Share its part of the use of all names in the period.
+	// Hours is the use in hours: the amount of the resource multiplied by the time. Share is its fraction of the use of all
+	// names in the period.
 	Hours float64 `json:"hours"`
 	Share float64 `json:"share"`
 }
@@ -35,7 +36,7 @@ var dimensions = map[string]dimension{
 	"user":      {accounting.ByUser, func(u *accounting.Usage) string { return u.User }},
 }
 
-// steps maps the values of --per to the periods for which use is requested. Weeks consist of days.
+// steps maps the values of --per to the periods of the query. Weeks are summed up from days.
 var steps = map[string]accounting.Period{"day": accounting.Day, "week": accounting.Day, "month": accounting.Month}
 
 // startOf returns the beginning of the period that contains a time, in UTC. Weeks begin on Monday.
@@ -47,14 +48,14 @@ func startOf(per string, t time.Time) time.Time {
 	return steps[per].Start(t)
 }
 
-// place identifies a row.
-type place struct {
+// rowKey identifies a row.
+type rowKey struct {
 	period time.Time
 	name   string
 	others bool
 }
 
-// sumUp returns the rows of a report: in each period, the names with the highest use of all time, and the sum of the
+// sumUp returns the rows of a report: in each period, the names with the highest use in all periods, and the sum of the
 // others. top limits the number of names; 0 means no limit. perHour is the amount of use that counts as one hour.
 func sumUp(usage []accounting.Usage, by dimension, per string, top int, perHour float64) []Row {
 	names, periods := map[string]int64{}, map[time.Time]int64{}
@@ -62,10 +63,10 @@ func sumUp(usage []accounting.Usage, by dimension, per string, top int, perHour 
 		names[by.name(&usage[i])] += usage[i].Seconds
 	}
 	listed := topNames(names, top)
-	total := map[place]int64{}
+	total := map[rowKey]int64{}
 	for i := range usage {
 		u := &usage[i]
-		at := place{name: by.name(u)}
+		at := rowKey{name: by.name(u)}
 		if per != "" {
 			at.period = startOf(per, u.Time)
 		}
@@ -75,15 +76,15 @@ func sumUp(usage []accounting.Usage, by dimension, per string, top int, perHour 
 		}
 		total[at] += u.Seconds
 	}
-	places := make([]place, 0, len(total))
+	keys := make([]rowKey, 0, len(total))
 	for at := range total {
-		places = append(places, at)
+		keys = append(keys, at)
 	}
-	slices.SortFunc(places, func(a, b place) int {
+	slices.SortFunc(keys, func(a, b rowKey) int {
 		return cmp.Or(a.period.Compare(b.period), compareLast(a.others, b.others), cmp.Compare(total[b], total[a]), cmp.Compare(a.name, b.name))
 	})
-	rows := make([]Row, 0, len(places))
-	for _, at := range places {
+	rows := make([]Row, 0, len(keys))
+	for _, at := range keys {
 		row := Row{Name: at.name, Others: at.others, Hours: float64(total[at]) / perHour}
 		if all := periods[at.period]; all > 0 {
 			row.Share = float64(total[at]) / float64(all)

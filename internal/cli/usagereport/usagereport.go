@@ -124,7 +124,7 @@ type Report struct {
 	By       string    `json:"by"`
 	Per      string    `json:"per,omitempty"`
 	Resource string    `json:"resource"`
-	// Unit is what Hours counts, for example CPU-HOURS.
+	// Unit is the unit of Hours, for example CPU-HOURS.
 	Unit string `json:"unit"`
 	Rows []Row  `json:"rows"`
 }
@@ -163,13 +163,13 @@ func showReport(ctx context.Context, o *options) error {
 	}
 	busy.RemoveLine()
 	recorded.WarnOwnOnly(ctx, o.f, wire.AllUsageResource, "use")
-	return o.print(&Report{
+	return o.printReport(&Report{
 		From: query.From, To: query.To, By: o.by, Per: o.per, Resource: of.resource, Unit: of.title + "-HOURS",
 		Rows: sumUp(usage, by, o.per, o.top, 3600*float64(of.amount)),
 	})
 }
 
-// newQuery returns the query for the use that the report needs. Use is known by the hour.
+// newQuery returns the query for the use that the report needs. Its times are full hours, because use is stored by the hour.
 func (o *options) newQuery(by dimension, of unit) (accounting.UsageQuery, error) {
 	from, to, err := recorded.ParseInterval(o.since, o.until, o.f.Now())
 	if err != nil {
@@ -196,8 +196,8 @@ func (o *options) newQuery(by dimension, of unit) (accounting.UsageQuery, error)
 	return query, nil
 }
 
-// print prints the report in the selected format.
-func (o *options) print(r *Report) error {
+// printReport prints the report in the selected format.
+func (o *options) printReport(r *Report) error {
 	if done, err := o.out.PrintAnswer(o.f, r); done {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 // periodFormat is the format of the times in the heading.
 const periodFormat = "2006-01-02T15:04:05"
 
-// TRES is a resource under the name that Slurm has for it.
+// TRES is a resource with its name in Slurm.
 type TRES struct {
 	Name, resource string
 	// amount is the amount of the resource that counts as one.
@@ -53,7 +53,7 @@ func ParseTRES(text string) ([]TRES, error) {
 	return all, nil
 }
 
-// Facts holds what a report is made from.
+// Facts holds the data from which a report is computed.
 type Facts struct {
 	// Usage is the answer to Query.
 	Usage []accounting.Usage
@@ -111,9 +111,10 @@ type Line struct {
 	tres                         TRES
 	unit                         Unit
 	used                         amount
-	// The other amounts are about clusters. waiting is what jobs waited for beyond the idle capacity.
+	// The other amounts are for reports about clusters. waiting is the amount that jobs waited for in excess of the idle
+	// capacity.
 	idle, planned, waiting amount
-	// sizes are the amounts, or the numbers of jobs, by size. share is the part of all use in the cluster, from 0 to 1.
+	// sizes are the amounts, or the numbers of jobs, by size. share is the fraction of all use in the cluster, from 0 to 1.
 	sizes []amount
 	share float64
 	// depth is the number of accounts above the line in the tree.
@@ -170,8 +171,8 @@ func (r *Request) compareLines(a, b Line) int {
 	return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), byAccount, byLogin, cmp.Compare(a.QOS, b.QOS))
 }
 
-// place identifies a line.
-type place struct{ cluster, account, login, qos string }
+// lineKey identifies a line.
+type lineKey struct{ cluster, account, login, qos string }
 
 // linesOfResource returns the lines for one resource. For TopUsage, these are the lines with the highest use.
 func (r *Request) linesOfResource(facts *Facts, tres TRES, unit Unit) []Line {
@@ -182,11 +183,11 @@ func (r *Request) linesOfResource(facts *Facts, tres TRES, unit Unit) []Line {
 	case sizes:
 		return r.linesOfSizes(usage, facts, tres, unit)
 	}
-	seconds := map[place]int64{}
-	accounts := map[place][]string{}
+	seconds := map[lineKey]int64{}
+	accounts := map[lineKey][]string{}
 	for i := range usage {
 		u := &usage[i]
-		at := place{u.Cluster, u.Account, u.User, u.QOS}
+		at := lineKey{u.Cluster, u.Account, u.User, u.QOS}
 		if r.Group {
 			at.account = ""
 			if !slices.Contains(accounts[at], u.Account) {
@@ -196,7 +197,7 @@ func (r *Request) linesOfResource(facts *Facts, tres TRES, unit Unit) []Line {
 		seconds[at] += u.Seconds
 		if r.layout == accountsAndUsers {
 			for _, account := range r.accountsAbove(u.Account, facts.Parents) {
-				seconds[place{cluster: u.Cluster, account: account}] += u.Seconds
+				seconds[lineKey{cluster: u.Cluster, account: account}] += u.Seconds
 			}
 		}
 	}
@@ -227,7 +228,8 @@ func (r *Request) capacityOf(facts *Facts, cluster string, tres TRES) int64 {
 	return facts.Capacity[cluster][tres.resource] * int64(r.To.Sub(r.From)/time.Second)
 }
 
-// linesOfClusters returns a line for each cluster. What is not allocated is idle or, if jobs waited for it, planned.
+// linesOfClusters returns a line for each cluster. Capacity that is not allocated is idle or, if jobs waited for it,
+// planned.
 func (r *Request) linesOfClusters(usage []accounting.Usage, facts *Facts, tres TRES, unit Unit) []Line {
 	allocated, waiting := map[string]int64{}, map[string]int64{}
 	for cluster := range facts.Capacity {
@@ -258,10 +260,10 @@ func (r *Request) linesOfClusters(usage []accounting.Usage, facts *Facts, tres T
 
 // linesOfSizes returns a line for each account, with the use or the number of jobs by the number of allocated CPUs.
 func (r *Request) linesOfSizes(usage []accounting.Usage, facts *Facts, tres TRES, unit Unit) []Line {
-	lines, all := map[place]*Line{}, map[string]int64{}
+	lines, all := map[lineKey]*Line{}, map[string]int64{}
 	for i := range usage {
 		u := &usage[i]
-		at := place{cluster: u.Cluster, account: u.Account}
+		at := lineKey{cluster: u.Cluster, account: u.Account}
 		line := lines[at]
 		if line == nil {
 			line = &Line{Cluster: u.Cluster, Account: u.Account, tres: tres, unit: unit, used: r.amountOf(0, facts, u.Cluster, tres)}

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// layout is what the lines of a report describe.
+// layout determines what the lines of a report describe.
 type layout int
 
 const (
@@ -66,7 +66,7 @@ var Kinds = []Kind{
 	},
 }
 
-// unrecorded lists reports of Slurm about what is not recorded.
+// unrecorded lists reports of Slurm that need data which is not recorded.
 var unrecorded = []struct{ group, name, reason string }{
 	{"cluster", "UserUtilizationByWCKey", "use is not recorded by workload characterization key"},
 	{"cluster", "WCKeyUtilizationByUser", "use is not recorded by workload characterization key"},
@@ -88,7 +88,7 @@ type Request struct {
 	From, To time.Time
 	// Accounts, Users, Clusters and Partitions select what the report covers. Empty lists select everything.
 	Accounts, Users, Clusters, Partitions []string
-	// TopCount is the number of lines of TopUsage. Group requests one line for each user, whatever the accounts are.
+	// TopCount is the number of lines of TopUsage. Group requests one line for each user, with the sum over all accounts.
 	TopCount int
 	Group    bool
 	// Tree requests the accounts as a tree, in which the use of an account includes that of the accounts below.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxDepth limits the depth of the tree of accounts, in case that accounts are their own parents.
+// maxDepth limits the depth of the tree of accounts, because an account may be its own ancestor.
 const maxDepth = 100
 
 // accountsAbove returns an account and, if the report is a tree, the accounts above it.

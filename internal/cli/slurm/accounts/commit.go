@@ -20,8 +20,8 @@ import (
 // timeToDecide is the time that a user has to confirm changes, as in Slurm.
 const timeToDecide = 30 * time.Second
 
-// confirm asks the user to confirm the changes that were printed. Any answer but y discards them.
-func confirm(ctx context.Context, f *cli.Factory) error {
+// confirmChanges asks the user to confirm the printed changes. Any answer but y discards them.
+func confirmChanges(ctx context.Context, f *cli.Factory) error {
 	out := f.Streams.Out
 	fmt.Fprint(out, "Would you like to commit changes? (You have 30 seconds to decide)\n(N/y): ")
 	limited, cancel := context.WithTimeout(ctx, timeToDecide)
@@ -87,7 +87,7 @@ func (c *change) commit(ctx context.Context, confirmed *sacctmgr.Plan) error {
 			}
 		}
 		for _, w := range plan.Writes {
-			if err := c.write(ctx, w); err != nil {
+			if err := c.writeAccount(ctx, w); err != nil {
 				plan = nil
 				return err
 			}
@@ -101,8 +101,8 @@ func isOutdated(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || cli.IsMissing(err)
 }
 
-// write carries out a change of an account.
-func (c *change) write(ctx context.Context, w sacctmgr.Write) error {
+// writeAccount creates, changes or deletes an account.
+func (c *change) writeAccount(ctx context.Context, w sacctmgr.Write) error {
 	switch w.Action {
 	case sacctmgr.Create:
 		return c.client.Create(ctx, w.Account)

@@ -5,8 +5,8 @@
 //
 // # Invariants
 //
-//   - Accounts are written only if they are still as they were when the user confirmed the changes, or if the same changes
-//     apply to their new versions.
+//   - An account is written only if it has not changed since the user confirmed the changes, or if the same changes apply
+//     to its new version.
 package accounts
 
 import (
@@ -115,7 +115,7 @@ func runSacctmgr(ctx context.Context, c *program.Call) error {
 		return cli.ExitStatus(cli.ExitError)
 	}
 	if !c.Parsed.Has("immediate") {
-		if err := confirm(ctx, c.Factory); err != nil {
+		if err := confirmChanges(ctx, c.Factory); err != nil {
 			return err
 		}
 	}
