@@ -15,7 +15,7 @@ import (
 func TestEveryUserMayReadAccountsAndOnlyAdministratorsMayChangeThem(t *testing.T) {
 	t.Parallel()
 	rights := map[string][]string{}
-	everybody := false
+	bindsAllUsers := false
 	for _, object := range People() {
 		switch object := object.(type) {
 		case *rbacv1.ClusterRole:
@@ -29,15 +29,15 @@ func TestEveryUserMayReadAccountsAndOnlyAdministratorsMayChangeThem(t *testing.T
 				}
 			}
 		case *rbacv1.ClusterRoleBinding:
-			everybody = everybody || object.RoleRef.Name == "vc-account-viewer" && object.Subjects[0].Name == "system:authenticated"
+			bindsAllUsers = bindsAllUsers || object.RoleRef.Name == "vc-account-viewer" && object.Subjects[0].Name == "system:authenticated"
 		}
 	}
 	want := map[string][]string{
 		"vc-account-viewer": {"get", "list", "watch"},
 		"vc-account-admin":  {"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"},
 	}
-	if diff := cmp.Diff(want, rights); diff != "" || !everybody {
-		t.Errorf("all users may read accounts: %v; -want +got:\n%s", everybody, diff)
+	if diff := cmp.Diff(want, rights); diff != "" || !bindsAllUsers {
+		t.Errorf("all users may read accounts: %v; -want +got:\n%s", bindsAllUsers, diff)
 	}
 }
 

@@ -292,7 +292,7 @@ userLimits:
   maxRunTime: 24h0m0s
   maxRunningJobs: 10
 `},
-		// What is already so is not written.
+		// Changes without effect are not written.
 		{"modify account physics set fairshare=3", " Modified account associations...\n  C = prod       A = physics of science\n", ""},
 	} {
 		cluster := newCluster(t)

@@ -44,7 +44,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A word that is not understood is an error that says what to write instead. It is never ignored.
+// An unknown word causes an error with a hint. It is never ignored.
 func TestBadWordsGetAReason(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string]string{
