@@ -25,7 +25,7 @@ import (
 	"github.com/vc-batch/vc/internal/apiclient"
 )
 
-// Watch watches the accounts, and keeps their tree until one of them changes.
+// Watch watches the accounts. It caches their tree until one of them changes.
 type Watch struct {
 	client   rest.Interface
 	informer cache.SharedIndexInformer
@@ -34,7 +34,7 @@ type Watch struct {
 
 	mu      sync.Mutex
 	tree    *accountv1alpha1.Tree // nil if it must be built again
-	changes int                   // number of changes, so that a tree that misses a change is not kept
+	changes int                   // number of changes; a tree that was built before a change is not cached
 }
 
 // New returns a watch that does not run yet.
@@ -83,7 +83,7 @@ func (w *Watch) handleError(ctx context.Context, reflector *cache.Reflector, err
 	cache.DefaultWatchErrorHandler(ctx, reflector, err)
 }
 
-// forgetTree makes Accounts build the tree again.
+// forgetTree drops the cached tree, so that Accounts builds it again.
 func (w *Watch) forgetTree() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
