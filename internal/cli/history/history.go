@@ -99,6 +99,10 @@ func listHistory(ctx context.Context, o *options) error {
 	if err := o.out.Validate(); err != nil {
 		return err
 	}
+	states, err := cli.ParseWords("--state", "state", o.states, outcomes)
+	if err != nil {
+		return err
+	}
 	query, until, err := o.newQuery(ctx)
 	if err != nil {
 		return err
@@ -118,7 +122,7 @@ func listHistory(ctx context.Context, o *options) error {
 		if err != nil {
 			return recorded.Explain(err)
 		}
-		if record.Ended.After(until) {
+		if record.Ended.After(until) || !selects(states, record.Outcome) {
 			continue
 		}
 		records = append(records, record)
@@ -138,23 +142,22 @@ func listHistory(ctx context.Context, o *options) error {
 	return o.printJobs(records)
 }
 
+// selects reports whether an outcome is among the selected ones; an empty list selects all. The database must not select
+// outcomes: a job that failed before it was restarted would be listed, although it did not end like this.
+func selects(states []string, outcome accounting.Outcome) bool {
+	return len(states) == 0 || slices.Contains(states, string(outcome))
+}
+
 // newQuery returns the query for the selected records, and the time before which they must have ended.
 func (o *options) newQuery(ctx context.Context) (query accounting.Query, until time.Time, err error) {
 	if o.limit < 0 {
 		return query, until, usererror.Errorf("use 0 to show all jobs", "--limit: %d is less than 0", o.limit)
-	}
-	states, err := cli.ParseWords("--state", "state", o.states, outcomes)
-	if err != nil {
-		return query, until, err
 	}
 	from, until, err := recorded.ParseInterval(o.since, o.until, o.f.Now())
 	if err != nil {
 		return query, until, err
 	}
 	query = accounting.Query{From: from.UTC(), To: until.UTC(), Queues: o.queues, Accounts: o.accounts, Users: o.users, LatestOnly: true}
-	for _, state := range states {
-		query.Outcomes = append(query.Outcomes, accounting.Outcome(state))
-	}
 	if !o.allNamespaces {
 		namespace, err := o.f.Namespace()
 		if err != nil {
