@@ -96,11 +96,13 @@ func (p *planner) applySettingToAccount(account *accountv1alpha1.Account, s *Set
 		spec.Shares = changeNumber(s.Number)
 		return nil
 	case Queues:
-		spec.Queues = changeList(spec.Queues, s)
-		return nil
+		var err error
+		spec.Queues, err = changeList("queues", spec.Queues, s)
+		return err
 	case Namespaces:
-		spec.Namespaces = changeList(spec.Namespaces, s)
-		return nil
+		var err error
+		spec.Namespaces, err = changeList("namespaces", spec.Namespaces, s)
+		return err
 	}
 	limits, isLimit, err := changeAccountLimits(spec.Limits, s, p.cluster.Site)
 	if isLimit {
@@ -111,15 +113,20 @@ func (p *planner) applySettingToAccount(account *accountv1alpha1.Account, s *Set
 	return err
 }
 
-// changeList returns a list of names after a setting.
-func changeList(old []string, s *Setting) []string {
+// changeList returns a list of permitted names after a setting. It returns an error if the setting removes the last name,
+// because an empty list permits all.
+func changeList(key string, old []string, s *Setting) ([]string, error) {
 	switch s.Op {
 	case Include:
-		return appendMissing(slices.Clone(old), s.Names...)
+		return appendMissing(slices.Clone(old), s.Names...), nil
 	case Exclude:
-		return slices.DeleteFunc(slices.Clone(old), func(name string) bool { return slices.Contains(s.Names, name) })
+		left := slices.DeleteFunc(slices.Clone(old), func(name string) bool { return slices.Contains(s.Names, name) })
+		if len(old) > 0 && len(left) == 0 {
+			return nil, usererror.Errorf(fmt.Sprintf("to permit all %[1]s, use %[1]s=", key), "%s-=: without any of its %[1]s, the account would permit all", key)
+		}
+		return left, nil
 	}
-	return appendMissing(nil, s.Names...)
+	return appendMissing(nil, s.Names...), nil
 }
 
 func appendMissing(list []string, names ...string) []string {

@@ -346,6 +346,7 @@ func TestRequestsThatTheTreeDoesNotAllowGetAReason(t *testing.T) {
 		"add account a cluster=test":                  "The cluster 'test' doesn't exist.",
 		"add coordinator mei account=nowhere":         "The account 'nowhere' doesn't exist.",
 		"modify account root set maxjobs=1":           "account root cannot be changed",
+		"modify account chem set queues=a queues-=a":  "queues-=: without any of its queues, the account would permit all",
 		"modify account science set parent=physics":   "accounts would form a cycle",
 		"modify account physics set grptres=gres/x=1": "Invalid TRES: gres/x",
 		"modify user mei set defaultaccount=empty":    "account empty cannot be the default account of user mei, who is not in it",
