@@ -18,12 +18,16 @@ type Tree struct {
 	accounts map[string]*Account
 	children map[string][]string // names of the accounts below an account, sorted; the key of the root is ""
 	defaults map[string]string   // the default account of each user
+	users    map[association]*AccountUser
 }
+
+// association is a user in an account.
+type association struct{ account, user string }
 
 // NewTree returns the tree of the given accounts. If several accounts are the default of one user, the first by name
 // counts.
 func NewTree(accounts []*Account) *Tree {
-	t := &Tree{accounts: make(map[string]*Account, len(accounts)), children: map[string][]string{}, defaults: map[string]string{}}
+	t := &Tree{accounts: make(map[string]*Account, len(accounts)), children: map[string][]string{}, defaults: map[string]string{}, users: map[association]*AccountUser{}}
 	for _, account := range accounts {
 		t.accounts[account.Name] = account
 	}
@@ -32,6 +36,7 @@ func NewTree(accounts []*Account) *Tree {
 		t.children[account.Spec.Parent] = append(t.children[account.Spec.Parent], name)
 		for i := range account.Spec.Users {
 			user := &account.Spec.Users[i]
+			t.users[association{name, user.Name}] = user
 			if _, hasDefault := t.defaults[user.Name]; user.Default && !hasDefault {
 				t.defaults[user.Name] = name
 			}
@@ -72,18 +77,7 @@ func (t *Tree) Path(name string) []*Account {
 // HasUser reports whether the user may submit jobs for the named account.
 func (t *Tree) HasUser(account, user string) bool { return t.user(account, user) != nil }
 
-func (t *Tree) user(account, user string) *AccountUser {
-	found := t.accounts[account]
-	if found == nil {
-		return nil
-	}
-	for i := range found.Spec.Users {
-		if found.Spec.Users[i].Name == user {
-			return &found.Spec.Users[i]
-		}
-	}
-	return nil
-}
+func (t *Tree) user(account, user string) *AccountUser { return t.users[association{account, user}] }
 
 // IsCoordinator reports whether the user coordinates the named account or one of its ancestors.
 func (t *Tree) IsCoordinator(account, user string) bool {

@@ -2,8 +2,12 @@ package v1alpha1
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -89,7 +93,7 @@ func validateAccountLimits(limits *AccountLimits, path *field.Path) field.ErrorL
 	}
 	errs := validateCount(limits.MaxRunningJobs, path.Child("maxRunningJobs"))
 	errs = append(errs, validateCount(limits.MaxSubmittedJobs, path.Child("maxSubmittedJobs"))...)
-	return append(errs, schedulingv1beta1.ValidateResources(limits.MaxResources, path.Child("maxResources"))...)
+	return append(errs, validateResources(limits.MaxResources, path.Child("maxResources"))...)
 }
 
 func validateUserLimits(limits *UserLimits, path *field.Path) field.ErrorList {
@@ -98,9 +102,35 @@ func validateUserLimits(limits *UserLimits, path *field.Path) field.ErrorList {
 	}
 	errs := validateCount(limits.MaxRunningJobs, path.Child("maxRunningJobs"))
 	errs = append(errs, validateCount(limits.MaxSubmittedJobs, path.Child("maxSubmittedJobs"))...)
-	errs = append(errs, schedulingv1beta1.ValidateResources(limits.MaxResources, path.Child("maxResources"))...)
-	errs = append(errs, schedulingv1beta1.ValidateResources(limits.MaxResourcesPerJob, path.Child("maxResourcesPerJob"))...)
+	errs = append(errs, validateResources(limits.MaxResources, path.Child("maxResources"))...)
+	errs = append(errs, validateResources(limits.MaxResourcesPerJob, path.Child("maxResourcesPerJob"))...)
 	return append(errs, validateRunTime(limits.MaxRunTime, path.Child("maxRunTime"))...)
+}
+
+// validateResources returns the errors of limited resources. A limit for a name that is not a resource of nodes would have
+// no effect.
+func validateResources(list corev1.ResourceList, path *field.Path) field.ErrorList {
+	errs := schedulingv1beta1.ValidateResources(list, path)
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		if !isNodeResource(name) {
+			errs = append(errs, field.Invalid(path.Key(string(name)), string(name), "is not a resource of nodes: use for example cpu, memory, pods or nvidia.com/gpu"))
+		}
+	}
+	return errs
+}
+
+// isNodeResource reports whether a name can be a resource of nodes. Names such as requests.cpu exist only in quotas.
+func isNodeResource(name corev1.ResourceName) bool {
+	switch name {
+	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage:
+		return true
+	}
+	for _, prefix := range []string{"requests.", "limits.", "count/"} {
+		if strings.HasPrefix(string(name), prefix) {
+			return false
+		}
+	}
+	return strings.Contains(string(name), "/") || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
 func validateCount(limit *int32, path *field.Path) field.ErrorList {
