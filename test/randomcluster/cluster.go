@@ -190,7 +190,7 @@ func (r *Cluster) AddGang() (name string) {
 	for i := range tasks {
 		b := make.Pod(fmt.Sprintf("%s-%d", name, i)).Gang(name)
 		if account != "" {
-			b.Label(keys.Account, account).Annotation(keys.User, user)
+			b.Label(keys.JobName, g.Name).Label(keys.Account, account).Annotation(keys.User, user)
 		}
 		if r.Rich {
 			b.Role([]string{"a", "b"}[i%2]).Label("part", strconv.Itoa(i/2))

@@ -206,8 +206,8 @@ func (t *tally) scopesOf(of model.Party) []*scope {
 	return path
 }
 
-// partyOf returns the user and the account whose limits apply to a gang. If the PodGroup does not exist, the labels and
-// annotations of a pod name them.
+// partyOf returns the user and the account to which a gang counts. Without its PodGroup, only the labels and annotations
+// of its pods name them. They count only for pods of Jobs: admission prevents that users write them there.
 func partyOf(g *model.Gang) model.Party {
 	if g.Known || len(g.Tasks) == 0 {
 		return g.Party()
@@ -217,6 +217,9 @@ func partyOf(g *model.Gang) model.Party {
 		if t.Name < first.Name {
 			first = t
 		}
+	}
+	if first.Labels[keys.JobName] == "" {
+		return model.Party{}
 	}
 	return model.Party{Account: first.Labels[keys.Account], User: first.Annotations[keys.User]}
 }

@@ -53,7 +53,7 @@ func TestATallyThatIsKeptCountsLikeANewOne(t *testing.T) {
 			case 2, 3:
 				pod := fmt.Sprintf("%s-%d", name, rapid.IntRange(0, 2).Draw(t, "pod"))
 				phase := rapid.SampledFrom([]corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed}).Draw(t, "phase of pod")
-				b := make.Pod(pod).Gang(name).CPU("1").Label(keys.Account, account).Annotation(keys.User, user).Phase(phase)
+				b := make.Pod(pod).Gang(name).CPU("1").Label(keys.JobName, name).Label(keys.Account, account).Annotation(keys.User, user).Phase(phase)
 				if phase != corev1.PodPending {
 					b.On("n")
 				}
