@@ -26,6 +26,7 @@ type accountingFlags struct {
 	// defaultStore is the value of the environment variable. It is empty for commands without these flags.
 	defaultStore            string
 	spool, spoolSize        string
+	keepMonths              int
 	cluster                 string
 	address, service, owner string
 }
@@ -35,6 +36,7 @@ func (f *accountingFlags) bindFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&f.store, "accounting-store", "", "database of the records of jobs: sqlite:DIRECTORY or postgres://USER:PASSWORD@HOST/DATABASE; by default, $"+storeVariable+"; required by vcd accounting, and without it, vcd all does not record jobs")
 	fs.StringVar(&f.spool, "accounting-spool-dir", "", "directory on a disk for records that the database has not stored yet; by default, a directory in that of an SQLite database")
 	fs.StringVar(&f.spoolSize, "accounting-spool-size", "1Gi", "maximum size of these records; if it is reached, deleted jobs stay until the database stores records again")
+	fs.IntVar(&f.keepMonths, "accounting-keep-months", 0, "number of months before the current one whose records are kept; older months are removed; 0: all records are kept")
 	fs.StringVar(&f.cluster, "cluster-name", "default", "name of the cluster in the records")
 	fs.StringVar(&f.address, "accounting-address", "", "listen address for queries, for sacct; by default, queries are not served")
 	fs.StringVar(&f.service, "accounting-service", "", "NAMESPACE/NAME of the service through which the API server reaches the queries; without this flag, the API server must run on this machine")
@@ -62,7 +64,10 @@ func (f *accountingFlags) setOptions(o *daemon.Options) error {
 	if err != nil || size.Sign() <= 0 {
 		return fmt.Errorf("--accounting-spool-size %q: must be a size such as 1Gi", f.spoolSize)
 	}
-	a := daemon.AccountingOptions{Store: address, SpoolDir: f.spool, MaxSpoolBytes: size.Value(), Cluster: f.cluster}
+	if f.keepMonths < 0 {
+		return fmt.Errorf("--accounting-keep-months %d: must not be negative; 0 keeps all records", f.keepMonths)
+	}
+	a := daemon.AccountingOptions{Store: address, SpoolDir: f.spool, MaxSpoolBytes: size.Value(), KeepMonths: f.keepMonths, Cluster: f.cluster}
 	if directory, ok := strings.CutPrefix(address, "sqlite:"); ok && a.SpoolDir == "" {
 		a.SpoolDir = filepath.Join(directory, "spool")
 	}

@@ -68,7 +68,7 @@ If several processes run the same component, one is active and the others stand 
 		newPart("scheduler", "Place gangs of pods on nodes", scheduling, daemon.Scheduler),
 		newPart("controllers", "Create and monitor the pods of jobs; maintain PodGroups and Queues", controlling, daemon.Controllers),
 		newPart("admission", "Set defaults in jobs, queues and PodGroups, and validate them", admitting, daemon.Admission),
-		newPart("accounting", "Record jobs in a database, and answer queries about them", recording, daemon.Accounting),
+		newAccounting(),
 		newPart("all", "Run scheduler, controllers, admission and, with --accounting-store, accounting in one process", scheduling|controlling|admitting|recording, daemon.ComponentNames()...),
 		newVersion(),
 	)

@@ -29,14 +29,19 @@ type Storage struct {
 	open  OpenStore
 	log   logr.Logger
 
+	// keepMonths is the number of months whose records are kept. 0 means all.
+	keepMonths int
+	nextDrop   time.Time // when old months are dropped next; only StoreUntilDone uses it
+
 	mu    sync.Mutex
 	store accounting.Store
 	err   error // why the database is not open
 }
 
-// NewStorage returns a Storage. Close must be called at the end.
-func NewStorage(records *spool.Spool, open OpenStore, log logr.Logger) *Storage {
-	return &Storage{spool: records, open: open, log: log, err: errors.New("the accounting database is not open yet")}
+// NewStorage returns a Storage. It keeps the records of the current month and of keepMonths months before it; 0 keeps all.
+// Close must be called at the end.
+func NewStorage(records *spool.Spool, open OpenStore, keepMonths int, log logr.Logger) *Storage {
+	return &Storage{spool: records, open: open, keepMonths: keepMonths, log: log, err: errors.New("the accounting database is not open yet")}
 }
 
 // UpToDateStore returns the open database. It waits for a short time until the database contains the records of all jobs
@@ -68,6 +73,9 @@ func (s *Storage) StoreUntilDone(ctx context.Context) {
 	for ctx.Err() == nil {
 		changed := s.spool.Changed()
 		isEmpty, err := s.storeOldest(ctx)
+		if err == nil {
+			s.dropOldMonths(ctx, time.Now())
+		}
 		observeSpool(s.spool.Stats(), time.Now())
 		switch {
 		case ctx.Err() != nil:
@@ -83,6 +91,42 @@ func (s *Storage) StoreUntilDone(ctx context.Context) {
 			pause = shortestPause
 		}
 	}
+}
+
+// dropPeriod is the time after which Storage looks for old months again.
+const dropPeriod = time.Hour
+
+// dropOldMonths removes the months that are older than those that are kept, at most once in each dropPeriod.
+func (s *Storage) dropOldMonths(ctx context.Context, now time.Time) {
+	if s.keepMonths == 0 || now.Before(s.nextDrop) {
+		return
+	}
+	s.nextDrop = now.Add(dropPeriod)
+	if err := s.dropMonthsBefore(ctx, accounting.Month.Start(now).AddDate(0, -s.keepMonths, 0)); err != nil && ctx.Err() == nil {
+		s.log.Error(err, "The accounting records of old months could not be removed; trying again", "after", dropPeriod)
+	}
+}
+
+// dropMonthsBefore removes the months before a month.
+func (s *Storage) dropMonthsBefore(ctx context.Context, oldest time.Time) error {
+	store, err := s.Store()
+	if err != nil {
+		return err
+	}
+	months, err := store.Months(ctx)
+	if err != nil {
+		return err
+	}
+	for _, month := range months {
+		if !month.Before(oldest) {
+			continue
+		}
+		if err := store.DropMonth(ctx, month); err != nil {
+			return err
+		}
+		s.log.Info("Removed the accounting records of an old month", "month", month.Format("2006-01"))
+	}
+	return nil
 }
 
 // waitFor waits until a duration has passed, ctx is done or a channel is closed.

@@ -24,7 +24,8 @@ import (
 // sqliteEngine stores each month in a file of a directory.
 type sqliteEngine struct {
 	directory string
-	lock      *os.File
+	// lock is locked while the engine may write. It is nil if the engine only reads.
+	lock *os.File
 
 	mu    sync.Mutex
 	files map[time.Time]*monthFile
@@ -76,6 +77,21 @@ func openSQLite(ctx context.Context, directory string) (engine, error) {
 	return e, nil
 }
 
+// openSQLiteForReading opens a directory without locking it, so that a backup can be made while another process records
+// jobs.
+func openSQLiteForReading(ctx context.Context, directory string) (engine, error) {
+	directory, err := filepath.Abs(directory)
+	if err != nil {
+		return nil, fmt.Errorf("database directory: %w", err)
+	}
+	e := &sqliteEngine{directory: directory, files: map[time.Time]*monthFile{}}
+	if err := e.openAll(ctx); err != nil {
+		_ = e.close()
+		return nil, e.explain(err)
+	}
+	return e, nil
+}
+
 // lockDirectory locks a directory until the returned file is closed or the process ends.
 func lockDirectory(directory string) (*os.File, error) {
 	lock, err := os.OpenFile(filepath.Join(directory, lockName), os.O_RDWR|os.O_CREATE, 0o600)
@@ -120,16 +136,38 @@ const idleTime = time.Minute
 
 // openFile opens the file of a month, and applies the migrations.
 func (e *sqliteEngine) openFile(ctx context.Context, start time.Time) (*monthFile, error) {
-	db, err := sql.Open("sqlite", sqliteAddress(e.path(start)))
+	prepare, address := migrateFile, sqliteAddress(e.path(start))
+	if e.lock == nil {
+		prepare, address = checkFile, readOnlyAddress(e.path(start))
+	}
+	db, err := sql.Open("sqlite", address)
 	if err != nil {
 		return nil, err
 	}
 	db.SetConnMaxIdleTime(idleTime)
-	if err := migrateFile(ctx, db, e.path(start)); err != nil {
+	if err := prepare(ctx, db, e.path(start)); err != nil {
 		_ = db.Close()
 		return nil, err
 	}
 	return &monthFile{db: db}, nil
+}
+
+// readOnlyAddress returns the address of a file that is only read.
+func readOnlyAddress(path string) string {
+	settings := url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(10000)", "query_only(1)"}}
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: settings.Encode()}).String()
+}
+
+// checkFile returns an error if the schema of a file is not that of this program.
+func checkFile(ctx context.Context, db *sql.DB, path string) error {
+	var version int
+	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if version < len(migrations) {
+		return fmt.Errorf("%s has an older schema: start vcd accounting of this version first", path)
+	}
+	return checkVersion(path, version)
 }
 
 // sqliteAddress returns the address of a file with its settings. synchronous=FULL means that a transaction that was
@@ -286,6 +324,9 @@ func (e *sqliteEngine) close() error {
 	for start, file := range e.files {
 		err = errors.Join(err, file.db.Close())
 		delete(e.files, start)
+	}
+	if e.lock == nil {
+		return err
 	}
 	return errors.Join(err, e.lock.Close())
 }

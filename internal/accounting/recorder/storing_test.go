@@ -1,0 +1,69 @@
+package recorder
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/accounting/spool"
+	"github.com/vc-batch/vc/internal/accounting/store"
+)
+
+func TestOldMonthsAreRemovedOnceAnHour(t *testing.T) {
+	t.Parallel()
+	records, err := spool.Open(t.TempDir(), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer records.Close()
+	database := "sqlite:" + t.TempDir()
+	s := NewStorage(records, func(ctx context.Context) (accounting.Store, error) { return store.Open(ctx, database) }, 2, logr.Discard())
+	defer s.Close()
+	opened, err := s.openStore(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 1, 0, 30, 0, 0, time.UTC)
+	add := func(month time.Month) {
+		t.Helper()
+		at := time.Date(2026, month, 28, 12, 0, 0, 0, time.UTC)
+		record := accounting.Record{
+			Key:       accounting.Key{Cluster: "prod", JobUID: month.String(), Element: accounting.NoElement},
+			Submitted: at, Eligible: at, Started: at, Ended: at,
+		}
+		if _, err := opened.Add(t.Context(), []accounting.Record{record}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(want ...string) {
+		t.Helper()
+		months, err := opened.Months(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, month := range months {
+			got = append(got, month.Format("2006-01"))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("months (-want +got):\n%s", diff)
+		}
+	}
+	for month := time.June; month <= time.October; month++ {
+		add(month)
+	}
+	s.dropOldMonths(t.Context(), now)
+	check("2026-09", "2026-10")
+	add(time.May) // a record that waited for the database for a long time
+	s.dropOldMonths(t.Context(), now.Add(time.Minute))
+	check("2026-05", "2026-09", "2026-10")
+	s.dropOldMonths(t.Context(), now.Add(time.Hour))
+	check("2026-09", "2026-10")
+	s.keepMonths = 0
+	s.dropOldMonths(t.Context(), now.AddDate(9, 0, 0))
+	check("2026-09", "2026-10")
+}
