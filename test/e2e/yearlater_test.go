@@ -30,6 +30,9 @@ const age = 52 * 7 * 24 * time.Hour
 const sacctColumns = "jobid,jobidraw,jobname,partition,account,user,qos,state,exitcode,derivedexitcode,submit,eligible,start,end," +
 	"elapsed,planned,timelimit,nnodes,ncpus,reqmem,alloctres,nodelist,reason,restarts,totalcpu,maxrss"
 
+// attemptColumns are the columns of sacct that are known for each attempt of a job.
+const attemptColumns = "jobid,jobname,state,exitcode,start,end,elapsed,nodelist"
+
 // TestTheHistoryIsTheSameAYearLater runs jobs that succeed, fail, restart, are requeued, are preempted, or are arrays. It
 // deletes all of them, stops the cluster, makes all stored records a year older, and starts the cluster again. This is what
 // a cluster shows whose clock moved forward by a year.
@@ -38,6 +41,7 @@ func TestTheHistoryIsTheSameAYearLater(t *testing.T) {
 	busy := runJobsOfAllKinds(c)
 	cpuSeconds, memoryMiB := readUse(c)
 	before := c.vcctl("slurm", "sacct", "-n", "-P", "-o", sacctColumns)
+	attempts := c.vcctl("slurm", "sacct", "-X", "-D", "-n", "-P", "-o", attemptColumns)
 	efficiency := c.vcctl("slurm", "seff", busy)
 
 	c.vcctl("job", "delete", "--all", "--yes")
@@ -51,10 +55,19 @@ func TestTheHistoryIsTheSameAYearLater(t *testing.T) {
 	if today := c.vcctl("slurm", "sacct", "-n"); today != "" {
 		t.Errorf("jobs of today:\n%s", today)
 	}
+	since := time.Now().Add(-age - 24*time.Hour).Format("2006-01-02")
 	want := shiftTimes(t, before, "2006-01-02T15:04:05", time.Local)
-	yearAgo := c.vcctl("slurm", "sacct", "-n", "-P", "-o", sacctColumns, "-S", time.Now().Add(-age-24*time.Hour).Format("2006-01-02"))
-	if yearAgo != want {
+	if yearAgo := c.vcctl("slurm", "sacct", "-n", "-P", "-o", sacctColumns, "-S", since); yearAgo != want {
 		t.Errorf("sacct a year later (-want +got):\n%s", cmp.Diff(want, yearAgo))
+	}
+	want = shiftTimes(t, attempts, "2006-01-02T15:04:05", time.Local)
+	if yearAgo := c.vcctl("slurm", "sacct", "-X", "-D", "-n", "-P", "-o", attemptColumns, "-S", since); yearAgo != want {
+		t.Errorf("sacct -D a year later (-want +got):\n%s", cmp.Diff(want, yearAgo))
+	}
+	for _, state := range []string{"|FAILED|", "|REQUEUED|", "|PREEMPTED|", "|CANCELLED"} {
+		if !strings.Contains(attempts, state) {
+			t.Errorf("no attempt is %s:\n%s", state, attempts)
+		}
 	}
 	if later := c.vcctl("slurm", "seff", busy); later != efficiency {
 		t.Errorf("seff a year later (-want +got):\n%s", cmp.Diff(efficiency, later))
