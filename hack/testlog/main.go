@@ -1,11 +1,12 @@
 // Command testlog runs `go test` with its own arguments and prints a line for each package when the package's tests
-// end. This is followed by the output of failed tests, and by the skipped tests and their reasons, so that a skipped
-// test is not mistaken for one that passed. The last line is the overall result in the same words as in go test.
+// end. This is followed by the slowest tests, by the skipped tests and their reasons, so that a skipped test is not
+// mistaken for one that passed, and by the output of failed tests. The last line is the overall result in the same words as in go test.
 //
 //	go run ./hack/testlog -p 1 ./test/...
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,6 +61,7 @@ type summary struct {
 	output   map[string]*strings.Builder // by package and test; the test name is empty for a package's own output
 	failures []string                    // output of failed tests and packages, in the order in which they ended
 	skips    map[string]int              // number of skipped tests by reason
+	slow     []event                     // the ends of tests that took at least slowTest
 	packages int
 	failed   int
 }
@@ -84,7 +86,18 @@ func (s *summary) readEvents(in io.Reader) {
 	}
 }
 
+const (
+	// slowTest is the least time of a test that is listed as slow.
+	slowTest = 10 * time.Second
+	// mostSlowTests is the maximum number of tests in this list.
+	mostSlowTests = 30
+)
+
 func (s *summary) handleTestEvent(e event) {
+	isPart := strings.Contains(e.Test, "/") // the time of a test includes that of its parts
+	if !isPart && e.Elapsed >= slowTest.Seconds() {
+		s.slow = append(s.slow, e)
+	}
 	key := e.Package + " " + e.Test
 	switch e.Action {
 	case "output":
@@ -133,8 +146,12 @@ func (s *summary) packageEnd(e event) {
 	s.failures = append(s.failures, own)
 }
 
-// printResult prints the skipped tests, the failures and the result.
+// printResult prints the slowest tests, the skipped tests, the failures and the result.
 func (s *summary) printResult(took time.Duration, passed bool) {
+	slices.SortStableFunc(s.slow, func(a, b event) int { return cmp.Compare(b.Elapsed, a.Elapsed) })
+	for _, e := range s.slow[:min(len(s.slow), mostSlowTests)] {
+		fmt.Fprintf(s.out, "slow %6.0fs: %s %s\n", e.Elapsed, strings.TrimPrefix(e.Package, module+"/"), e.Test)
+	}
 	for _, reason := range slices.Sorted(maps.Keys(s.skips)) {
 		fmt.Fprintf(s.out, "skipped %4d: %s\n", s.skips[reason], reason)
 	}

@@ -11,7 +11,10 @@ import (
 func TestSummaryPrintsALineAPackageAndFailuresLast(t *testing.T) {
 	stream := `{"Action":"run","Package":"github.com/vc-batch/vc/a","Test":"TestGood"}
 {"Action":"output","Package":"github.com/vc-batch/vc/a","Test":"TestGood","Output":"=== RUN   TestGood\n"}
-{"Action":"pass","Package":"github.com/vc-batch/vc/a","Test":"TestGood"}
+{"Action":"pass","Package":"github.com/vc-batch/vc/a","Test":"TestGood","Elapsed":9.9}
+{"Action":"pass","Package":"github.com/vc-batch/vc/a","Test":"TestLong/part","Elapsed":11}
+{"Action":"pass","Package":"github.com/vc-batch/vc/a","Test":"TestLong","Elapsed":11.4}
+{"Action":"pass","Package":"github.com/vc-batch/vc/a","Test":"TestLonger","Elapsed":61}
 {"Action":"output","Package":"github.com/vc-batch/vc/a","Test":"TestBad","Output":"    a_test.go:3: wrong\n"}
 {"Action":"fail","Package":"github.com/vc-batch/vc/a","Test":"TestBad"}
 {"Action":"output","Package":"github.com/vc-batch/vc/a","Test":"TestAway","Output":"    a_test.go:9: no tmux here\n"}
@@ -33,6 +36,8 @@ func TestSummaryPrintsALineAPackageAndFailuresLast(t *testing.T) {
 	want := []string{
 		"FAIL github.com/vc-batch/vc/a 1.500s",
 		"ok github.com/vc-batch/vc/c 0.250s",
+		"slow 61s: a TestLonger",
+		"slow 11s: a TestLong",
 		"skipped 1: no tmux here",
 		"a_test.go:3: wrong",
 		"still here",
