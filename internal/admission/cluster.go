@@ -22,6 +22,8 @@ type Cluster struct {
 	Queues cache.Indexer
 	// ReadQueue reads a queue without a cache. It returns nil if the queue does not exist.
 	ReadQueue func(ctx context.Context, name string) (*schedulingv1beta1.Queue, error)
+	// ListQueues lists all queues without a cache. If it is nil, queues are compared only with those of the cache.
+	ListQueues func(ctx context.Context) ([]schedulingv1beta1.Queue, error)
 	// Accounts reads the accounts. If it is nil, accounts are not checked.
 	Accounts AccountReader
 	// Submitted counts the jobs that have not ended. If it is nil, the limits for their number are not checked.
@@ -65,7 +67,7 @@ func newCluster(options *Options, config *rest.Config, clientset kubernetes.Inte
 		return Cluster{}, err
 	}
 	cluster := Cluster{
-		Queues: watches.queues.informer.GetIndexer(), ReadQueue: watches.queues.readLiveQueue, Jobs: jobs,
+		Queues: watches.queues.informer.GetIndexer(), ReadQueue: watches.queues.readLiveQueue, ListQueues: watches.queues.listLiveQueues, Jobs: jobs,
 		Accounts: watches.accounts, Submitted: watches.submitted,
 		Namespaces: clientset.CoreV1().Namespaces(), Reviews: clientset.AuthorizationV1().SubjectAccessReviews(),
 		Mutating:   clientset.AdmissionregistrationV1().MutatingWebhookConfigurations(),

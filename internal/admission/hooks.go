@@ -52,6 +52,7 @@ const (
 type hooks struct {
 	queues interface {
 		lookup(ctx context.Context) *queueLookup
+		currentLookup(ctx context.Context) *queueLookup
 	}
 	accounts   AccountReader  // nil skips the checks of accounts
 	submitted  *SubmittedJobs // nil skips the limits for the number of jobs

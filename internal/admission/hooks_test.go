@@ -52,6 +52,17 @@ func (f *fakeQueues) lookup(context.Context) *queueLookup {
 	}}
 }
 
+// currentLookup returns the live queues, or the cached ones if no live ones are given.
+func (f *fakeQueues) currentLookup(ctx context.Context) *queueLookup {
+	current := *f
+	if len(f.live) > 0 {
+		current.cached = f.live
+	}
+	lookup := current.lookup(ctx)
+	lookup.err = f.down
+	return lookup
+}
+
 func queue(name string, state schedulingv1beta1.QueueState) *schedulingv1beta1.Queue {
 	return &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: schedulingv1beta1.QueueStatus{State: state}}
 }
@@ -182,6 +193,36 @@ func TestQueuesGroupsAndPodsAtTheDoor(t *testing.T) {
 	requireResponse(t, h.validateHandler(groupKind)(t.Context(), request(admissionv1.Create, "PodGroup", `{"spec":{"queue":"nowhere"}}`, "")), 422, "unable to find queue")
 	pod := `{"metadata":{"annotations":{"volcano.sh/jdb-min-available":"0"}},"spec":{"schedulerName":"volcano"}}`
 	requireResponse(t, h.validateHandler(podKind)(t.Context(), request(admissionv1.Create, "Pod", pod, "")), 422, "positive integer")
+}
+
+// TestAQueueIsComparedWithTheCurrentQueuesBeforeItIsRejected covers a manifest that lowers the amounts of a child and then of
+// its parent, while the cache still contains the earlier child.
+func TestAQueueIsComparedWithTheCurrentQueuesBeforeItIsRejected(t *testing.T) {
+	t.Parallel()
+	withDeserved := func(name, parent, cpu string) *schedulingv1beta1.Queue {
+		q := queue(name, "")
+		q.Spec.Parent, q.Spec.Deserved = parent, corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}
+		return q
+	}
+	cached := []*schedulingv1beta1.Queue{withDeserved("research", "", "8"), withDeserved("nlp", "research", "6"), withDeserved("cv", "research", "2")}
+	update := request(admissionv1.Update, "Queue", `{"metadata":{"name":"research"},"spec":{"weight":1,"deserved":{"cpu":"6"}}}`,
+		`{"metadata":{"name":"research"},"spec":{"weight":1,"deserved":{"cpu":"8"}}}`)
+	for name, test := range map[string]struct {
+		live []*schedulingv1beta1.Queue
+		down error
+		code int32
+		says string
+	}{
+		"the child has been lowered":      {live: []*schedulingv1beta1.Queue{cached[0], withDeserved("nlp", "research", "4"), cached[2]}},
+		"the child has its amount":        {live: cached, code: 422, says: "the child queues of this queue have 8 in total for deserved"},
+		"the queues cannot be read again": {down: errors.New("down"), code: 500, says: "down"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := &hooks{schedulers: []string{"volcano"}, queues: &fakeQueues{cached: cached, live: test.live, down: test.down}}
+			requireResponse(t, h.validateHandler(queueKind)(t.Context(), update), test.code, test.says)
+		})
+	}
 }
 
 // TestAParentMayGoRightAfterItsChildren covers a cache that still contains a deleted child, or a child that has another

@@ -13,6 +13,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/check"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/podtemplate"
 )
 
@@ -32,15 +33,16 @@ func (h *hooks) validateHandler(kind schema.GroupVersionKind) admission.HandlerF
 		if h.jobs != nil {
 			around.Jobs, around.JobTemplate = jobs, h.jobTemplates(ctx)
 		}
-		var verdict check.Verdict
-		switch request.Operation {
-		case admissionv1.Update:
-			verdict = check.Update(kind, request.OldObject.Raw, request.Object.Raw, around)
-		case admissionv1.Delete:
+		if request.Operation == admissionv1.Delete {
 			queues.sure = true
-			verdict = check.Delete(kind, request.Name, around)
-		default:
-			verdict = check.Create(kind, request.Object.Raw, around)
+		}
+		verdict := checkObject(kind, &request, around)
+		isQueue := kind == schedulingv1beta1.GroupVersion.WithKind("Queue")
+		if isQueue && request.Operation != admissionv1.Delete && len(verdict.Errors) > 0 {
+			if current := h.queues.currentLookup(ctx); current.err == nil {
+				queues, around.Queues = current, current
+				verdict = checkObject(kind, &request, around)
+			}
 		}
 		isJob := kind == batchv1alpha1.GroupVersion.WithKind("Job")
 		if isJob {
@@ -60,6 +62,17 @@ func (h *hooks) validateHandler(kind schema.GroupVersionKind) admission.HandlerF
 		}
 		return responseFor(kind.GroupKind(), request.Name, verdict.Errors).WithWarnings(verdict.Warnings...)
 	}
+}
+
+// checkObject checks the object of a request.
+func checkObject(kind schema.GroupVersionKind, request *admission.Request, around *check.Around) check.Verdict {
+	switch request.Operation {
+	case admissionv1.Update:
+		return check.Update(kind, request.OldObject.Raw, request.Object.Raw, around)
+	case admissionv1.Delete:
+		return check.Delete(kind, request.Name, around)
+	}
+	return check.Create(kind, request.Object.Raw, around)
 }
 
 // checkPermissionsForJob adds the errors of a job whose author lacks permissions. Other errors are reported first, except

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -79,10 +80,20 @@ func (c *queueWatch) readLiveQueue(ctx context.Context, name string) (*schedulin
 	return queue, nil
 }
 
+// listLiveQueues returns all queues from the API server.
+func (c *queueWatch) listLiveQueues(ctx context.Context) ([]schedulingv1beta1.Queue, error) {
+	list := &schedulingv1beta1.QueueList{}
+	if err := c.client.Get().Resource("queues").Do(ctx).Into(list); err != nil {
+		return nil, fmt.Errorf("queues: %w", err)
+	}
+	return list.Items, nil
+}
+
 // queueCache holds the watched queues. It reads queues that are not in the cache yet from the API server.
 type queueCache struct {
 	known cache.Indexer
 	read  func(ctx context.Context, name string) (*schedulingv1beta1.Queue, error)
+	list  func(ctx context.Context) ([]schedulingv1beta1.Queue, error) // nil: see Cluster.ListQueues
 }
 
 // lookup returns the queues for one request.
@@ -96,6 +107,29 @@ func (c queueCache) lookup(ctx context.Context) *queueLookup {
 			return c.read(ctx, name)
 		},
 	}
+}
+
+// currentLookup is like lookup, but with the queues that the API server has now. A queue is compared with its relatives, and
+// one manifest often changes several of them, so that the cache may still hold their earlier values.
+func (c queueCache) currentLookup(ctx context.Context) *queueLookup {
+	lookup := c.lookup(ctx)
+	if c.list == nil {
+		return lookup
+	}
+	ctx, cancel := context.WithTimeout(ctx, liveReadTimeout)
+	defer cancel()
+	queues, err := c.list(ctx)
+	if err != nil {
+		lookup.err = err
+		return lookup
+	}
+	lookup.known = NewQueueIndexer()
+	for i := range queues {
+		if err := lookup.known.Add(&queues[i]); err != nil {
+			lookup.err = errors.Join(lookup.err, err)
+		}
+	}
+	return lookup
 }
 
 // queueLookup looks up queues for one request. It is not safe for concurrent use. A queue that is missing in the cache,

@@ -43,7 +43,7 @@ func New(options Options, cluster Cluster, listenAddress string) (*Webhooks, err
 		return nil, err
 	}
 	h := &hooks{
-		queues: queueCache{known: cluster.Queues, read: cluster.ReadQueue}, jobs: cluster.Jobs, namespaces: cluster.Namespaces,
+		queues: queueCache{known: cluster.Queues, read: cluster.ReadQueue, list: cluster.ListQueues}, jobs: cluster.Jobs, namespaces: cluster.Namespaces,
 		reviews: cluster.Reviews, schedulers: options.SchedulerNames, ids: options.JobIDs, pods: pods, queueRules: options.Queues, recordJobs: options.RecordJobs,
 		maxReplicas: options.MaxReplicas, requireClassUse: options.RequirePriorityClassUse,
 		accounts: cluster.Accounts, submitted: cluster.Submitted, requireAccounts: options.RequireAccounts,

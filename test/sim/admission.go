@@ -63,6 +63,11 @@ func startAdmission(p *process, user string, _ func() error) {
 			}
 			return queue, nil
 		},
+		ListQueues: func(ctx context.Context) ([]schedulingv1beta1.Queue, error) {
+			list := &schedulingv1beta1.QueueList{}
+			err := reads.List(ctx, list)
+			return list.Items, err
+		},
 		Namespaces: typedClient[*corev1.Namespace]{api: reads, newObject: func() *corev1.Namespace { return &corev1.Namespace{} }},
 		Reviews:    typedClient[*authorizationv1.SubjectAccessReview]{api: reads},
 		Secrets:    typedClient[*corev1.Secret]{api: writes, namespace: leaseNamespace, newObject: func() *corev1.Secret { return &corev1.Secret{} }},
