@@ -80,17 +80,18 @@ func (w *World) stopFaults() {
 // isSettled reports whether every job and flow has ended and every deleted pod is gone, or nothing has changed for a long
 // time.
 func (w *World) isSettled() bool {
+	if w.now.Before(epoch.Add(storyLength + longestSubmission)) {
+		return false
+	}
 	quiet := w.now.Sub(w.lastChange)
 	isIdle := quiet > idleTime && !w.hasLivePods()
 	if isIdle || quiet > quietTime {
 		return true
 	}
-	if w.now.Before(epoch.Add(storyLength + longestSubmission)) {
-		return false
-	}
 	for _, pod := range w.state.pods {
-		isRunning := isPlain(pod) && !isFinished(pod)
-		if pod.DeletionTimestamp != nil || isRunning {
+		isUnfinished := isPlain(pod) && !isFinished(pod)
+		isRunning := pod.Spec.NodeName != "" && !isFinished(pod) // also in a PodGroup of a user
+		if pod.DeletionTimestamp != nil || isUnfinished || isRunning {
 			return false
 		}
 	}
