@@ -15,16 +15,17 @@ import (
 // Open opens a database, and creates what is missing in it. The address is sqlite:DIRECTORY or the URL of a PostgreSQL
 // database.
 func Open(ctx context.Context, address string) (accounting.Store, error) {
-	return open(ctx, address, openSQLite)
+	return openAddress(ctx, address, openSQLite)
 }
 
 // OpenForReading opens a database that another process may be using. Nothing can be written to the returned store. The
 // schema must be that of this program.
 func OpenForReading(ctx context.Context, address string) (accounting.Store, error) {
-	return open(ctx, address, openSQLiteForReading)
+	return openAddress(ctx, address, openSQLiteForReading)
 }
 
-func open(ctx context.Context, address string, openDirectory func(context.Context, string) (engine, error)) (accounting.Store, error) {
+// openAddress opens the database with an address. openDirectory opens the directory of SQLite.
+func openAddress(ctx context.Context, address string, openDirectory func(context.Context, string) (engine, error)) (accounting.Store, error) {
 	scheme, rest, _ := strings.Cut(address, ":")
 	var engine engine
 	var err error
