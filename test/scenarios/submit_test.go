@@ -114,7 +114,7 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 		case "prefer", "avoid", "wish", "softspread", "image":
 			w.wishes(b.Obj(), affinity, kind, rest, value)
 		case "account":
-			b.Label(keys.Account, value)
+			b.Label(keys.Account, value).Label(keys.JobName, "job")
 		case "user":
 			b.Annotation(keys.User, value)
 		case "queue": // as the job controller does
