@@ -198,7 +198,7 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 		set.HasMinResources = true
 		set.MinResources = resource.AmountsFrom(*pg.Spec.MinResources, resource.RoundUpSum)
 		for _, a := range quota.Amounts(*pg.Spec.MinResources, resource.RoundUpSum) {
-			if !resource.IsNodeResource(a.Name) {
+			if !schedulingv1beta1.IsNodeResource(a.Name) {
 				set.QuotaResources = append(set.QuotaResources, a)
 			}
 		}

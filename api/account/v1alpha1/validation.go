@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -112,25 +111,11 @@ func validateUserLimits(limits *UserLimits, path *field.Path) field.ErrorList {
 func validateResources(list corev1.ResourceList, path *field.Path) field.ErrorList {
 	errs := schedulingv1beta1.ValidateResources(list, path)
 	for _, name := range slices.Sorted(maps.Keys(list)) {
-		if !isNodeResource(name) {
+		if !schedulingv1beta1.IsNodeResource(name) {
 			errs = append(errs, field.Invalid(path.Key(string(name)), string(name), "is not a resource of nodes: use for example cpu, memory, pods or nvidia.com/gpu"))
 		}
 	}
 	return errs
-}
-
-// isNodeResource reports whether a name can be a resource of nodes. Names such as requests.cpu exist only in quotas.
-func isNodeResource(name corev1.ResourceName) bool {
-	switch name {
-	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage:
-		return true
-	}
-	for _, prefix := range []string{"requests.", "limits.", "count/"} {
-		if strings.HasPrefix(string(name), prefix) {
-			return false
-		}
-	}
-	return strings.Contains(string(name), "/") || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
 func validateCount(limit *int32, path *field.Path) field.ErrorList {

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/vc-batch/vc/api/keys"
 )
 
 // ValidateResources checks the names of resources. It also checks that quantities are not negative and, for
@@ -38,6 +40,32 @@ func isIndivisible(name corev1.ResourceName) bool {
 	}
 	domain, _, qualified := strings.Cut(string(name), "/")
 	return qualified && domain != "kubernetes.io" && !strings.HasSuffix(domain, ".kubernetes.io")
+}
+
+// IsNodeResource reports whether a name is a resource that nodes can have: cpu, memory, pods, ephemeral-storage, huge
+// pages and extended resources. It returns false for names that are used only by quotas (requests.cpu, limits.memory,
+// count/pods).
+func IsNodeResource(name corev1.ResourceName) bool {
+	switch name {
+	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage:
+		return true
+	case keys.VGPUMemoryPercentage: // percentages of cards of different sizes cannot be added
+		return false
+	}
+	for _, prefix := range [...]string{"requests.", "limits.", "count/"} { // also requests.nvidia.com/gpu
+		if strings.HasPrefix(string(name), prefix) {
+			return false
+		}
+	}
+	if strings.Contains(string(name), "/") {
+		return true
+	}
+	for _, prefix := range [...]string{"hugepages-", "attachable-volumes-c"} {
+		if rest, found := strings.CutPrefix(string(name), prefix); found && rest != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // exceeding returns the sorted names of the resources of which a contains more than b. A resource that is missing in

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
@@ -51,7 +52,7 @@ func PodResource(name corev1.ResourceName) (base corev1.ResourceName, ok bool) {
 	if text == "count/pods" {
 		text = string(corev1.ResourcePods)
 	}
-	if strings.HasPrefix(text, "count/") || strings.Contains(text, ".storageclass.storage.k8s.io/") || !resource.IsNodeResource(corev1.ResourceName(text)) {
+	if strings.HasPrefix(text, "count/") || strings.Contains(text, ".storageclass.storage.k8s.io/") || !schedulingv1beta1.IsNodeResource(corev1.ResourceName(text)) {
 		return "", false
 	}
 	return corev1.ResourceName(text), true

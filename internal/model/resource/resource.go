@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // Indexes of the resources that every Cluster contains from the start.
@@ -185,32 +186,6 @@ func (v Vec) IsAllZero() bool {
 // Clone returns a copy of the vector.
 func (v Vec) Clone() Vec { return slices.Clone(v) }
 
-// IsNodeResource reports whether a name is a resource that nodes can have: cpu, memory, pods, ephemeral-storage, huge
-// pages and extended resources. It returns false for names that are used only by quotas (requests.cpu, limits.memory,
-// count/pods).
-func IsNodeResource(name corev1.ResourceName) bool {
-	switch name {
-	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage:
-		return true
-	case keys.VGPUMemoryPercentage: // percentages of cards of different sizes cannot be added
-		return false
-	}
-	for _, prefix := range [...]string{"requests.", "limits.", "count/"} { // also requests.nvidia.com/gpu
-		if strings.HasPrefix(string(name), prefix) {
-			return false
-		}
-	}
-	if strings.Contains(string(name), "/") {
-		return true
-	}
-	for _, prefix := range [...]string{"hugepages-", "attachable-volumes-c"} {
-		if rest, found := strings.CutPrefix(string(name), prefix); found && rest != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // Rounding converts a quantity to the model's unit.
 type Rounding func(corev1.ResourceName, resource.Quantity) int64
 
@@ -277,7 +252,7 @@ func AmountsFrom(list corev1.ResourceList, convert Rounding) []Amount {
 	}
 	out := make([]Amount, 0, len(list))
 	for name, q := range list {
-		if IsNodeResource(name) {
+		if schedulingv1beta1.IsNodeResource(name) {
 			out = append(out, Amount{Name: name, Value: convert(name, q)})
 		}
 	}
