@@ -114,8 +114,18 @@ func answerUsage(query accounting.UsageQuery) []accounting.Usage {
 func selectsRecord(query accounting.Query, r *accounting.Record) bool {
 	isOutside := r.Ended.Before(query.From) || (!query.To.IsZero() && !r.Submitted.Before(query.To))
 	isEarlier := query.LatestOnly && len(r.Document) == 0
-	return !isOutside && !isEarlier && contains(query.Users, r.User) && contains(query.Namespaces, r.Namespace) && contains(query.Names, r.Name) &&
-		contains(query.JobIDs, r.JobID) && contains(query.Outcomes, r.Outcome) && contains(query.Queues, r.Queue) && contains(query.Accounts, r.Account)
+	conditions := []bool{
+		!isOutside,
+		!isEarlier,
+		contains(query.Users, r.User),
+		contains(query.Namespaces, r.Namespace),
+		contains(query.Names, r.Name),
+		contains(query.JobIDs, r.JobID),
+		contains(query.Outcomes, r.Outcome),
+		contains(query.Queues, r.Queue),
+		contains(query.Accounts, r.Account),
+	}
+	return !slices.Contains(conditions, false)
 }
 
 // contains reports whether a list is empty or has a value.
@@ -124,8 +134,16 @@ func contains[T comparable](list []T, value T) bool {
 }
 
 func selectsUsage(query accounting.UsageQuery, u accounting.Usage) bool {
-	return contains(query.Clusters, u.Cluster) && contains(query.Users, u.User) && contains(query.Accounts, u.Account) && contains(query.Queues, u.Queue) &&
-		contains(query.QOS, u.QOS) && contains(query.Namespaces, u.Namespace) && contains(query.Resources, u.Resource)
+	conditions := []bool{
+		contains(query.Clusters, u.Cluster),
+		contains(query.Users, u.User),
+		contains(query.Accounts, u.Account),
+		contains(query.Queues, u.Queue),
+		contains(query.QOS, u.QOS),
+		contains(query.Namespaces, u.Namespace),
+		contains(query.Resources, u.Resource),
+	}
+	return !slices.Contains(conditions, false)
 }
 
 // projectUsage returns the fields that a query distinguishes.

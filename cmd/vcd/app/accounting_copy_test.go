@@ -68,9 +68,10 @@ func TestABackupIsMadeWhileJobsAreRecordedAndRestored(t *testing.T) {
 		t.Error("a store for reading stores records")
 	}
 	for arguments, want := range map[string]string{
-		"backup " + file:                      "file exists",
-		"restore " + file:                     "the database is not empty: it has records of 1 months, first 2026-11",
-		"restore " + file + ".missing":        "no such file",
+		"backup " + file:               "file exists",
+		"restore " + file:              "the database is not empty: it has records of 1 months, first 2026-11",
+		"restore " + file + ".missing": "no such file",
+		"backup --accounting-store sqlite:" + directory + "/missing": "does not exist: specify the directory that vcd accounting uses",
 		"backup a b":                          `unexpected argument "b"`,
 		"backup --accounting-store mysql://x": "use sqlite:DIRECTORY or postgres://",
 	} {

@@ -69,10 +69,28 @@ func withoutAttempt(key accounting.Key) accounting.Key {
 }
 
 func selects(q accounting.Query, r accounting.Record) bool {
-	return has(q.Clusters, r.Cluster) && has(q.Namespaces, r.Namespace) && has(q.Names, r.Name) &&
-		has(q.Users, r.User) && has(q.Accounts, r.Account) && has(q.Queues, r.Queue) && has(q.QOS, r.QOS) &&
-		has(q.Outcomes, r.Outcome) && has(q.JobIDs, r.JobID) && has(q.JobUIDs, r.JobUID) &&
-		isVisible(q.VisibleTo, r) && (q.To.IsZero() || r.Submitted.Before(q.To)) && !r.Ended.Before(q.From)
+	conditions := []bool{
+		has(q.Clusters, r.Cluster),
+		has(q.Namespaces, r.Namespace),
+		has(q.Names, r.Name),
+		has(q.Users, r.User),
+		has(q.Accounts, r.Account),
+		has(q.Queues, r.Queue),
+		has(q.QOS, r.QOS),
+		has(q.Outcomes, r.Outcome),
+		has(q.JobIDs, r.JobID),
+		has(q.JobUIDs, r.JobUID),
+		isVisible(q.VisibleTo, r),
+		q.To.IsZero() || r.Submitted.Before(q.To),
+		!r.Ended.Before(q.From),
+	}
+	return !slices.Contains(conditions, false)
+}
+
+func selectsUseOf(q accounting.UsageQuery, r accounting.Record) bool {
+	return selects(accounting.Query{
+		Clusters: q.Clusters, Namespaces: q.Namespaces, Users: q.Users, Accounts: q.Accounts, Queues: q.Queues, QOS: q.QOS, VisibleTo: q.VisibleTo,
+	}, r)
 }
 
 func isVisible(who *accounting.Visibility, r accounting.Record) bool {
@@ -85,8 +103,6 @@ func has[T comparable](list []T, value T) bool { return len(list) == 0 || slices
 func (m model) usage(query accounting.UsageQuery) []accounting.Usage {
 	seconds, attempts := map[accounting.Usage]int64{}, map[accounting.Usage]map[accounting.Key]bool{}
 	for _, r := range m {
-		isSelected := has(query.Clusters, r.Cluster) && has(query.Users, r.User) && has(query.Accounts, r.Account) &&
-			has(query.Queues, r.Queue) && has(query.QOS, r.QOS) && has(query.Namespaces, r.Namespace) && isVisible(query.VisibleTo, r)
 		began, ended, amounts := r.Started, r.Ended, r.Allocated
 		if query.Waiting {
 			began, amounts = r.Eligible, r.Requested
@@ -94,7 +110,7 @@ func (m model) usage(query accounting.UsageQuery) []accounting.Usage {
 				ended = r.Started
 			}
 		}
-		if !isSelected || began.IsZero() {
+		if began.IsZero() || !selectsUseOf(query, r) {
 			continue
 		}
 		for hour := began.Truncate(time.Hour); hour.Before(ended); hour = hour.Add(time.Hour) {

@@ -84,6 +84,9 @@ func openSQLiteForReading(ctx context.Context, directory string) (engine, error)
 	if err != nil {
 		return nil, fmt.Errorf("database directory: %w", err)
 	}
+	if _, err := os.Stat(directory); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("database directory %s does not exist: specify the directory that vcd accounting uses: %w", directory, accounting.ErrUnavailable)
+	}
 	e := &sqliteEngine{directory: directory, files: map[time.Time]*monthFile{}}
 	if err := e.openAll(ctx); err != nil {
 		_ = e.close()
