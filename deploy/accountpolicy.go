@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"fmt"
+	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,11 +26,13 @@ const (
 // almost nothing. The scheduler ignores the account of other pods.
 func accountPolicies() []runtime.Object {
 	const belongsToJob = `object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.kind == 'Job' && o.apiVersion.startsWith('` + batchGroup + `/'))`
-	groups := accountPolicySpec("PodGroup", "request.operation == 'CREATE' ? "+accountOf("object")+" != '' && "+belongsToJob+" : "+
-		accountOf("object")+" != "+accountOf("oldObject"))
+	isNewGroupOfJob := accountOf("object") + " != '' && " + belongsToJob
+	groups := accountPolicySpec("PodGroup", "request.operation == 'CREATE' ? "+isNewGroupOfJob+" : "+accountOf("object")+" != "+accountOf("oldObject"))
 	groups.MatchConstraints = matchRules(createAndUpdate, admissionregistrationv1.Rule{APIGroups: []string{gangGroup}, APIVersions: []string{"v1beta1"}, Resources: []string{"podgroups"}})
-	pods := accountPolicySpec("pod", fmt.Sprintf("request.operation == 'CREATE' || !oldObject.metadata.?labels[?'%s'].hasValue() || %s != %s || %s != %s",
-		keys.JobName, accountOf("object"), accountOf("oldObject"), userOf("object"), userOf("oldObject")))
+	isNewPodOfJob := fmt.Sprintf("request.operation == 'CREATE' || !oldObject.metadata.?labels[?'%s'].hasValue()", keys.JobName)
+	changesAccount := accountOf("object") + " != " + accountOf("oldObject")
+	changesUser := userOf("object") + " != " + userOf("oldObject")
+	pods := accountPolicySpec("pod", strings.Join([]string{isNewPodOfJob, changesAccount, changesUser}, " || "))
 	pods.MatchConstraints = matchRules(createAndUpdate, admissionregistrationv1.Rule{APIGroups: []string{core}, APIVersions: []string{"v1"}, Resources: []string{"pods"}})
 	pods.MatchConstraints.ObjectSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
 		{Key: keys.JobName, Operator: metav1.LabelSelectorOpExists},
