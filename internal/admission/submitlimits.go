@@ -68,7 +68,7 @@ func NewSubmittedJobs(now func() time.Time) *SubmittedJobs {
 	}
 }
 
-// OnAdd counts a job that the watch reports. It then no longer counts as accepted.
+// OnAdd counts a job that the watch reports. If this process accepted the job, it is counted only once.
 func (s *SubmittedJobs) OnAdd(object any, _ bool) {
 	if job, err := meta.Accessor(object); err == nil {
 		s.mu.Lock()
@@ -77,8 +77,8 @@ func (s *SubmittedJobs) OnAdd(object any, _ bool) {
 	}
 }
 
-// OnUpdate counts a changed job, which may have another account than before. The name may belong to another job now. The
-// lock is held throughout, so that a review at the same time does not count one job too few.
+// OnUpdate replaces a job by its new version, which may have another account. The name may also belong to another job now.
+// OnUpdate holds the lock during both steps, because a review between them would count too few jobs.
 func (s *SubmittedJobs) OnUpdate(before, object any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

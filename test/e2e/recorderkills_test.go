@@ -23,6 +23,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/accounting"
 	"github.com/vc-batch/vc/internal/accounting/store"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/test/postgres"
 )
 
@@ -195,11 +196,8 @@ func (r *recorderKills) isUnfinished(name string) bool {
 	if client.IgnoreNotFound(err) != nil {
 		r.t.Fatal(err)
 	}
-	return err == nil && !slices.Contains(endPhases, job.Status.State.Phase)
+	return err == nil && jobstatus.IsActivePhase(job.Status.State.Phase)
 }
-
-// endPhases are the phases of jobs that have ended.
-var endPhases = []batchv1alpha1.JobPhase{batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated, batchv1alpha1.Aborted}
 
 func (r *recorderKills) deleteJob(name string) {
 	r.t.Helper()
@@ -220,7 +218,7 @@ func (r *recorderKills) finishJobs() {
 		}
 		for i := range jobs.Items {
 			isEndless := strings.Contains(strings.Join(jobs.Items[i].Spec.Tasks[0].Template.Spec.Containers[0].Command, " "), "sleep 30")
-			if phase := jobs.Items[i].Status.State.Phase; !isEndless && !slices.Contains(endPhases, phase) {
+			if phase := jobs.Items[i].Status.State.Phase; !isEndless && jobstatus.IsActivePhase(phase) {
 				return fmt.Errorf("%s is %s", jobs.Items[i].Name, phase)
 			}
 		}

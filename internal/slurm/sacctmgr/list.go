@@ -393,7 +393,7 @@ func (l *Row) parentName() string {
 	return parentName(l.account)
 }
 
-// shares returns the shares of the user or of the account.
+// shares returns the number of shares of the row: of its user or, without a user, of its account.
 func (l *Row) shares() string {
 	var number *int32
 	switch {
