@@ -18,7 +18,7 @@ const (
 	shortestPause = 100 * time.Millisecond
 	longestPause  = 30 * time.Second
 	// readerPatience is how long a query waits until the database is up to date.
-	readerPatience = 2 * time.Second
+	readerPatience = 10 * time.Second
 	// observationPeriod is the maximum time between two updates of the spool's metrics.
 	observationPeriod = 10 * time.Second
 )
@@ -44,16 +44,18 @@ func NewStorage(records *spool.Spool, open OpenStore, keepMonths int, log logr.L
 	return &Storage{spool: records, open: open, keepMonths: keepMonths, log: log, err: errors.New("the accounting database is not open yet")}
 }
 
-// UpToDateStore returns the open database. It waits for a short time until the database contains the records of all jobs
-// that are gone, so that a job is at any time in the cluster or in the database.
-func (s *Storage) UpToDateStore(ctx context.Context) (accounting.Store, error) {
-	if store, err := s.Store(); err != nil {
-		return store, err
+// UpToDateStore returns the open database. It waits for a limited time until the database contains the records of all jobs
+// that are gone, so that a job is at any time in the cluster or in the database. isUpToDate is false if the database was
+// too slow.
+func (s *Storage) UpToDateStore(ctx context.Context) (store accounting.Store, isUpToDate bool, err error) {
+	if _, err := s.Store(); err != nil {
+		return nil, false, err
 	}
 	waiting, cancel := context.WithTimeout(ctx, readerPatience)
 	defer cancel()
-	s.spool.WaitUntilStored(waiting)
-	return s.Store()
+	isUpToDate = s.spool.WaitUntilStored(waiting)
+	store, err = s.Store()
+	return store, isUpToDate, err
 }
 
 // Store returns the open database, or an error that says why it is not open.

@@ -3,6 +3,7 @@ package recorder
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -66,4 +67,47 @@ func TestOldMonthsAreRemovedOnceAnHour(t *testing.T) {
 	s.keepMonths = 0
 	s.dropOldMonths(t.Context(), now.AddDate(9, 0, 0))
 	check("2026-09", "2026-10")
+}
+
+// slowStore is a database that stores nothing until it may.
+type slowStore struct {
+	accounting.Store
+	mayStore chan struct{}
+}
+
+func (s slowStore) Add(ctx context.Context, records []accounting.Record) (int, error) {
+	select {
+	case <-s.mayStore:
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	return len(records), nil
+}
+
+func TestReadersWaitForASlowDatabaseAndLearnWhetherItIsUpToDate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		records, err := spool.Open(t.TempDir(), 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer records.Close()
+		mayStore := make(chan struct{})
+		s := NewStorage(records, func(context.Context) (accounting.Store, error) { return slowStore{mayStore: mayStore}, nil }, 0, logr.Discard())
+		if err := records.Append([]accounting.Record{{Key: accounting.Key{JobUID: "deleted"}}}); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go s.StoreUntilDone(ctx)
+		synctest.Wait()
+		begun := time.Now()
+		if _, isUpToDate, err := s.UpToDateStore(ctx); err != nil || isUpToDate || time.Since(begun) != readerPatience {
+			t.Errorf("database that does not answer: up to date %v after %v, %v", isUpToDate, time.Since(begun), err)
+		}
+		time.AfterFunc(readerPatience/2, func() { close(mayStore) })
+		if _, isUpToDate, err := s.UpToDateStore(ctx); err != nil || !isUpToDate {
+			t.Errorf("database that answers in time: up to date %v, %v", isUpToDate, err)
+		}
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-logr/logr"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/client-go/rest"
@@ -30,8 +31,15 @@ const patience = 30 * time.Second
 // Coordinated returns the accounts whose records a user may read because the user coordinates them.
 type Coordinated func(user string) []string
 
-// Run serves the database until ctx is done. store returns the open database, or an error that says why it is not open.
-func Run(ctx context.Context, config *rest.Config, o aggregatedapi.Options, coordinated Coordinated, store func(context.Context) (accounting.Store, error)) error {
+// OpenStore returns the open database, or an error that says why it is not open. isUpToDate reports whether the database
+// contains the records of all jobs that are gone.
+type OpenStore func(context.Context) (store accounting.Store, isUpToDate bool, err error)
+
+// notUpToDate is the warning in responses of a database that is not up to date.
+const notUpToDate = "the accounting database is behind: jobs that ended or were deleted in the last moments may be missing"
+
+// Run serves the database until ctx is done.
+func Run(ctx context.Context, config *rest.Config, o aggregatedapi.Options, coordinated Coordinated, store OpenStore) error {
 	return aggregatedapi.Run(ctx, config, Group, o, func(authn authenticator.Request, permissions *aggregatedapi.Permissions, log logr.Logger) http.Handler {
 		return newHandler(authn, permissions, coordinated, store, log)
 	})
@@ -46,11 +54,11 @@ type handler struct {
 	authn       authenticator.Request
 	permissions permissions
 	coordinated Coordinated
-	store       func(context.Context) (accounting.Store, error)
+	store       OpenStore
 	log         logr.Logger
 }
 
-func newHandler(authn authenticator.Request, allowed permissions, coordinated Coordinated, store func(context.Context) (accounting.Store, error), log logr.Logger) http.Handler {
+func newHandler(authn authenticator.Request, allowed permissions, coordinated Coordinated, store OpenStore, log logr.Logger) http.Handler {
 	h := &handler{authn, allowed, coordinated, store, log}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+wire.Root, serveDiscovery)
@@ -85,10 +93,15 @@ func (h *handler) authenticated(next func(http.ResponseWriter, *http.Request, us
 			writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "unauthenticated: only requests through the API server are accepted")
 			return
 		}
-		store, err := h.store(r.Context())
+		store, isUpToDate, err := h.store(r.Context())
 		if err != nil {
 			writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
 			return
+		}
+		if !isUpToDate {
+			if warning, err := net.NewWarningHeader(299, "-", notUpToDate); err == nil {
+				w.Header().Set("Warning", warning)
+			}
 		}
 		next(w, r, who.User, store)
 	}

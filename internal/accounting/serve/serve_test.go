@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
 
@@ -52,6 +53,12 @@ func noAccounts(string) []string { return nil }
 // newTestHandler returns a handler of a database with a record of Mei and one of Omar.
 func newTestHandler(t *testing.T) http.Handler {
 	t.Helper()
+	return newHandlerOf(t, true)
+}
+
+// newHandlerOf returns a handler of such a database that is up to date or behind.
+func newHandlerOf(t *testing.T, isUpToDate bool) http.Handler {
+	t.Helper()
 	records, err := store.Open(t.Context(), "sqlite:"+t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +83,7 @@ func newTestHandler(t *testing.T) http.Handler {
 	coordinated := func(user string) []string {
 		return map[string][]string{"ada": {"team-of-omar"}}[user]
 	}
-	return newHandler(authenticator.RequestFunc(authenticate), administrators{"admin"}, coordinated, func(context.Context) (accounting.Store, error) { return records, nil }, logr.Discard())
+	return newHandler(authenticator.RequestFunc(authenticate), administrators{"admin"}, coordinated, func(context.Context) (accounting.Store, bool, error) { return records, isUpToDate, nil }, logr.Discard())
 }
 
 // get sends a query of a user and returns the response.
@@ -135,11 +142,26 @@ func TestUsersReadTheirOwnRecordsCoordinatorsThoseOfAccountsAndAdministratorsAll
 	}
 }
 
+func TestADatabaseThatIsBehindSaysSo(t *testing.T) {
+	t.Parallel()
+	for _, isUpToDate := range []bool{true, false} {
+		h := newHandlerOf(t, isUpToDate)
+		for path, query := range map[string]any{wire.RecordsPath: accounting.Query{}, wire.UsagePath: accounting.UsageQuery{}} {
+			response := get(t, h, "mei", path, query)
+			warnings, errs := net.ParseWarningHeaders(response.Header().Values("Warning"))
+			hasWarning := len(warnings) == 1 && warnings[0].Text == notUpToDate
+			if response.Code != http.StatusOK || len(errs) > 0 || hasWarning == isUpToDate {
+				t.Errorf("%s, up to date %v: status %d, warnings %v, %v", path, isUpToDate, response.Code, warnings, errs)
+			}
+		}
+	}
+}
+
 func TestBadRequestsAndAMissingDatabaseGetAReason(t *testing.T) {
 	t.Parallel()
 	h := newTestHandler(t)
-	closed := newHandler(authenticator.RequestFunc(authenticate), administrators{}, noAccounts, func(context.Context) (accounting.Store, error) {
-		return nil, fmt.Errorf("%w: the disk is full", accounting.ErrUnavailable)
+	closed := newHandler(authenticator.RequestFunc(authenticate), administrators{}, noAccounts, func(context.Context) (accounting.Store, bool, error) {
+		return nil, false, fmt.Errorf("%w: the disk is full", accounting.ErrUnavailable)
 	}, logr.Discard())
 	for _, test := range []struct {
 		name     string

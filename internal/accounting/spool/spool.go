@@ -263,19 +263,21 @@ func (s *Spool) Changed() <-chan struct{} {
 	return s.changed
 }
 
-// WaitUntilStored waits until the database has stored all batches that are in the spool now, or until ctx is done. The
-// batches are stored in order, so it waits for the last one.
-func (s *Spool) WaitUntilStored(ctx context.Context) {
+// WaitUntilStored waits until the database has stored all batches that are in the spool now, or until ctx is done. It
+// reports whether all are stored. The batches are stored in order, so it waits for the last one.
+func (s *Spool) WaitUntilStored(ctx context.Context) bool {
 	s.mu.Lock()
 	if len(s.batches) == 0 {
 		s.mu.Unlock()
-		return
+		return true
 	}
 	removed := s.batches[len(s.batches)-1].removed
 	s.mu.Unlock()
 	select {
 	case <-removed:
+		return true
 	case <-ctx.Done():
+		return false
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -112,6 +113,7 @@ func request(ctx context.Context, config *rest.Config, path string, query any) (
 	if err != nil {
 		return nil, err
 	}
+	handleWarnings(ctx, config, response)
 	isList := response.Header.Get("Content-Type") == wire.ContentType
 	if response.StatusCode == http.StatusOK && isList {
 		return response, nil
@@ -125,6 +127,17 @@ func request(ctx context.Context, config *rest.Config, path string, query any) (
 		return nil, fmt.Errorf("the accounting database: %s", response.Status)
 	}
 	return nil, fmt.Errorf("the accounting database: %w", &apierrors.StatusError{ErrStatus: status})
+}
+
+// handleWarnings passes the warnings of a response to the handler in the configuration.
+func handleWarnings(ctx context.Context, config *rest.Config, response *http.Response) {
+	if config.WarningHandlerWithContext == nil {
+		return
+	}
+	warnings, _ := net.ParseWarningHeaders(response.Header.Values("Warning")) // invalid ones are left out, as in client-go
+	for _, warning := range warnings {
+		config.WarningHandlerWithContext.HandleWarningHeaderWithContext(ctx, warning.Code, warning.Agent, warning.Text)
+	}
 }
 
 // ParseTime parses the value of a flag such as --since: an age (90m, 12h, 7d, 4w), a date (2026-11-21), a date with a time

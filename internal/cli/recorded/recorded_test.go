@@ -1,8 +1,17 @@
 package recorded
 
 import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/accounting/wire"
 )
 
 var now = time.Date(2026, 11, 29, 15, 30, 0, 0, time.UTC)
@@ -34,5 +43,35 @@ func TestAnEmptyIntervalIsAnError(t *testing.T) {
 	t.Parallel()
 	if _, _, err := ParseInterval("1h", "2h", now); err == nil {
 		t.Error("an interval that ends before it begins is accepted")
+	}
+}
+
+// keptWarnings holds the warnings of responses.
+type keptWarnings []string
+
+func (k *keptWarnings) HandleWarningHeaderWithContext(_ context.Context, _ int, _, text string) {
+	*k = append(*k, text)
+}
+
+func TestWarningsOfTheDatabaseReachTheUser(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Warning", `299 - "the database is behind"`)
+		w.Header().Set("Content-Type", wire.ContentType)
+		if err := wire.NewWriter(w).WriteEnd(); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	var kept keptWarnings
+	config := &rest.Config{Host: server.URL, WarningHandlerWithContext: &kept}
+	for _, err := range Records(t.Context(), config, accounting.Query{}) {
+		t.Fatal(err)
+	}
+	if _, err := Usage(t.Context(), config, accounting.UsageQuery{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := (keptWarnings{"the database is behind", "the database is behind"}); !slices.Equal(kept, want) {
+		t.Errorf("warnings %q, want %q", kept, want)
 	}
 }
