@@ -18,7 +18,7 @@ var (
 	ErrUnavailable = errors.New("the database is not available")
 )
 
-// Store stores records, and the use of resources that follows from them. Its methods may be called by several
+// Store stores records, the use of resources that follows from them, and the changes of nodes. Its methods may be called by several
 // goroutines.
 type Store interface {
 	// Add stores records in one transaction for each month of their ends. It ignores records whose key is stored
@@ -28,9 +28,17 @@ type Store interface {
 	Records(ctx context.Context, query Query) iter.Seq2[*Record, error]
 	// Usage returns the selected use, ordered by all fields.
 	Usage(ctx context.Context, query UsageQuery) ([]Usage, error)
-	// Months returns the months for which records are stored, oldest first.
+	// AddNodeChanges stores changes of nodes in the months of their times. It ignores those that are stored already. After
+	// an error, it may be repeated.
+	AddNodeChanges(ctx context.Context, changes []NodeChange) error
+	// NodeChanges returns the changes that determine the state of the nodes between two times: those between them, and the
+	// last one of each node before. They are ordered by CompareNodeChanges. An empty list of clusters selects all. A last
+	// change is not found if it is more than a month older than from.
+	NodeChanges(ctx context.Context, clusters []string, from, to time.Time) ([]NodeChange, error)
+	// Months returns the months for which records or changes of nodes are stored, oldest first.
 	Months(ctx context.Context) ([]time.Time, error)
-	// DropMonth removes all records that ended in a month, with the use that follows from them.
+	// DropMonth removes all records that ended in a month, with the use that follows from them, and the changes of nodes in
+	// this month.
 	DropMonth(ctx context.Context, month time.Time) error
 	// Backup writes a consistent copy of the database.
 	Backup(ctx context.Context, to io.Writer) error

@@ -6,19 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/vc-batch/vc/internal/accounting"
 )
 
-// A copy is a stream of JSON lines, compressed by zstd: a header, a line for each record, and a last line with the number
-// of records. It does not depend on the database. The use of resources is not part of it, because it follows from the
-// records.
+// A copy is a stream of JSON lines, compressed by zstd: a header, a line for each record and each change of a node, and a
+// last line with the number of both. It does not depend on the database. The use of resources is not part of it, because
+// it follows from the records.
 
 const (
 	copyFormat  = "vc-accounting"
-	copyVersion = 1
+	copyVersion = 2 // version 1 had no changes of nodes
 )
 
 // header is the first line of a copy.
@@ -29,8 +30,9 @@ type header struct {
 
 // line is every other line of a copy. It has one of the fields.
 type line struct {
-	Record *accounting.Record `json:",omitempty"`
-	// Records is the number of records, in the last line.
+	Record *accounting.Record     `json:",omitempty"`
+	Node   *accounting.NodeChange `json:",omitempty"`
+	// Records is the number of records and changes of nodes, in the last line.
 	Records *int `json:",omitempty"`
 }
 
@@ -51,6 +53,16 @@ func (s *store) Backup(ctx context.Context, to io.Writer) error {
 			return fmt.Errorf("backup: %w", err)
 		}
 		if err := encoder.Encode(line{Record: r}); err != nil {
+			return fmt.Errorf("write backup: %w", err)
+		}
+		count++
+	}
+	changes, err := s.NodeChanges(ctx, nil, time.Time{}, time.Time{})
+	if err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	for i := range changes {
+		if err := encoder.Encode(line{Node: &changes[i]}); err != nil {
 			return fmt.Errorf("write backup: %w", err)
 		}
 		count++
@@ -89,7 +101,7 @@ func (s *store) prepareRestore(ctx context.Context, unfinished bool) error {
 	if unfinished {
 		return s.dropAll(ctx)
 	}
-	months, err := s.monthsWithRecords(ctx)
+	months, err := s.usedMonths(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,7 +151,7 @@ func (s *store) restore(ctx context.Context, from io.Reader) error {
 		return err
 	}
 	count := 0
-	var batch []accounting.Record
+	var batch accounting.Batch
 	for {
 		var l line
 		if err := decoder.Decode(&l); err != nil {
@@ -148,17 +160,24 @@ func (s *store) restore(ctx context.Context, from io.Reader) error {
 		switch {
 		case l.Record != nil:
 			count++
-			batch = append(batch, *l.Record)
+			batch.Records = append(batch.Records, *l.Record)
+		case l.Node != nil:
+			count++
+			batch.NodeChanges = append(batch.NodeChanges, *l.Node)
 		case l.Records == nil || *l.Records != count:
 			return fmt.Errorf("the copy is damaged: the last line after %d records has another number", count)
 		}
-		if len(batch) == restoreBatch || l.Record == nil {
-			if _, err := s.add(ctx, batch); err != nil {
+		isEnd := l.Records != nil
+		if isEnd || len(batch.Records)+len(batch.NodeChanges) == restoreBatch {
+			if _, err := s.add(ctx, batch.Records); err != nil {
 				return err
 			}
-			batch = batch[:0]
+			if err := s.addNodeChanges(ctx, batch.NodeChanges); err != nil {
+				return err
+			}
+			batch = accounting.Batch{}
 		}
-		if l.Record == nil {
+		if isEnd {
 			return checkEnd(decoder)
 		}
 	}
@@ -170,8 +189,8 @@ func checkHeader(decoder *json.Decoder) error {
 	if err := decoder.Decode(&h); err != nil || h.Format != copyFormat {
 		return errors.Join(errors.New("the input is not a copy of an accounting database"), err)
 	}
-	if h.Version != copyVersion {
-		return fmt.Errorf("the copy has version %d, this program reads version %d", h.Version, copyVersion)
+	if h.Version < 1 || h.Version > copyVersion {
+		return fmt.Errorf("the copy has version %d, this program reads versions up to %d", h.Version, copyVersion)
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ const (
 )
 
 // partitioned lists the tables that have partitions.
-var partitioned = []string{"records", "documents", "usage"}
+var partitioned = []string{"records", "documents", "usage", "nodes"}
 
 // postgresNames returns the replacement of the names in braces. The suffix is that of a month, or empty for the
 // partitioned tables.
@@ -109,10 +109,16 @@ func (e *postgresEngine) migrate(ctx context.Context, tx *sql.Tx) error {
 	if err := checkVersion(e.what, version); err != nil {
 		return err
 	}
+	if version == len(migrations) {
+		return nil
+	}
 	if err := migrate(ctx, tx, postgresNames(""), version); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE "+postgresSchema+".state SET schema_version = $1 WHERE schema_version <> $1", len(migrations))
+	if err := createMissingPartitions(ctx, tx); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE "+postgresSchema+".state SET schema_version = $1", len(migrations))
 	return err
 }
 
@@ -138,8 +144,29 @@ func createState(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
+// createMissingPartitions creates the partitions of new tables for the months that exist.
+func createMissingPartitions(ctx context.Context, tx *sql.Tx) error {
+	months, err := partitionedMonths(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, start := range months {
+		if err := createPartitions(ctx, tx, start); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (e *postgresEngine) months(ctx context.Context) ([]time.Time, error) {
-	rows, err := e.db.QueryContext(ctx, `SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+	return partitionedMonths(ctx, e.db)
+}
+
+// partitionedMonths returns the months that have partitions, oldest first.
+func partitionedMonths(ctx context.Context, from interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}) ([]time.Time, error) {
+	rows, err := from.QueryContext(ctx, `SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
 		WHERE inhparent = $1::regclass ORDER BY relname`, postgresSchema+".records")
 	if err != nil {
 		return nil, err

@@ -41,4 +41,12 @@ var migrations = [][]string{
 			PRIMARY KEY (period, start, cluster, account, user_name, queue, qos, resource {month key})
 		) {partitioned} {clustered}`,
 	},
+	{
+		`CREATE TABLE {nodes} (
+			cluster {text} NOT NULL, node {text} NOT NULL, time BIGINT NOT NULL,
+			state {text} NOT NULL, reason {text} NOT NULL, capacity {text} NOT NULL
+			{month column},
+			PRIMARY KEY (cluster, node, time {month key})
+		) {partitioned} {clustered}`,
+	},
 }

@@ -50,7 +50,7 @@ const (
 
 // sqliteNames replaces the names in braces in migrations and statements.
 var sqliteNames = strings.NewReplacer(
-	"{records}", "records", "{documents}", "documents", "{usage}", "usage",
+	"{records}", "records", "{documents}", "documents", "{usage}", "usage", "{nodes}", "nodes",
 	"{text}", "TEXT", "{bytes}", "BLOB",
 	"{month column}", "", "{month key}", "", "{partitioned}", "", "{clustered}", "WITHOUT ROWID",
 )

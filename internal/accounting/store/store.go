@@ -81,15 +81,15 @@ func (s *store) Months(ctx context.Context) ([]time.Time, error) {
 	if err := s.ready(); err != nil {
 		return nil, err
 	}
-	return s.monthsWithRecords(ctx)
+	return s.usedMonths(ctx)
 }
 
-// monthsWithRecords returns the months that have records. Adding to a new month can fail after its tables were created.
-func (s *store) monthsWithRecords(ctx context.Context) ([]time.Time, error) {
+// usedMonths returns the months that have records or changes of nodes. Adding to a new month can fail after its tables were created.
+func (s *store) usedMonths(ctx context.Context) ([]time.Time, error) {
 	var found []time.Time
 	all, err := s.engine.months(ctx)
 	for i := 0; i < len(all) && err == nil; i++ {
-		err = s.query(ctx, all[i], `SELECT 1 FROM {records} LIMIT 1`, nil, func(*sql.Rows) (bool, error) {
+		err = s.query(ctx, all[i], `SELECT 1 FROM {records} UNION ALL SELECT 1 FROM {nodes} LIMIT 1`, nil, func(*sql.Rows) (bool, error) {
 			found = append(found, all[i])
 			return true, nil
 		})

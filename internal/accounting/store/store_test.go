@@ -44,6 +44,8 @@ var suite = []struct {
 	{"damaged copies", testDamagedCopies},
 	{"unfinished restore", testUnfinishedRestore},
 	{"invalid use queries", testInvalidUsageQueries},
+	{"changes of nodes", testNodeChanges},
+	{"a database without changes of nodes", testMigrationToNodeChanges},
 }
 
 func TestStores(t *testing.T) {
@@ -501,6 +503,9 @@ func testInvalidText(t *testing.T, newAddress func() string) {
 // testCopy moves a sample from one database to another.
 func testCopy(t *testing.T, from, to string) {
 	source, m := openSample(t, from, 100)
+	if err := source.AddNodeChanges(t.Context(), nodeHistory); err != nil {
+		t.Fatal(err)
+	}
 	var copied bytes.Buffer
 	if err := source.Backup(t.Context(), &copied); err != nil {
 		t.Fatal(err)
@@ -512,6 +517,9 @@ func testCopy(t *testing.T, from, to string) {
 	query := accounting.Query{WithDocuments: true}
 	if diff := cmp.Diff(m.records(query), collect(t, target.Records(t.Context(), query))); diff != "" {
 		t.Error(diff)
+	}
+	if got := readNodeChanges(t, target, time.Time{}, time.Time{}); !cmp.Equal(got, nodeHistory) {
+		t.Errorf("changes of nodes in the copy: %v", got)
 	}
 	usage := accounting.UsageQuery{By: []accounting.Dimension{accounting.ByAccount, accounting.ByTime}, Step: accounting.Hour}
 	got, err := target.Usage(t.Context(), usage)
