@@ -57,9 +57,9 @@ func AccountingRBAC() []runtime.Object {
 	c := component{
 		account: AccountingAccount,
 		cluster: []rbacv1.PolicyRule{
-			// internal/accounting/recorder: jobs, their finalizer, and their pods
+			// internal/accounting/recorder: jobs, their finalizer, their pods, and nodes
 			rule(batchGroup, of("jobs"), append(watched, "patch")...),
-			rule(core, of("pods"), watched...),
+			rule(core, of("nodes", "pods"), watched...),
 			// accounts, whose coordinators may read the records of their users
 			rule(accountGroup, of("accounts"), watched...),
 			// internal/accounting/serve: permission checks for users, and the registration of the queries, which belongs to

@@ -299,12 +299,12 @@ func people() []runtime.Object {
 		// All users may request lists. A list contains only objects that the user is permitted to list.
 		clusterRole("vc-listing", nil, []rbacv1.PolicyRule{rule(jobsummary.GroupName, of(jobsummary.Resource), "list")}),
 		clusterRoleBinding("vc-listing", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
-		// All users may query the accounting database. The result contains only their own records.
-		clusterRole("vc-accounting-user", nil, []rbacv1.PolicyRule{rule(wire.GroupName, of(wire.RecordsResource, wire.UsageResource), "list")}),
+		// All users may query the accounting database. The result contains only their own records, and the capacity of all nodes.
+		clusterRole("vc-accounting-user", nil, []rbacv1.PolicyRule{rule(wire.GroupName, of(wire.RecordsResource, wire.UsageResource, wire.CapacityResource), "list")}),
 		clusterRoleBinding("vc-accounting-user", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
 		// An administrator grants this role to those who may read the records of all users.
 		clusterRole("vc-accounting-admin", nil, []rbacv1.PolicyRule{
-			rule(wire.GroupName, of(wire.RecordsResource, wire.UsageResource, wire.AllRecordsResource, wire.AllUsageResource), "list"),
+			rule(wire.GroupName, of(wire.RecordsResource, wire.UsageResource, wire.CapacityResource, wire.AllRecordsResource, wire.AllUsageResource), "list"),
 		}),
 	}
 }

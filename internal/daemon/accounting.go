@@ -95,14 +95,14 @@ func runAccounting(ctx context.Context, o *Options, log logr.Logger) error {
 	group.Go(func() error {
 		var once sync.Once
 		return runTermsUntilDone(ctx, o, accountingLease, log, func(ctx context.Context, fence func() error) error {
-			return runRecorderTerm(ctx, o, fence, log, records, func() { once.Do(func() { o.Ready(Accounting) }) })
+			return runRecorderTerm(ctx, o, fence, log, records, storage, func() { once.Do(func() { o.Ready(Accounting) }) })
 		})
 	})
 	return group.Wait()
 }
 
-// runRecorderTerm records jobs for one term of leadership.
-func runRecorderTerm(ctx context.Context, o *Options, fence func() error, log logr.Logger, records *spool.Spool, ready func()) error {
+// runRecorderTerm records jobs and nodes for one term of leadership.
+func runRecorderTerm(ctx context.Context, o *Options, fence func() error, log logr.Logger, records *spool.Spool, storage *recorder.Storage, ready func()) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	mgr, err := newControlManager(fencedConfig(o.Config, fence, end), true, log)
@@ -124,6 +124,14 @@ func runRecorderTerm(ctx context.Context, o *Options, fence func() error, log lo
 	recording := recorder.Controller(recorder.Options{Cache: mgr.GetCache(), API: api, Cluster: o.Accounting.Cluster, Spool: records})
 	if err := recording.AddTo(mgr); err != nil {
 		return err
+	}
+	nodes := &recorder.NodeRecorder{Cache: mgr.GetCache(), Cluster: o.Accounting.Cluster, Spool: records, Storage: storage, Log: log}
+	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		nodes.RecordUntilDone(ctx)
+		return nil
+	}))
+	if err != nil {
+		return fmt.Errorf("recorder of nodes: %w", err)
 	}
 	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		if mgr.GetCache().WaitForCacheSync(ctx) {

@@ -1,7 +1,8 @@
-// Package extract computes the accounting records of a job from its API objects.
+// Package extract computes the accounting records of a job, and the changes of nodes, from API objects.
 //
-//	In:   a Job and its pods
-//	Out:  Records, the records of the current attempt; Document, the objects in the form in which they are stored
+//	In:   a Job and its pods; the nodes and their last recorded changes
+//	Out:  Records, the records of the current attempt; Document, the objects in the form in which they are stored;
+//	      NodeChanges, the changes of the nodes
 //
 // # Invariants
 //

@@ -129,7 +129,7 @@ func (r *Reconciler) record(ctx context.Context, job *batchv1alpha1.Job) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Spool.Append(records); err != nil {
+	if err := r.Spool.Append(accounting.Batch{Records: records}); err != nil {
 		return err
 	}
 	recordedAttempts.Add(float64(len(records)))

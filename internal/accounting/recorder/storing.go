@@ -166,6 +166,11 @@ func (s *Storage) storeOldest(ctx context.Context) (isEmpty bool, err error) {
 		return false, err
 	}
 	storedAttempts.Add(float64(added))
+	if len(batch.NodeChanges) > 0 {
+		if err := store.AddNodeChanges(ctx, batch.NodeChanges); err != nil {
+			return false, err
+		}
+	}
 	return false, s.spool.Remove(batch)
 }
 

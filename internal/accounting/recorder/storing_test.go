@@ -94,7 +94,7 @@ func TestReadersWaitForASlowDatabaseAndLearnWhetherItIsUpToDate(t *testing.T) {
 		defer records.Close()
 		mayStore := make(chan struct{})
 		s := NewStorage(records, func(context.Context) (accounting.Store, error) { return slowStore{mayStore: mayStore}, nil }, 0, logr.Discard())
-		if err := records.Append([]accounting.Record{{Key: accounting.Key{JobUID: "deleted"}}}); err != nil {
+		if err := records.Append(accounting.Batch{Records: []accounting.Record{{Key: accounting.Key{JobUID: "deleted"}}}}); err != nil {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(t.Context())

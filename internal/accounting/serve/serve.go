@@ -64,6 +64,7 @@ func newHandler(authn authenticator.Request, allowed permissions, coordinated Co
 	mux.HandleFunc("GET "+wire.Root, serveDiscovery)
 	mux.HandleFunc("GET "+wire.RecordsPath, h.authenticated(h.serveRecords))
 	mux.HandleFunc("GET "+wire.UsagePath, h.authenticated(h.serveUsage))
+	mux.HandleFunc("GET "+wire.CapacityPath, h.authenticated(h.serveCapacity))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeStatus(w, http.StatusNotFound, metav1.StatusReasonNotFound, r.URL.Path+" was not found on this server")
 	})
@@ -78,6 +79,7 @@ func serveDiscovery(w http.ResponseWriter, _ *http.Request) {
 		APIResources: []metav1.APIResource{
 			{Name: wire.RecordsResource, SingularName: "record", Kind: "Record", Verbs: metav1.Verbs{"list"}},
 			{Name: wire.UsageResource, SingularName: "usage", Kind: "Usage", Verbs: metav1.Verbs{"list"}},
+			{Name: wire.CapacityResource, SingularName: "capacity", Kind: "Capacity", Verbs: metav1.Verbs{"list"}},
 		},
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -165,6 +167,28 @@ func (h *handler) serveUsage(w http.ResponseWriter, r *http.Request, who user.In
 	stream := h.newStream(w)
 	for i := range all {
 		if err := stream.WriteUsage(&all[i]); err != nil {
+			h.abort(w, stream, err)
+			return
+		}
+	}
+	h.end(stream)
+}
+
+// serveCapacity sends the capacity of the nodes, which all users may read.
+func (h *handler) serveCapacity(w http.ResponseWriter, r *http.Request, _ user.Info, store accounting.Store) {
+	var query accounting.CapacityQuery
+	if err := wire.DecodeQuery(r.URL.Query(), &query); err != nil {
+		writeStatus(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		return
+	}
+	changes, err := store.NodeChanges(r.Context(), query.Clusters, query.From, query.To)
+	if err != nil {
+		writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
+		return
+	}
+	stream := h.newStream(w)
+	for _, sum := range accounting.SumCapacity(changes, query) {
+		if err := stream.WriteCapacity(&sum); err != nil {
 			h.abort(w, stream, err)
 			return
 		}

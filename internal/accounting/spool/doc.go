@@ -1,8 +1,8 @@
-// Package spool keeps accounting records on disk until the database has stored them. A record that Append has accepted
-// survives a crash of the process and of the machine.
+// Package spool keeps accounting records and changes of nodes on disk until the database has stored them. What Append has
+// accepted survives a crash of the process and of the machine.
 //
-//	In:   records
-//	Out:  batches of records, oldest first
+//	In:   records and changes of nodes
+//	Out:  batches of them, oldest first
 //
 // # Invariants
 //

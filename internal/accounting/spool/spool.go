@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,14 +70,14 @@ type batchFile struct {
 
 // request is a call of Append.
 type request struct {
-	records []accounting.Record
-	done    chan error
+	accounting.Batch
+	done chan error
 }
 
-// Batch is a batch of records that was read from the spool.
+// Batch is a batch that was read from the spool.
 type Batch struct {
-	Records []accounting.Record
-	name    string
+	accounting.Batch
+	name string
 }
 
 // Stats describes the content of a spool.
@@ -131,12 +132,12 @@ func (s *Spool) readDirectory() error {
 	return nil
 }
 
-// Append writes records to the disk. After an error, none of them is in the spool.
-func (s *Spool) Append(records []accounting.Record) error {
-	if len(records) == 0 {
+// Append writes a batch to the disk. After an error, nothing of it is in the spool.
+func (s *Spool) Append(batch accounting.Batch) error {
+	if len(batch.Records) == 0 && len(batch.NodeChanges) == 0 {
 		return nil
 	}
-	r := &request{records: records, done: make(chan error, 1)}
+	r := &request{Batch: batch, done: make(chan error, 1)}
 	select {
 	case s.requests <- r:
 		return <-r.done
@@ -145,7 +146,7 @@ func (s *Spool) Append(records []accounting.Record) error {
 	}
 }
 
-// writeUntilClosed writes the records of all waiting calls of Append together, because the disk needs about as long for
+// writeUntilClosed writes the batches of all waiting calls of Append together, because the disk needs about as long for
 // many records as for one.
 func (s *Spool) writeUntilClosed() {
 	defer close(s.closed)
@@ -158,11 +159,12 @@ func (s *Spool) writeUntilClosed() {
 			return
 		}
 		group = s.collectWaiting(group)
-		var records []accounting.Record
+		var batch accounting.Batch
 		for _, r := range group {
-			records = append(records, r.records...)
+			batch.Records = append(batch.Records, r.Records...)
+			batch.NodeChanges = append(batch.NodeChanges, r.NodeChanges...)
 		}
-		err := s.writeBatch(records)
+		err := s.writeBatch(batch)
 		for _, r := range group {
 			r.done <- err
 		}
@@ -183,8 +185,8 @@ func (s *Spool) collectWaiting(group []*request) []*request {
 }
 
 // writeBatch writes a file and waits until it is on the disk.
-func (s *Spool) writeBatch(records []accounting.Record) error {
-	text, err := json.Marshal(records)
+func (s *Spool) writeBatch(batch accounting.Batch) error {
+	text, err := json.Marshal(batch)
 	if err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
@@ -250,10 +252,18 @@ func (s *Spool) Oldest() (batch Batch, ok bool, err error) {
 	if err != nil {
 		return Batch{}, false, fmt.Errorf("spool: batch %s: %w", batch.name, err)
 	}
-	if err := json.Unmarshal(text, &batch.Records); err != nil {
+	if err := decode(text, &batch.Batch); err != nil {
 		return Batch{}, false, &DamagedError{Batch: batch.name, Err: err}
 	}
 	return batch, true, nil
+}
+
+// decode parses a batch. Earlier versions of this program wrote a list of records.
+func decode(text []byte, batch *accounting.Batch) error {
+	if bytes.HasPrefix(text, []byte("[")) {
+		return json.Unmarshal(text, &batch.Records)
+	}
+	return json.Unmarshal(text, batch)
 }
 
 // Changed returns a channel that is closed when another batch has been added.

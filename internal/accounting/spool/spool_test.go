@@ -2,6 +2,7 @@ package spool
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -20,6 +21,11 @@ func newRecord(attempt int32) accounting.Record {
 		Key:  accounting.Key{Cluster: "prod", JobUID: "1234", Attempt: attempt, Element: accounting.NoElement},
 		User: "mei", Ended: time.Unix(1_700_000_000, 0).UTC(), Requested: accounting.Resources{accounting.CPU: 500}, Document: []byte{1, 2},
 	}
+}
+
+// batchOf returns a batch with a record.
+func batchOf(r accounting.Record) accounting.Batch {
+	return accounting.Batch{Records: []accounting.Record{r}}
 }
 
 func open(t *testing.T, dir string, maxBytes int64) *Spool {
@@ -57,12 +63,12 @@ func TestRecordsSurviveARestart(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, 1<<20)
 	for attempt := range int32(3) {
-		if err := s.Append([]accounting.Record{newRecord(attempt)}); err != nil {
+		if err := s.Append(batchOf(newRecord(attempt))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.Close()
-	if err := s.Append([]accounting.Record{newRecord(9)}); !errors.Is(err, ErrClosed) {
+	if err := s.Append(batchOf(newRecord(9))); !errors.Is(err, ErrClosed) {
 		t.Errorf("Append after Close: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "00000000000000000007.json.tmp"), []byte("[{"), 0o600); err != nil {
@@ -77,7 +83,7 @@ func TestRecordsSurviveARestart(t *testing.T) {
 	if diff := cmp.Diff([]accounting.Record{newRecord(0)}, batch.Records); diff != "" {
 		t.Errorf("-written +read:\n%s", diff)
 	}
-	if err := s.Append([]accounting.Record{newRecord(3)}); err != nil {
+	if err := s.Append(batchOf(newRecord(3))); err != nil {
 		t.Fatal(err)
 	}
 	if got := readAll(t, s); !cmp.Equal(got, []int32{0, 1, 2, 3}) {
@@ -98,7 +104,7 @@ func TestAFullSpoolRejectsRecordsUntilABatchIsRemoved(t *testing.T) {
 	accepted := 0
 	var err error
 	for err == nil {
-		if err = s.Append([]accounting.Record{newRecord(int32(accepted))}); err == nil {
+		if err = s.Append(batchOf(newRecord(int32(accepted)))); err == nil {
 			accepted++
 		}
 	}
@@ -109,7 +115,7 @@ func TestAFullSpoolRejectsRecordsUntilABatchIsRemoved(t *testing.T) {
 	if err := errors.Join(err, s.Remove(batch)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Append([]accounting.Record{newRecord(77)}); err != nil {
+	if err := s.Append(batchOf(newRecord(77))); err != nil {
 		t.Errorf("after a batch was removed: %v", err)
 	}
 }
@@ -122,7 +128,7 @@ func TestConcurrentCallsLoseNoRecord(t *testing.T) {
 	var calls sync.WaitGroup
 	for attempt := range int32(100) {
 		calls.Go(func() {
-			if err := s.Append([]accounting.Record{newRecord(attempt)}); err != nil {
+			if err := s.Append(batchOf(newRecord(attempt))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -154,7 +160,7 @@ func TestADamagedBatchIsSetAside(t *testing.T) {
 	}
 	s := open(t, dir, 1<<20)
 	defer s.Close()
-	if err := s.Append([]accounting.Record{newRecord(5)}); err != nil {
+	if err := s.Append(batchOf(newRecord(5))); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err := s.Oldest()
@@ -179,7 +185,7 @@ func TestAReaderWaitsForTheBatchesInTheSpool(t *testing.T) {
 	s := open(t, t.TempDir(), 1<<20)
 	defer s.Close()
 	s.WaitUntilStored(t.Context()) // an empty spool
-	if err := s.Append([]accounting.Record{newRecord(1)}); err != nil {
+	if err := s.Append(batchOf(newRecord(1))); err != nil {
 		t.Fatal(err)
 	}
 	short, cancel := context.WithCancel(t.Context())
@@ -200,5 +206,43 @@ func TestAReaderWaitsForTheBatchesInTheSpool(t *testing.T) {
 	case <-waited:
 	case <-time.After(time.Minute):
 		t.Error("the reader waits although the batch was stored")
+	}
+}
+
+func TestABatchHasRecordsAndChangesOfNodes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	// Earlier versions wrote only records.
+	text, err := json.Marshal([]accounting.Record{newRecord(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "00000000000000000001.json"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, dir, 1<<20)
+	defer s.Close()
+	change := accounting.NodeChange{Cluster: "prod", Node: "n1", Time: newRecord(0).Ended, State: accounting.NodeDown, Capacity: accounting.Resources{accounting.CPU: 8000}}
+	want := []accounting.Batch{
+		batchOf(newRecord(1)),
+		{Records: []accounting.Record{newRecord(2)}, NodeChanges: []accounting.NodeChange{change}},
+		{NodeChanges: []accounting.NodeChange{change}},
+	}
+	for _, batch := range want[1:] {
+		if err := s.Append(batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range want {
+		batch, ok, err := s.Oldest()
+		if err != nil || !ok {
+			t.Fatalf("batch %d: %v, %v", i, ok, err)
+		}
+		if diff := cmp.Diff(want[i], batch.Batch); diff != "" {
+			t.Errorf("batch %d (-want +got):\n%s", i, diff)
+		}
+		if err := s.Remove(batch); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

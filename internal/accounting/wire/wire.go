@@ -20,8 +20,9 @@ import (
 	"github.com/vc-batch/vc/internal/accounting"
 )
 
-// The API group. The API server forwards a request only if its user has the verb list on RecordsResource or
-// UsageResource. All authenticated users have it, and it permits reading only the own records and use. The verb list on
+// The API group. The API server forwards a request only if its user has the verb list on RecordsResource, UsageResource or
+// CapacityResource. All authenticated users have it, and it permits reading the own records and use, and the capacity of
+// all nodes. The verb list on
 // AllRecordsResource and AllUsageResource permits reading those of all users. These two resources exist only in roles.
 const (
 	GroupName          = "accounting.vc-batch.dev"
@@ -29,12 +30,15 @@ const (
 	Root               = "/apis/" + GroupName + "/" + Version
 	RecordsResource    = "records"
 	UsageResource      = "usage"
+	CapacityResource   = "capacity"
 	AllRecordsResource = "allrecords"
 	AllUsageResource   = "allusage"
 	RecordsPath        = Root + "/" + RecordsResource
 	UsagePath          = Root + "/" + UsageResource
+	CapacityPath       = Root + "/" + CapacityResource
 	ContentType        = "application/x-ndjson"
-	// QueryParameter is the parameter of a URL that contains an accounting.Query or an accounting.UsageQuery as JSON.
+	// QueryParameter is the parameter of a URL that contains an accounting.Query, an accounting.UsageQuery or an
+	// accounting.CapacityQuery as JSON.
 	QueryParameter = "query"
 )
 
@@ -47,8 +51,8 @@ func EncodeQuery(query any) (string, error) {
 	return url.Values{QueryParameter: {string(text)}}.Encode(), nil
 }
 
-// DecodeQuery parses the query part of a URL into an accounting.Query or an accounting.UsageQuery. Unknown fields are
-// errors, because a later version of a command may have set them to select fewer records.
+// DecodeQuery parses the query part of a URL into an accounting.Query, an accounting.UsageQuery or an
+// accounting.CapacityQuery. Unknown fields are errors, because a later version of a command may have set them to select fewer records.
 func DecodeQuery(values url.Values, into any) error {
 	text := values.Get(QueryParameter)
 	if text == "" {
@@ -64,9 +68,10 @@ func DecodeQuery(values url.Values, into any) error {
 
 // line is a line of a stream: an item, or the end.
 type line struct {
-	Record *accounting.Record `json:"record,omitempty"`
-	Usage  *accounting.Usage  `json:"usage,omitempty"`
-	End    bool               `json:"end,omitempty"`
+	Record   *accounting.Record   `json:"record,omitempty"`
+	Usage    *accounting.Usage    `json:"usage,omitempty"`
+	Capacity *accounting.Capacity `json:"capacity,omitempty"`
+	End      bool                 `json:"end,omitempty"`
 }
 
 // Writer writes a stream.
@@ -83,6 +88,11 @@ func (w *Writer) WriteRecord(record *accounting.Record) error {
 // WriteUsage writes a sum of use.
 func (w *Writer) WriteUsage(usage *accounting.Usage) error {
 	return w.encoder.Encode(line{Usage: usage})
+}
+
+// WriteCapacity writes a sum of capacity.
+func (w *Writer) WriteCapacity(capacity *accounting.Capacity) error {
+	return w.encoder.Encode(line{Capacity: capacity})
 }
 
 // WriteEnd writes the last line.
@@ -115,6 +125,20 @@ func ReadUsage(from io.Reader) ([]accounting.Usage, error) {
 		}
 		if l.Usage != nil {
 			all = append(all, *l.Usage)
+		}
+	}
+	return all, nil
+}
+
+// ReadCapacity returns the sums of capacity in a stream.
+func ReadCapacity(from io.Reader) ([]accounting.Capacity, error) {
+	var all []accounting.Capacity
+	for l, err := range readLines(from) {
+		if err != nil {
+			return nil, err
+		}
+		if l.Capacity != nil {
+			all = append(all, *l.Capacity)
 		}
 	}
 	return all, nil

@@ -59,6 +59,16 @@ func Usage(ctx context.Context, config *rest.Config, query accounting.UsageQuery
 	return wire.ReadUsage(response.Body)
 }
 
+// Capacity returns the recorded capacity of the nodes of clusters.
+func Capacity(ctx context.Context, config *rest.Config, query accounting.CapacityQuery) ([]accounting.Capacity, error) {
+	response, err := request(ctx, config, wire.CapacityPath, query)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	return wire.ReadCapacity(response.Body)
+}
+
 // MayReadAll reports whether the user may read the data of all users in the accounting database. The resource is
 // wire.AllRecordsResource or wire.AllUsageResource.
 func MayReadAll(ctx context.Context, c client.Client, resource string) (bool, error) {
