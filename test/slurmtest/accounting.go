@@ -64,6 +64,32 @@ func AddAccounting(server *clitest.Server) {
 		}
 		return nil
 	}))
+	server.HandlePath(wire.CapacityPath, answerLines(func(r *http.Request, to *wire.Writer) error {
+		var query accounting.CapacityQuery
+		if err := wire.DecodeQuery(r.URL.Query(), &query); err != nil {
+			return err
+		}
+		for _, capacity := range accounting.SumCapacity(nodeChanges(), query) {
+			if err := to.WriteCapacity(&capacity); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// nodeChanges returns the changes of two nodes with 8 CPUs each. One of them was down for two hours yesterday.
+func nodeChanges() []accounting.NodeChange {
+	change := func(node string, at time.Time, state accounting.NodeState) accounting.NodeChange {
+		capacity := accounting.Resources{accounting.CPU: 8_000, accounting.Memory: 65_536, accounting.Nodes: 1, "nvidia.com/gpu": 8}
+		return accounting.NodeChange{Cluster: "test", Node: node, Time: at, State: state, Capacity: capacity}
+	}
+	return []accounting.NodeChange{
+		change("gpu-1", yesterday.AddDate(0, -1, 0), accounting.NodeUp),
+		change("gpu-2", yesterday.AddDate(0, -1, 0), accounting.NodeUp),
+		change("gpu-2", yesterday, accounting.NodeDown),
+		change("gpu-2", yesterday.Add(2*time.Hour), accounting.NodeUp),
+	}
 }
 
 // use is the use of the accounting database. waiting is the time for which jobs waited for it.

@@ -181,6 +181,9 @@ func (h *handler) serveCapacity(w http.ResponseWriter, r *http.Request, _ user.I
 		writeStatus(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
 		return
 	}
+	if now := time.Now(); query.To.IsZero() || query.To.After(now) {
+		query.To = now // what nodes there will be is unknown
+	}
 	changes, err := store.NodeChanges(r.Context(), query.Clusters, query.From, query.To)
 	if err != nil {
 		writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())

@@ -80,6 +80,10 @@ func newHandlerOf(t *testing.T, isUpToDate bool) http.Handler {
 	if _, err := records.Add(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
+	up := accounting.NodeChange{Cluster: "prod", Node: "n1", Time: ended.Add(-11 * time.Hour), State: accounting.NodeUp, Capacity: accounting.Resources{accounting.CPU: 4000}}
+	if err := records.AddNodeChanges(t.Context(), []accounting.NodeChange{up}); err != nil {
+		t.Fatal(err)
+	}
 	coordinated := func(user string) []string {
 		return map[string][]string{"ada": {"team-of-omar"}}[user]
 	}
@@ -139,6 +143,28 @@ func TestUsersReadTheirOwnRecordsCoordinatorsThoseOfAccountsAndAdministratorsAll
 		if !cmp.Equal(records, test.want) || !cmp.Equal(usage, test.want) {
 			t.Errorf("%s asks for users %v: records of %v, use of %v, want %v", test.who, test.users, records, usage, test.want)
 		}
+	}
+}
+
+func TestAllUsersReadTheCapacityUntilNow(t *testing.T) {
+	t.Parallel()
+	h := newTestHandler(t)
+	day := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	query := accounting.CapacityQuery{From: day, To: day.Add(24 * time.Hour)}
+	seconds := func(query accounting.CapacityQuery) int64 {
+		response := get(t, h, "stranger", wire.CapacityPath, query)
+		sums, err := wire.ReadCapacity(response.Body)
+		if err != nil || len(sums) != 1 {
+			t.Fatalf("status %d, capacity %v, %v", response.Code, sums, err)
+		}
+		return sums[0].Seconds
+	}
+	if got := seconds(query); got != 4000*23*3600 {
+		t.Errorf("capacity of a day: %d", got)
+	}
+	query.To = time.Now().AddDate(1, 0, 0)
+	if got, most := seconds(query), 4000*int64(time.Since(day)/time.Second); got > most {
+		t.Errorf("capacity %d includes the future; until now it is at most %d", got, most)
 	}
 }
 

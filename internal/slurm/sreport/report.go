@@ -59,8 +59,8 @@ type Facts struct {
 	Usage []accounting.Usage
 	// Waiting is the answer to WaitingQuery. It is needed for the use of clusters only.
 	Waiting []accounting.Usage
-	// Capacity is the capacity of each cluster. It is needed if NeedsCapacity is true.
-	Capacity map[string]accounting.Resources
+	// Capacity is the answer to CapacityQuery. It is needed if NeedsCapacity is true.
+	Capacity []accounting.Capacity
 	// Parents holds the parent of each account that has one. It is needed if Tree is true.
 	Parents map[string]string
 }
@@ -68,6 +68,15 @@ type Facts struct {
 // NeedsCapacity reports whether the report needs the capacity of the cluster.
 func (r *Request) NeedsCapacity(unit Unit) bool {
 	return r.IsAboutClusters() || (unit.share && !r.PrintJobCount)
+}
+
+// CapacityQuery returns the query for the capacity of some resources.
+func (r *Request) CapacityQuery(resources []TRES) accounting.CapacityQuery {
+	q := accounting.CapacityQuery{Clusters: r.Clusters, From: r.From.UTC(), To: r.To.UTC()}
+	for _, tres := range resources {
+		q.Resources = append(q.Resources, tres.resource)
+	}
+	return q
 }
 
 // IsAboutClusters reports whether the report compares the use of all users with the capacity of the cluster.
@@ -113,7 +122,7 @@ type Line struct {
 	used                         amount
 	// The other amounts are for reports about clusters. waiting is the amount that jobs waited for in excess of the idle
 	// capacity.
-	idle, planned, waiting amount
+	down, idle, planned, waiting amount
 	// sizes are the amounts, or the numbers of jobs, by size. share is the fraction of all use in the cluster, from 0 to 1.
 	sizes []amount
 	share float64
@@ -220,20 +229,31 @@ func (r *Request) linesOfResource(facts *Facts, tres TRES, unit Unit) []Line {
 
 // amountOf returns an amount of a resource in a cluster.
 func (r *Request) amountOf(value int64, facts *Facts, cluster string, tres TRES) amount {
-	return amount{value: value, capacity: r.capacityOf(facts, cluster, tres), known: true}
+	recorded, _ := facts.capacityOf(cluster, tres)
+	return amount{value: value, capacity: recorded, known: true}
 }
 
-// capacityOf returns the capacity of a cluster over the period.
-func (r *Request) capacityOf(facts *Facts, cluster string, tres TRES) int64 {
-	return facts.Capacity[cluster][tres.resource] * int64(r.To.Sub(r.From)/time.Second)
+// capacityOf returns the recorded capacity of a cluster over the period, and the part of nodes that were down or drained.
+func (f *Facts) capacityOf(cluster string, tres TRES) (recorded, down int64) {
+	for i := range f.Capacity {
+		sum := &f.Capacity[i]
+		if sum.Cluster != cluster || sum.Resource != tres.resource {
+			continue
+		}
+		recorded += sum.Seconds
+		if sum.State != accounting.NodeUp {
+			down += sum.Seconds
+		}
+	}
+	return recorded, down
 }
 
-// linesOfClusters returns a line for each cluster. Capacity that is not allocated is idle or, if jobs waited for it,
-// planned.
+// linesOfClusters returns a line for each cluster. Capacity that is not allocated is down, idle or, if jobs waited for it,
+// planned. Jobs may still run on drained nodes, so only the rest of their capacity is down.
 func (r *Request) linesOfClusters(usage []accounting.Usage, facts *Facts, tres TRES, unit Unit) []Line {
 	allocated, waiting := map[string]int64{}, map[string]int64{}
-	for cluster := range facts.Capacity {
-		allocated[cluster] = 0 // a cluster without use is idle
+	for i := range facts.Capacity {
+		allocated[facts.Capacity[i].Cluster] = 0 // a cluster without use is idle
 	}
 	for i := range usage {
 		allocated[usage[i].Cluster] += usage[i].Seconds
@@ -245,11 +265,15 @@ func (r *Request) linesOfClusters(usage []accounting.Usage, facts *Facts, tres T
 	}
 	var lines []Line
 	for _, cluster := range slices.Sorted(maps.Keys(allocated)) {
-		free := max(0, r.capacityOf(facts, cluster, tres)-allocated[cluster])
+		recorded, down := facts.capacityOf(cluster, tres)
+		free := max(0, recorded-allocated[cluster])
+		down = min(down, free)
+		free -= down
 		planned := min(free, waiting[cluster])
 		lines = append(lines, Line{
 			Cluster: cluster, tres: tres, unit: unit,
 			used:    r.amountOf(allocated[cluster], facts, cluster, tres),
+			down:    r.amountOf(down, facts, cluster, tres),
 			idle:    r.amountOf(free-planned, facts, cluster, tres),
 			planned: r.amountOf(planned, facts, cluster, tres),
 			waiting: r.amountOf(waiting[cluster]-planned, facts, cluster, tres),
@@ -372,12 +396,13 @@ func (r *Request) fields(unit Unit) []tableformat.Field[Line] {
 	}
 	switch r.layout {
 	case clusters:
-		unrecorded := func(Line) amount { return amount{} }
+		// Kubernetes has no reservations for maintenance.
+		plannedDown := func(l Line) amount { return amount{0, l.used.capacity, true} }
 		return []tableformat.Field[Line]{
 			cluster, tres, energy,
 			newAmount("Allocated", "Allocated", 12, func(l Line) amount { return l.used }),
-			newAmount("Down", "Down", 10, unrecorded),
-			newAmount("PlannedDown|PLNDDown", "PLND Down", 10, unrecorded),
+			newAmount("Down", "Down", 10, func(l Line) amount { return l.down }),
+			newAmount("PlannedDown|PLNDDown", "PLND Down", 10, plannedDown),
 			newAmount("Idle", "Idle", 12, func(l Line) amount { return l.idle }),
 			newAmount("Planned|Reserved", "Planned", 10, func(l Line) amount { return l.planned }),
 			newAmount("OverCommitted|OverCommited", "Over Comm", 10, func(l Line) amount { return l.waiting }),

@@ -21,12 +21,18 @@ var usage = []accounting.Usage{
 	{Cluster: "prod", Account: "physics", User: "mei", Resource: "nvidia.com/gpu", Seconds: 7200},
 }
 
-// facts is a cluster with 4 CPUs, in which jobs waited for an hour for 2 CPUs. Account physics is below science.
+// facts is a cluster with 4 CPUs, in which jobs waited for an hour for 2 CPUs, and one CPU was not available
+// for an hour and a half. Account physics is below science.
 var facts = Facts{
-	Usage:    usage,
-	Waiting:  []accounting.Usage{{Cluster: "prod", Resource: accounting.CPU, Seconds: 3600 * 2000}},
-	Capacity: map[string]accounting.Resources{"prod": {accounting.CPU: 4000}},
-	Parents:  map[string]string{"physics": "science"},
+	Usage:   usage,
+	Waiting: []accounting.Usage{{Cluster: "prod", Resource: accounting.CPU, Seconds: 3600 * 2000}},
+	Capacity: []accounting.Capacity{
+		{Cluster: "prod", Resource: accounting.CPU, State: accounting.NodeDown, Seconds: 3600 * 1000},
+		{Cluster: "prod", Resource: accounting.CPU, State: accounting.NodeDrained, Seconds: 1800 * 1000},
+		{Cluster: "prod", Resource: accounting.CPU, State: accounting.NodeUp, Seconds: (86400*4 - 5400) * 1000},
+		{Cluster: "prod", Resource: accounting.Memory, State: accounting.NodeUp, Seconds: 7},
+	},
+	Parents: map[string]string{"physics": "science"},
 }
 
 // print returns the report that the words request.
@@ -96,7 +102,7 @@ Usage reported in CPU Minutes
 --------------------------------------------------------------------------------
   Cluster    Allocated       Down  PLND Down         Idle    Planned     Reported 
 --------- ------------ ---------- ---------- ------------ ---------- ------------ 
-     prod          130        N/A        N/A         5509        120         5760 
+     prod          130         90          0         5419        120         5760 
 `},
 		{"cluster acc tree", []TRES{CPU}, "hourper", `
 --------------------------------------------------------------------------------

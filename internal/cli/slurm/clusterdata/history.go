@@ -120,23 +120,13 @@ func MayReadUseOfAll(ctx context.Context, c *program.Call) (bool, error) {
 	return recorded.MayReadAll(ctx, cl, wire.AllUsageResource)
 }
 
-// ReadCapacity returns the allocatable resources of all nodes, in the units of the accounting database.
-func ReadCapacity(ctx context.Context, c *program.Call) (accounting.Resources, error) {
-	cl, err := c.Factory.Client()
+// ReadCapacity returns the recorded capacity of the nodes of clusters.
+func ReadCapacity(ctx context.Context, c *program.Call, query accounting.CapacityQuery) ([]accounting.Capacity, error) {
+	config, err := c.Factory.RESTConfig()
 	if err != nil {
 		return nil, err
 	}
-	var nodes corev1.NodeList
-	if err := cl.List(ctx, &nodes); err != nil {
-		return nil, fmt.Errorf("capacity of the cluster: %w", err)
-	}
-	total := accounting.Resources{accounting.Nodes: int64(len(nodes.Items))}
-	for i := range nodes.Items {
-		for name, amount := range extract.AmountsOf(nodes.Items[i].Status.Allocatable) {
-			total[name] += amount
-		}
-	}
-	return total, nil
+	return recorded.Capacity(ctx, config, query)
 }
 
 // ReadAccountParents returns the parent of each account that has one. A cluster without the kind Account has none.

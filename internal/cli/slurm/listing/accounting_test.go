@@ -37,6 +37,7 @@ func TestSreport(t *testing.T) {
 		report("in hours and shares, for two resources", "-t", "hourper", "--tres=cpu,gres/gpu", "cluster", "acc"),
 		report("the use of the cluster", "cluster", "Utilization"),
 		report("the use of the cluster for scripts, with a resource that it does not have", "-nP", "-T", "cpu,mem,example.com/fpga", "-t", "secper", "cluster", "util", "format=cluster,tresname,trescount,allocated,idle,planned,overcommitted,reported"),
+		report("the use of the cluster before its capacity was recorded", "cluster", "Utilization", "start=2025-02-01", "end=2025-03-01", "-t", "percent"),
 		report("the sizes of jobs", "job", "SizesByAccount"),
 		report("the numbers of jobs by size", "-P", "job", "sizes", "grouping=2,64", "printjobcount", "partitions=nlp,research", "flatview"),
 		report("an invalid grouping", "job", "sizes", "grouping=64,2"),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 
@@ -144,36 +143,21 @@ func (r *usageReport) readFacts(ctx context.Context, c *program.Call) (*sreport.
 		}
 	}
 	if r.request.NeedsCapacity(r.unit) {
-		err = r.addCapacity(ctx, c, facts)
+		facts.Capacity, err = r.readCapacity(ctx, c)
 	}
 	return facts, err
 }
 
-// addCapacity adds the capacity of the nodes that exist now, because that of other times is not recorded.
-func (r *usageReport) addCapacity(ctx context.Context, c *program.Call, facts *sreport.Facts) error {
-	var names []string
-	for i := range facts.Usage {
-		if name := facts.Usage[i].Cluster; !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+// readCapacity reads the capacity of the nodes, and prints a note if it was not recorded for the whole period.
+func (r *usageReport) readCapacity(ctx context.Context, c *program.Call) ([]accounting.Capacity, error) {
+	capacity, err := clusterdata.ReadCapacity(ctx, c, r.request.CapacityQuery(r.resources))
+	if errors.Is(err, clusterdata.ErrNoHistory) { // an older version of vcd records no capacity
+		err = nil
 	}
-	if len(names) > 1 {
-		return usererror.Errorf("select the cluster to which you are connected, for example clusters="+names[0],
-			"the accounting database contains several clusters (%s), but only the capacity of one of them is known", strings.Join(names, ", "))
+	if err == nil && len(capacity) == 0 {
+		c.PrintNoteOnce("the capacity of the nodes was not recorded in this period, so shares are N/A")
 	}
-	if len(names) == 0 && len(r.request.Clusters) == 1 {
-		names = r.request.Clusters
-	}
-	if len(names) == 0 {
-		names = []string{c.ClusterName()}
-	}
-	capacity, err := clusterdata.ReadCapacity(ctx, c)
-	if err != nil {
-		return err
-	}
-	facts.Capacity = map[string]accounting.Resources{names[0]: capacity}
-	c.PrintNoteOnce("the capacity of the past is not recorded; the report assumes the nodes that exist now")
-	return nil
+	return capacity, err
 }
 
 func readUsage(ctx context.Context, c *program.Call, query accounting.UsageQuery) ([]accounting.Usage, error) {
