@@ -52,8 +52,7 @@ const (
 	ByQueue   Dimension = "queue"
 	ByQOS     Dimension = "qos"
 	ByTime    Dimension = "time"
-	// ByNamespace and BySize are not summed up when records are stored. The database reads the records instead. The size
-	// of an attempt is the number of its allocated CPUs.
+	// The size of an attempt is the number of CPUs that it had allocated, or that it requested while it waited.
 	ByNamespace Dimension = "namespace"
 	BySize      Dimension = "size"
 )
@@ -70,16 +69,17 @@ type UsageQuery struct {
 	// Step is the length of the periods if By contains ByTime: Hour, Day or Month.
 	Step Period
 	// Namespaces selects use by namespace. Waiting requests, in place of the use, the resources that attempts requested
-	// times how long they waited for them: from Eligible to Started, or to Ended if they did not start. Both make the
-	// database read the records. They are left out if they are empty, because an older database does not know them.
+	// times how long they waited for them: from Eligible to Started, or to Ended if they did not start. They are left out
+	// if they are empty, because an older database does not know them.
 	Namespaces []string `json:",omitempty"`
 	Waiting    bool     `json:",omitempty"`
 }
 
-// NeedsRecords reports whether the database must read the records to answer the query.
-func (q *UsageQuery) NeedsRecords() bool {
-	isByRecord := slices.Contains(q.By, ByNamespace) || slices.Contains(q.By, BySize)
-	return isByRecord || q.Waiting || len(q.Namespaces) > 0
+// CountsAttempts reports whether the results contain the number of attempts. Such queries are about namespaces, sizes or
+// waiting times. Other queries are answered from smaller tables.
+func (q *UsageQuery) CountsAttempts() bool {
+	hasDetails := slices.Contains(q.By, ByNamespace) || slices.Contains(q.By, BySize)
+	return hasDetails || q.Waiting || len(q.Namespaces) > 0
 }
 
 // Period is the length of a period of time in UTC.
@@ -127,7 +127,7 @@ type Usage struct {
 	Resource string
 	// Seconds is the integral of the allocated amount over time: the unit of the resource times seconds.
 	Seconds int64
-	// Attempts is the number of attempts that used the resource in the period. It is counted only if the query needs
-	// records.
+	// Attempts is the number of attempts that used the resource in the period. It is counted only if
+	// UsageQuery.CountsAttempts.
 	Attempts int64 `json:",omitempty"`
 }

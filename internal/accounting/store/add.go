@@ -86,6 +86,13 @@ func (s *store) addMonth(ctx context.Context, start time.Time, records []*accoun
 	if err := m.addUse(ctx, tx, rollUp(fresh)); err != nil {
 		return 0, err
 	}
+	collected := details{}
+	for _, r := range fresh {
+		collected.add(r)
+	}
+	if err := m.addDetails(ctx, tx, collected); err != nil {
+		return 0, err
+	}
 	if err := tx.Commit(); err != nil {
 		return 0, err
 	}

@@ -16,9 +16,11 @@ import (
 )
 
 const (
-	// benchMonths is the number of months of the history that is measured, and benchUsers the number of users.
+	// benchMonths is the number of months of the history that is measured, benchUsers the number of users, and benchSizes
+	// the number of different sizes of each user's jobs.
 	benchMonths = 4
 	benchUsers  = 200
+	benchSizes  = 6
 	// recordsVariable sets the number of records. The default is 10 million.
 	recordsVariable = "VC_BENCH_RECORDS"
 	// batch is the number of records that Add gets while its speed is measured, for measuredTime.
@@ -76,7 +78,7 @@ func fill(t *testing.T, s *store, records int) {
 // fillStatements returns the statements that fill a month.
 func fillStatements(records int, start, seconds int64, isPostgres bool) []string {
 	var drop, create []string
-	for _, text := range migrations[0] {
+	for _, text := range migrations[0].statements {
 		name, rest, isIndex := strings.Cut(strings.TrimPrefix(text, "CREATE INDEX "), " ON ")
 		if !isIndex || !strings.HasPrefix(text, "CREATE INDEX") || isPostgres {
 			continue
@@ -93,11 +95,13 @@ func fillStatements(records int, start, seconds int64, isPostgres bool) []string
 	user := func(number string) string { return "'user' || CAST(" + number + " AS TEXT)" }
 	number := fmt.Sprintf("(i * 7919) %% %d", benchUsers)
 	ended := fmt.Sprintf("%d + i * %d / %d", start, seconds, records)
+	cores := func(number string) string { return fmt.Sprintf("1000 * (1 + %s %% %d)", number, benchSizes) }
 	fill := []string{`INSERT INTO {records} (` + columnNames() + `) SELECT 'east',
 		CAST((i * 2654435761) % 4294967296 AS TEXT) || '-4000-8000-' || CAST(i AS TEXT), 0, -1, i, 'default', 'train', ` +
 		user(number) + `, 'account' || CAST(i % 20 AS TEXT), '', 'queue' || CAST(i % 10 AS TEXT), 'Completed', '', 0, ` +
 		ended + ` - 36000 - i % 3600, ` + ended + ` - 36000, ` + ended + ` - i % 36000, ` + ended + `, 3600000000000,
-		'node1', 1, '{"cpu":4000,"memory":8192}', '{"cpu":4000,"memory":8192,"node":1}', 0, 0 FROM ` + numbers(records)}
+		'node1', 1, '{"cpu":' || CAST(` + cores("i") + ` AS TEXT) || ',"memory":8192}',
+		'{"cpu":' || CAST(` + cores("i") + ` AS TEXT) || ',"memory":8192,"node":1}', 0, 0 FROM ` + numbers(records)}
 	for _, period := range []accounting.Period{accounting.Hour, accounting.Day, accounting.Month} {
 		length := map[accounting.Period]int64{accounting.Hour: 3600, accounting.Day: 86400, accounting.Month: seconds}[period]
 		count := int(seconds/length) * benchUsers
@@ -106,12 +110,38 @@ func fillStatements(records int, start, seconds int64, isPostgres bool) []string
 			'queue' || CAST(i %% 10 AS TEXT), '', resource, 4000 * CAST(%d AS BIGINT) FROM `+numbers(count)+` AS numbers,
 			(SELECT 'cpu' AS resource UNION ALL SELECT 'memory' UNION ALL SELECT 'node') AS resources`,
 			period, start, benchUsers, length, user(fmt.Sprintf("i %% %d", benchUsers)), length))
+		fill = append(fill, fmt.Sprintf(`INSERT INTO {usage_details} (waiting, period, start, cluster, account, user_name, queue, qos,
+			namespace, milli_cpus, resource, seconds, attempts, begun)
+			SELECT waiting, '%s', %d + i / %d * %d, 'east', 'account' || CAST(i %% 20 AS TEXT), %s, 'queue' || CAST(i %% 10 AS TEXT), '',
+			'team' || CAST(i %% 20 AS TEXT), size * 1000, resource, 4000 * CAST(%d AS BIGINT), 9, 4 FROM `+numbers(count)+` AS numbers,
+			`+numbersTo(benchSizes)+` AS sizes,
+			(SELECT 0 AS waiting, 'cpu' AS resource UNION ALL SELECT 0, 'memory' UNION ALL SELECT 0, 'node'
+				UNION ALL SELECT 1, 'cpu' UNION ALL SELECT 1, 'memory') AS resources%s`,
+			period, start, benchUsers, length, user(fmt.Sprintf("i %% %d", benchUsers)), length, readHours(period, count)))
 	}
 	if isPostgres {
-		fill = append(fill, "ANALYZE {records}", "ANALYZE {usage}")
+		fill = append(fill, "ANALYZE {records}", "ANALYZE {usage}", "ANALYZE {usage_details}")
 		fill[0] += " AS numbers"
 	}
 	return slices.Concat(drop, fill, create)
+}
+
+// readHours returns a condition on the hours of the details that are generated: those of the first two and the last four
+// days of a month. Reports read no others, and all of them would take longer to generate than the records.
+func readHours(period accounting.Period, count int) string {
+	if period != accounting.Hour {
+		return ""
+	}
+	return fmt.Sprintf(" WHERE i < 48 * %[1]d OR i >= %[2]d - 96 * %[1]d", benchUsers, count)
+}
+
+// numbersTo returns a table of the numbers from 1 to a number, with the column size.
+func numbersTo(last int) string {
+	text := "(SELECT 1 AS size"
+	for i := 2; i <= last; i++ {
+		text += fmt.Sprintf(" UNION ALL SELECT %d", i)
+	}
+	return text + ")"
 }
 
 // measureQueries measures a day of one user and a month's report.
@@ -137,28 +167,37 @@ func measureQueries(t *testing.T, s *store, database string) {
 			t.Fatalf("%d rows of use, %v", len(usage), err)
 		}
 	}
-	measureSizes(t, s, database)
+	measureDetails(t, s, database)
 	report(t, figures.HistoryDay+database, days)
 	report(t, figures.HistoryMonth+database, reports)
 }
 
-// measureSizes measures a report that reads the records of a month.
-func measureSizes(t *testing.T, s *store, database string) {
+// measureDetails measures reports of a month about sizes, namespaces and waiting times. The month of the second begins
+// and ends at midnight of a time zone east of UTC.
+func measureDetails(t *testing.T, s *store, database string) {
 	t.Helper()
-	var times []float64
-	for i := range benchMonths {
-		month := epoch.AddDate(0, i, 0)
-		began := time.Now()
-		usage, err := s.Usage(t.Context(), accounting.UsageQuery{
-			From: month, To: accounting.Month.End(month), Resources: []string{accounting.CPU},
-			By: []accounting.Dimension{accounting.ByCluster, accounting.ByAccount, accounting.BySize},
-		})
-		times = append(times, milliseconds(began))
-		if err != nil || len(usage) == 0 {
-			t.Fatalf("%d rows of use, %v", len(usage), err)
+	for name, query := range map[string]accounting.UsageQuery{
+		figures.HistorySizes:     {Resources: []string{accounting.CPU}, By: []accounting.Dimension{accounting.ByCluster, accounting.ByAccount, accounting.BySize}},
+		figures.HistoryNamespace: {By: []accounting.Dimension{accounting.ByNamespace}},
+		figures.HistoryWaiting:   {Waiting: true, By: []accounting.Dimension{accounting.ByCluster}},
+		figures.HistoryDays:      {By: []accounting.Dimension{accounting.ByNamespace, accounting.ByTime}, Step: accounting.Day},
+	} {
+		var times []float64
+		for i := range benchMonths {
+			query.From = epoch.AddDate(0, i, 0)
+			query.To = accounting.Month.End(query.From)
+			if name == figures.HistoryNamespace {
+				query.From, query.To = query.From.Add(-2*time.Hour), query.To.Add(-2*time.Hour)
+			}
+			began := time.Now()
+			usage, err := s.Usage(t.Context(), query)
+			times = append(times, milliseconds(began))
+			if err != nil || len(usage) == 0 {
+				t.Fatalf("%d rows of use, %v", len(usage), err)
+			}
 		}
+		report(t, name+database, times)
 	}
-	report(t, figures.HistorySizes+database, times)
 }
 
 func milliseconds(began time.Time) float64 {

@@ -139,7 +139,7 @@ func (m model) usage(query accounting.UsageQuery) []accounting.Usage {
 	all := []accounting.Usage{}
 	for u, sum := range seconds {
 		u.Seconds = sum
-		if query.NeedsRecords() {
+		if query.CountsAttempts() {
 			u.Attempts = int64(len(attempts[withoutSums(u)]))
 		}
 		all = append(all, u)

@@ -71,12 +71,26 @@ func checkVersion(what string, version int) error {
 	return nil
 }
 
-// migrate applies the migrations that follow a version.
-func migrate(ctx context.Context, tx *sql.Tx, names *strings.Replacer, version int) error {
-	for i, statements := range migrations[version:] {
-		for _, text := range statements {
+// migrate applies the migrations that follow a version. monthsOf returns the months whose tables must be filled, with the
+// tables of a version.
+func migrate(ctx context.Context, tx *sql.Tx, names *strings.Replacer, version int, monthsOf func(version int) ([]*month, error)) error {
+	for i, migration := range migrations[version:] {
+		to := version + i + 1
+		for _, text := range migration.statements {
 			if _, err := tx.ExecContext(ctx, names.Replace(text)); err != nil {
-				return fmt.Errorf("migration to schema version %d: %w", version+i+1, err)
+				return fmt.Errorf("migration to schema version %d: %w", to, err)
+			}
+		}
+		months, err := monthsOf(to)
+		if err != nil {
+			return fmt.Errorf("migration to schema version %d: %w", to, err)
+		}
+		for _, m := range months {
+			if migration.fill == nil {
+				continue
+			}
+			if err := migration.fill(ctx, tx, m); err != nil {
+				return fmt.Errorf("migration to schema version %d: %w", to, err)
 			}
 		}
 	}

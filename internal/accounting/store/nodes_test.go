@@ -69,29 +69,3 @@ func testNodeChanges(t *testing.T, newAddress func() string) {
 		t.Errorf("after a month was removed (-want +got):\n%s", diff)
 	}
 }
-
-// testMigrationToNodeChanges opens a database with records that has no table of changes of nodes.
-func testMigrationToNodeChanges(t *testing.T, newAddress func() string) {
-	address := newAddress()
-	all, tables := migrations, partitioned
-	defer func() { migrations, partitioned = all, tables }()
-	migrations, partitioned = all[:1], tables[:3]
-	old, m := openSample(t, address, 100)
-	if err := old.Close(); err != nil {
-		t.Fatal(err)
-	}
-	migrations, partitioned = all, tables
-	s := open(t, address)
-	if got := readNodeChanges(t, s, time.Time{}, time.Time{}); len(got) > 0 {
-		t.Errorf("changes of nodes %v", got)
-	}
-	if err := s.AddNodeChanges(t.Context(), nodeHistory); err != nil {
-		t.Fatal(err)
-	}
-	if got := readNodeChanges(t, s, time.Time{}, time.Time{}); !cmp.Equal(got, nodeHistory) {
-		t.Errorf("changes of nodes after the migration: %v", got)
-	}
-	if diff := cmp.Diff(m.records(accounting.Query{}), collect(t, s.Records(t.Context(), accounting.Query{}))); diff != "" {
-		t.Errorf("records after the migration (-want +got):\n%s", diff)
-	}
-}

@@ -37,9 +37,6 @@ const (
 	partitionFormat = "200601"
 )
 
-// partitioned lists the tables that have partitions.
-var partitioned = []string{"records", "documents", "usage", "nodes"}
-
 // postgresNames returns the replacement of the names in braces. The suffix is that of a month, or empty for the
 // partitioned tables.
 func postgresNames(suffix string) *strings.Replacer {
@@ -48,7 +45,7 @@ func postgresNames(suffix string) *strings.Replacer {
 		"{month column}", ", month BIGINT NOT NULL", "{month key}", ", month",
 		"{partitioned}", "PARTITION BY RANGE (month)", "{clustered}", "",
 	}
-	for _, table := range partitioned {
+	for _, table := range tablesOf(len(migrations)) {
 		names = append(names, "{"+table+"}", postgresSchema+"."+table+suffix)
 	}
 	return strings.NewReplacer(names...)
@@ -109,16 +106,16 @@ func (e *postgresEngine) migrate(ctx context.Context, tx *sql.Tx) error {
 	if err := checkVersion(e.what, version); err != nil {
 		return err
 	}
-	if version == len(migrations) {
-		return nil
+	if 0 < version && version < len(migrations) { // another process may be adding records
+		if _, err := tx.ExecContext(ctx, "LOCK TABLE "+postgresSchema+".records IN SHARE MODE"); err != nil {
+			return err
+		}
 	}
-	if err := migrate(ctx, tx, postgresNames(""), version); err != nil {
+	partitions := func(version int) ([]*month, error) { return e.partitions(ctx, tx, version) }
+	if err := migrate(ctx, tx, postgresNames(""), version, partitions); err != nil {
 		return err
 	}
-	if err := createMissingPartitions(ctx, tx); err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, "UPDATE "+postgresSchema+".state SET schema_version = $1", len(migrations))
+	_, err = tx.ExecContext(ctx, "UPDATE "+postgresSchema+".state SET schema_version = $1 WHERE schema_version <> $1", len(migrations))
 	return err
 }
 
@@ -144,27 +141,13 @@ func createState(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// createMissingPartitions creates the partitions of new tables for the months that exist.
-func createMissingPartitions(ctx context.Context, tx *sql.Tx) error {
-	months, err := partitionedMonths(ctx, tx)
-	if err != nil {
-		return err
-	}
-	for _, start := range months {
-		if err := createPartitions(ctx, tx, start); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (e *postgresEngine) months(ctx context.Context) ([]time.Time, error) {
-	return partitionedMonths(ctx, e.db)
+	return listMonths(ctx, e.db)
 }
 
-// partitionedMonths returns the months that have partitions, oldest first.
-func partitionedMonths(ctx context.Context, from interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+// listMonths returns the months that have partitions, oldest first.
+func listMonths(ctx context.Context, from interface {
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 }) ([]time.Time, error) {
 	rows, err := from.QueryContext(ctx, `SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
 		WHERE inhparent = $1::regclass ORDER BY relname`, postgresSchema+".records")
@@ -199,18 +182,39 @@ func (e *postgresEngine) open(ctx context.Context, start time.Time, create bool)
 		return nil, nil
 	}
 	if !exists {
-		err := e.change(ctx, func(ctx context.Context, tx *sql.Tx) error { return createPartitions(ctx, tx, start) })
+		err := e.change(ctx, func(ctx context.Context, tx *sql.Tx) error { return createPartitions(ctx, tx, start, len(migrations)) })
 		if err != nil {
 			return nil, err
 		}
 	}
-	return &month{db: e.db, names: postgresNames(suffix(start)), numbered: true, release: func() {}}, nil
+	return e.month(start), nil
 }
 
-// createPartitions creates the partitions of a month. Statements use a partition by its name. Its rows get the month by
-// default.
-func createPartitions(ctx context.Context, tx *sql.Tx, start time.Time) error {
-	for _, table := range partitioned {
+// month returns the partitions of a month.
+func (e *postgresEngine) month(start time.Time) *month {
+	return &month{db: e.db, names: postgresNames(suffix(start)), numbered: true, release: func() {}}
+}
+
+// partitions returns all months, after it has created the partitions that they lack in a version of the schema.
+func (e *postgresEngine) partitions(ctx context.Context, tx *sql.Tx, version int) ([]*month, error) {
+	starts, err := listMonths(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	var all []*month
+	for _, start := range starts {
+		if err := createPartitions(ctx, tx, start, version); err != nil {
+			return nil, err
+		}
+		all = append(all, e.month(start))
+	}
+	return all, nil
+}
+
+// createPartitions creates the partitions of a month in a version of the schema. Statements use a partition by its name.
+// Its rows get the month by default.
+func createPartitions(ctx context.Context, tx *sql.Tx, start time.Time, version int) error {
+	for _, table := range tablesOf(version) {
 		name := postgresSchema + "." + table
 		text := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s%s PARTITION OF %s (month DEFAULT %d) FOR VALUES FROM (%d) TO (%d)",
 			name, suffix(start), name, start.Unix(), start.Unix(), accounting.Month.End(start).Unix())
@@ -223,7 +227,7 @@ func createPartitions(ctx context.Context, tx *sql.Tx, start time.Time) error {
 
 func (e *postgresEngine) drop(ctx context.Context, start time.Time) error {
 	return e.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, table := range partitioned {
+		for _, table := range tablesOf(len(migrations)) {
 			if _, err := tx.ExecContext(ctx, "DROP TABLE IF EXISTS "+postgresSchema+"."+table+suffix(start)); err != nil {
 				return err
 			}

@@ -9,6 +9,9 @@ import (
 	"github.com/vc-batch/vc/internal/accounting"
 )
 
+// periods lists the periods for which use is stored, longest first.
+var periods = []accounting.Period{accounting.Month, accounting.Day, accounting.Hour}
+
 // useKey identifies a row of the table of use.
 type useKey struct {
 	period                                       accounting.Period
@@ -23,7 +26,7 @@ func rollUp(records []*accounting.Record) map[useKey]int64 {
 		if r.Run() == 0 {
 			continue
 		}
-		for _, period := range []accounting.Period{accounting.Hour, accounting.Day, accounting.Month} {
+		for _, period := range periods {
 			for at := r.Started; at.Before(r.Ended); {
 				end := period.End(at)
 				addUse(use, r, period, period.Start(at), earlier(end, r.Ended).Unix()-at.Unix())

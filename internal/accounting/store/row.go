@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,6 +61,16 @@ func fields(r *accounting.Record) []any {
 	all := make([]any, len(columns), len(columns)+1)
 	for i, c := range columns {
 		all[i] = c.field(r)
+	}
+	return all
+}
+
+// fieldsOf returns the pointers to the fields of a record that are in some columns.
+func fieldsOf(r *accounting.Record, names []string) []any {
+	var all []any
+	for _, name := range names {
+		i := slices.IndexFunc(columns, func(c column) bool { return c.name == name })
+		all = append(all, columns[i].field(r))
 	}
 	return all
 }

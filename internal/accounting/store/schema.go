@@ -1,12 +1,36 @@
 package store
 
-// migrations lists the statements that lead from one version of the schema to the next. The version of a database is the
-// number of migrations that were applied. SQLite applies them to the file of each month. PostgreSQL applies them to the
-// partitioned tables, and its partitions follow.
+import (
+	"context"
+	"database/sql"
+	"slices"
+)
+
+// migration leads from one version of the schema to the next.
+type migration struct {
+	// tables lists the new tables. Each month has its own.
+	tables []string
+	// statements create them. SQLite applies them to the file of each month. PostgreSQL applies them to the partitioned
+	// tables, and its partitions follow.
+	statements []string
+	// fill fills the new tables of a month from the other tables. It is nil if there is nothing to fill.
+	fill func(ctx context.Context, tx *sql.Tx, m *month) error
+}
+
+// tablesOf returns the tables of a version of the schema.
+func tablesOf(version int) []string {
+	var all []string
+	for _, m := range migrations[:version] {
+		all = append(all, m.tables...)
+	}
+	return slices.Clip(all)
+}
+
+// migrations lists all migrations. The version of a database is the number of migrations that were applied.
 //
 // The names in braces depend on the database: see sqliteNames and postgresNames.
-var migrations = [][]string{
-	{
+var migrations = []migration{
+	{tables: []string{"records", "documents", "usage"}, statements: []string{
 		`CREATE TABLE {records} (
 			cluster {text} NOT NULL, job_uid {text} NOT NULL, attempt BIGINT NOT NULL, element BIGINT NOT NULL,
 			job_id BIGINT NOT NULL, namespace {text} NOT NULL, name {text} NOT NULL,
@@ -40,13 +64,26 @@ var migrations = [][]string{
 			{month column},
 			PRIMARY KEY (period, start, cluster, account, user_name, queue, qos, resource {month key})
 		) {partitioned} {clustered}`,
-	},
-	{
+	}},
+	// The use by namespace and size of attempts, and the time for which attempts waited. attempts is the number of
+	// attempts in a period, and begun the number of those that began in it. A sum over successive periods counts each
+	// attempt once: it adds the attempts of the first period to those that began in the others.
+	{tables: []string{"usage_details"}, statements: []string{
+		`CREATE TABLE {usage_details} (
+			waiting BIGINT NOT NULL, period {text} NOT NULL, start BIGINT NOT NULL,
+			cluster {text} NOT NULL, account {text} NOT NULL, user_name {text} NOT NULL, queue {text} NOT NULL,
+			qos {text} NOT NULL, namespace {text} NOT NULL, milli_cpus BIGINT NOT NULL, resource {text} NOT NULL,
+			seconds BIGINT NOT NULL, attempts BIGINT NOT NULL, begun BIGINT NOT NULL
+			{month column},
+			PRIMARY KEY (waiting, period, start, cluster, account, user_name, queue, qos, namespace, milli_cpus, resource {month key})
+		) {partitioned} {clustered}`,
+	}, fill: fillDetails},
+	{tables: []string{"nodes"}, statements: []string{
 		`CREATE TABLE {nodes} (
 			cluster {text} NOT NULL, node {text} NOT NULL, time BIGINT NOT NULL,
 			state {text} NOT NULL, reason {text} NOT NULL, capacity {text} NOT NULL
 			{month column},
 			PRIMARY KEY (cluster, node, time {month key})
 		) {partitioned} {clustered}`,
-	},
+	}},
 }

@@ -50,7 +50,8 @@ const (
 
 // sqliteNames replaces the names in braces in migrations and statements.
 var sqliteNames = strings.NewReplacer(
-	"{records}", "records", "{documents}", "documents", "{usage}", "usage", "{nodes}", "nodes",
+	"{records}", "records", "{documents}", "documents", "{usage}", "usage",
+	"{usage_details}", "usage_details", "{nodes}", "nodes",
 	"{text}", "TEXT", "{bytes}", "BLOB",
 	"{month column}", "", "{month key}", "", "{partitioned}", "", "{clustered}", "WITHOUT ROWID",
 )
@@ -200,7 +201,8 @@ func migrateFile(ctx context.Context, db *sql.DB, path string) error {
 	if err := checkVersion(path, version); err != nil {
 		return err
 	}
-	if err := migrate(ctx, tx, sqliteNames, version); err != nil {
+	file := func(int) ([]*month, error) { return []*month{{db: db, names: sqliteNames}}, nil }
+	if err := migrate(ctx, tx, sqliteNames, version, file); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations))); err != nil {

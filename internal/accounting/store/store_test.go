@@ -39,13 +39,13 @@ var suite = []struct {
 	{"a killed writer loses and repeats nothing", testKilledWriter},
 	{"concurrent writers", testConcurrentWriters},
 	{"newer schema", testNewerSchema},
+	{"migration from each older schema", testMigrations},
 	{"drop a month", testDropMonth},
 	{"invalid text", testInvalidText},
 	{"damaged copies", testDamagedCopies},
 	{"unfinished restore", testUnfinishedRestore},
 	{"invalid use queries", testInvalidUsageQueries},
 	{"changes of nodes", testNodeChanges},
-	{"a database without changes of nodes", testMigrationToNodeChanges},
 }
 
 func TestStores(t *testing.T) {
@@ -415,10 +415,12 @@ func testConcurrentWriters(t *testing.T, newAddress func() string) {
 	}
 	m := model{}
 	m.add(records)
-	usage := accounting.UsageQuery{By: []accounting.Dimension{accounting.ByUser}}
-	got, err := stores[0].Usage(t.Context(), usage)
-	if err != nil || added != len(records) || !cmp.Equal(m.usage(usage), got) {
-		t.Errorf("%d of %d records were new, %v, use: %s", added, len(records), err, cmp.Diff(m.usage(usage), got))
+	for _, by := range []accounting.Dimension{accounting.ByUser, accounting.BySize} {
+		usage := accounting.UsageQuery{By: []accounting.Dimension{by}}
+		got, err := stores[0].Usage(t.Context(), usage)
+		if err != nil || added != len(records) || !cmp.Equal(m.usage(usage), got) {
+			t.Errorf("%d of %d records were new, %v, use: %s", added, len(records), err, cmp.Diff(m.usage(usage), got))
+		}
 	}
 }
 
@@ -452,6 +454,80 @@ func testNewerSchema(t *testing.T, newAddress func() string) {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not contain %q", err, part)
 		}
+	}
+}
+
+// testMigrations creates a database with each older version of the schema, fills it as the program of that version did,
+// and opens it with this program.
+func testMigrations(t *testing.T, newAddress func() string) {
+	all := migrations
+	t.Cleanup(func() { migrations = all })
+	for version := 1; version < len(all); version++ {
+		address, m := newAddress(), model{}
+		records := sample(300)
+		records = append(records, accounting.Record{Submitted: epoch, Ended: epoch}) // the lowest key
+		m.add(records)
+		migrations = all[:version]
+		old := open(t, address)
+		for _, group := range byMonth(records) {
+			addAsOldProgram(t, old, version, group)
+		}
+		if err := old.Close(); err != nil {
+			t.Fatal(err)
+		}
+		migrations = all
+		s := open(t, address)
+		rapid.Check(t, func(t *rapid.T) { compareWithModel(t, s, m) })
+		added, err := s.Add(t.Context(), sample(400)) // to the old months, too
+		if want := m.add(sample(400)); err != nil || added != want {
+			t.Errorf("Add after the migration from version %d returns %d, %v; want %d", version, added, err, want)
+		}
+		query := accounting.UsageQuery{By: []accounting.Dimension{accounting.ByNamespace, accounting.BySize}}
+		got, err := s.Usage(t.Context(), query)
+		if diff := cmp.Diff(m.usage(query), got); err != nil || diff != "" {
+			t.Errorf("use after the migration from version %d: %v (-want +got):\n%s", version, err, diff)
+		}
+		if err := s.AddNodeChanges(t.Context(), nodeHistory); err != nil {
+			t.Fatal(err)
+		}
+		if got := readNodeChanges(t, s, time.Time{}, time.Time{}); !cmp.Equal(got, nodeHistory) {
+			t.Errorf("changes of nodes after the migration from version %d: %v", version, got)
+		}
+	}
+}
+
+// addAsOldProgram adds records of a month to the tables that a version of the schema has.
+func addAsOldProgram(t *testing.T, s *store, version int, records []*accounting.Record) {
+	t.Helper()
+	month, err := s.engine.open(t.Context(), accounting.Month.Start(records[0].Ended), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer month.release()
+	tx, err := month.db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	_, err = month.insertRecords(t.Context(), tx, records)
+	if err == nil {
+		err = month.insertDocuments(t.Context(), tx, records)
+	}
+	if err == nil {
+		err = month.addUse(t.Context(), tx, rollUp(records))
+	}
+	if err == nil && version > 1 {
+		collected := details{}
+		for _, r := range records {
+			collected.add(r)
+		}
+		err = month.addDetails(t.Context(), tx, collected)
+	}
+	if version > 2 {
+		t.Fatalf("this test does not know what the program of version %d adds", version)
+	}
+	if err := errors.Join(err, tx.Commit()); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -521,10 +597,12 @@ func testCopy(t *testing.T, from, to string) {
 	if got := readNodeChanges(t, target, time.Time{}, time.Time{}); !cmp.Equal(got, nodeHistory) {
 		t.Errorf("changes of nodes in the copy: %v", got)
 	}
-	usage := accounting.UsageQuery{By: []accounting.Dimension{accounting.ByAccount, accounting.ByTime}, Step: accounting.Hour}
-	got, err := target.Usage(t.Context(), usage)
-	if diff := cmp.Diff(m.usage(usage), got); err != nil || diff != "" {
-		t.Error(err, diff)
+	for _, by := range []accounting.Dimension{accounting.ByAccount, accounting.BySize} {
+		usage := accounting.UsageQuery{By: []accounting.Dimension{by, accounting.ByTime}, Step: accounting.Hour}
+		got, err := target.Usage(t.Context(), usage)
+		if diff := cmp.Diff(m.usage(usage), got); err != nil || diff != "" {
+			t.Error(err, diff)
+		}
 	}
 	if err := target.Restore(t.Context(), &copied); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("Restore to a database with records returns %v", err)

@@ -15,7 +15,8 @@ import (
 // dimension describes how a dimension is stored.
 type dimension struct {
 	by accounting.Dimension
-	// column is the column of the table of use. target returns a pointer to the field of the result.
+	// column is the column of the tables of use. Only the table of details has namespaces and sizes. target returns a
+	// pointer to the field of the result.
 	column string
 	target func(u *accounting.Usage) any
 }
@@ -27,6 +28,7 @@ var dimensions = []dimension{
 	{accounting.ByQueue, "queue", func(u *accounting.Usage) any { return &u.Queue }},
 	{accounting.ByQOS, "qos", func(u *accounting.Usage) any { return &u.QOS }},
 	{accounting.ByNamespace, "namespace", func(u *accounting.Usage) any { return &u.Namespace }},
+	{accounting.BySize, "milli_cpus", func(u *accounting.Usage) any { return &u.MilliCPUs }},
 	{accounting.ByTime, "start", func(u *accounting.Usage) any { return (*instant)(&u.Time) }},
 }
 
@@ -35,7 +37,7 @@ func (s *store) Usage(ctx context.Context, query accounting.UsageQuery) ([]accou
 	if err := s.ready(); err != nil {
 		return nil, err
 	}
-	period, err := storedPeriod(query)
+	parts, err := partsOf(query)
 	if err != nil {
 		return nil, err
 	}
@@ -43,13 +45,9 @@ func (s *store) Usage(ctx context.Context, query accounting.UsageQuery) ([]accou
 	if err != nil {
 		return nil, s.engine.explain(fmt.Errorf("list months: %w", err))
 	}
-	read := s.monthUsage
-	if query.NeedsRecords() {
-		read = s.monthUsageOfRecords
-	}
 	total := totals{}
-	for _, start := range months {
-		if err := read(ctx, query, period, start, total); err != nil {
+	for i := 0; i < len(months) && len(parts) > 0; i++ {
+		if err := s.monthUsage(ctx, query, parts, months[i], total); err != nil {
 			return nil, s.engine.explain(fmt.Errorf("read the use of resources: %w", err))
 		}
 	}
@@ -73,69 +71,128 @@ func (t totals) add(u accounting.Usage, seconds, attempts int64) {
 	t[u] = total{sum.seconds + seconds, sum.attempts + attempts}
 }
 
-// storedPeriod returns the longest period that divides the time and the steps of a query.
-func storedPeriod(query accounting.UsageQuery) (accounting.Period, error) {
-	fits := func(p accounting.Period, t time.Time) bool { return t.IsZero() || p.Start(t).Equal(t) }
+// part is a part of the time of a query that consists of whole stored periods. A zero time is no limit.
+type part struct {
+	period   accounting.Period
+	from, to time.Time
+}
+
+// partsOf divides the time of a query into parts with few periods: into months, the remaining days, and the remaining
+// hours. A period is not longer than the steps of the query.
+func partsOf(query accounting.UsageQuery) ([]part, error) {
 	longest := accounting.Month
 	if slices.Contains(query.By, accounting.ByTime) {
 		longest = query.Step
 	}
-	periods := []accounting.Period{accounting.Month, accounting.Day, accounting.Hour}
 	i := slices.Index(periods, longest)
 	if i < 0 {
-		return "", fmt.Errorf("step %q: use hour, day or month", query.Step)
+		return nil, fmt.Errorf("step %q: use hour, day or month", query.Step)
 	}
-	for _, p := range periods[i:] {
-		if fits(p, query.From) && fits(p, query.To) {
-			return p, nil
-		}
+	isFullHour := func(t time.Time) bool { return t.IsZero() || accounting.Hour.Start(t).Equal(t) }
+	if !isFullHour(query.From) || !isFullHour(query.To) {
+		return nil, fmt.Errorf("use of resources from %s to %s: both must be full hours",
+			query.From.Format(time.RFC3339), query.To.Format(time.RFC3339))
 	}
-	return "", fmt.Errorf("use of resources from %s to %s: both must be full hours",
-		query.From.Format(time.RFC3339), query.To.Format(time.RFC3339))
+	return divide(part{from: query.From, to: query.To}, periods[i:]), nil
+}
+
+// divide divides a part into parts with the longest possible periods, in order of time.
+func divide(whole part, periods []accounting.Period) []part {
+	if len(periods) == 0 {
+		return nil
+	}
+	period, first, last := periods[0], whole.from, whole.to
+	if !first.IsZero() && !period.Start(first).Equal(first) {
+		first = period.End(first)
+	}
+	if !last.IsZero() {
+		last = period.Start(last)
+	}
+	if !whole.to.IsZero() && !first.Before(last) { // it contains no whole period
+		return divide(whole, periods[1:])
+	}
+	var parts []part
+	if whole.from.Before(first) {
+		parts = divide(part{from: whole.from, to: first}, periods[1:])
+	}
+	parts = append(parts, part{period, first, last})
+	if last.Before(whole.to) {
+		parts = append(parts, divide(part{from: last, to: whole.to}, periods[1:])...)
+	}
+	return parts
 }
 
 // monthUsage adds the use by the records of a month.
-func (s *store) monthUsage(ctx context.Context, query accounting.UsageQuery, period accounting.Period, start time.Time, total totals) error {
+func (s *store) monthUsage(ctx context.Context, query accounting.UsageQuery, parts []part, start time.Time, total totals) error {
 	var selected []dimension
-	var names []string
 	for _, d := range dimensions {
 		if slices.Contains(query.By, d.by) {
 			selected = append(selected, d)
-			names = append(names, d.column)
 		}
 	}
-	names = append(names, "resource")
-	group := strings.Join(names, ", ")
-	where := usageConditions(query, period)
-	text := `SELECT ` + group + `, CAST(sum(seconds) AS BIGINT) FROM {usage}` + where.String() + ` GROUP BY ` + group
-	return s.query(ctx, start, text, where.args, func(rows *sql.Rows) (bool, error) {
+	byTime := slices.Contains(query.By, accounting.ByTime)
+	text, args := usageStatement(query, parts, selected, byTime)
+	return s.query(ctx, start, text, args, func(rows *sql.Rows) (bool, error) {
 		var u accounting.Usage
-		var seconds int64
+		var seconds, attempts, begun int64
 		var targets []any
 		for _, d := range selected {
 			targets = append(targets, d.target(&u))
 		}
-		if err := rows.Scan(append(targets, &u.Resource, &seconds)...); err != nil {
+		if err := rows.Scan(append(targets, &u.Resource, &seconds, &attempts, &begun)...); err != nil {
 			return false, err
 		}
-		if !u.Time.IsZero() {
-			u.Time = query.Step.Start(u.Time)
+		if byTime {
+			step := query.Step.Start(u.Time)
+			if !u.Time.Equal(step) && !u.Time.Equal(query.From) { // an attempt counts once in each step
+				attempts = begun
+			}
+			u.Time = step
 		}
-		total.add(u, seconds, 0)
+		total.add(u, seconds, attempts)
 		return true, nil
 	})
 }
 
-func usageConditions(query accounting.UsageQuery, period accounting.Period) *conditions {
-	c := &conditions{}
-	c.add("period = ?", string(period))
-	if !query.From.IsZero() {
-		c.add("start >= ?", unix(query.From))
+// usageStatement returns the statement that sums up the use in all parts of the time of a query. The attempts that a
+// result is about are those in its first stored period, and those that began in one of the later periods. If results are
+// distinguished by time, the statement returns both numbers for each period. Otherwise it returns the sum, and 0.
+func usageStatement(query accounting.UsageQuery, parts []part, selected []dimension, byTime bool) (text string, args []any) {
+	var names []string
+	for _, d := range selected {
+		names = append(names, d.column)
 	}
-	if !query.To.IsZero() {
-		c.add("start < ?", unix(query.To))
+	group := strings.Join(append(names, "resource"), ", ")
+	table, attempts := "{usage}", "0, 0"
+	if query.CountsAttempts() {
+		table, attempts = "{usage_details}", fmt.Sprintf("CAST(sum(CASE WHEN start = %d THEN attempts ELSE begun END) AS BIGINT), 0", unix(query.From))
+		if byTime {
+			attempts = "CAST(sum(attempts) AS BIGINT), CAST(sum(begun) AS BIGINT)"
+		}
+	}
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		where := usageConditions(query, p)
+		texts[i] = `SELECT ` + group + `, CAST(sum(seconds) AS BIGINT), ` + attempts + ` FROM ` + table + where.String() + ` GROUP BY ` + group
+		args = append(args, where.args...)
+	}
+	return strings.Join(texts, ` UNION ALL `), args
+}
+
+func usageConditions(query accounting.UsageQuery, p part) *conditions {
+	c := &conditions{}
+	if query.CountsAttempts() {
+		c.add("waiting = ?", number(query.Waiting))
+	}
+	c.add("period = ?", string(p.period))
+	if !p.from.IsZero() {
+		c.add("start >= ?", unix(p.from))
+	}
+	if !p.to.IsZero() {
+		c.add("start < ?", unix(p.to))
 	}
 	in(c, "cluster", query.Clusters)
+	in(c, "namespace", query.Namespaces)
 	in(c, "account", query.Accounts)
 	in(c, "user_name", query.Users)
 	in(c, "queue", query.Queues)
@@ -143,6 +200,14 @@ func usageConditions(query accounting.UsageQuery, period accounting.Period) *con
 	in(c, "resource", query.Resources)
 	c.visibleTo(query.VisibleTo)
 	return c
+}
+
+// number returns the stored form of a condition.
+func number(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 func compareUsage(a, b accounting.Usage) int {

@@ -60,8 +60,14 @@ var Lines = []Line{
 	{HistoryDay + "PostgreSQL", "ms", Lower, 100, 0},
 	{HistoryMonth + "SQLite", "ms", Lower, 1000, 0},
 	{HistoryMonth + "PostgreSQL", "ms", Lower, 1000, 0},
-	{HistorySizes + "SQLite", "ms", Lower, 20000, 0},
-	{HistorySizes + "PostgreSQL", "ms", Lower, 5000, 0},
+	{HistorySizes + "SQLite", "ms", Lower, 1000, 0},
+	{HistorySizes + "PostgreSQL", "ms", Lower, 1000, 0},
+	{HistoryNamespace + "SQLite", "ms", Lower, 1000, 0},
+	{HistoryNamespace + "PostgreSQL", "ms", Lower, 1000, 0},
+	{HistoryWaiting + "SQLite", "ms", Lower, 1000, 0},
+	{HistoryWaiting + "PostgreSQL", "ms", Lower, 1000, 0},
+	{HistoryDays + "SQLite", "ms", Lower, 1000, 0},
+	{HistoryDays + "PostgreSQL", "ms", Lower, 1000, 0},
 
 	// package test/bench
 	{Binds, "", Higher, 0.75, 0.95},
@@ -139,13 +145,17 @@ var Lines = []Line{
 	{DashboardMemory, "MB", Lower, 300, 0},
 }
 
-// The lines about the history of jobs. The name of the database follows HistoryDay, HistoryMonth
-// and HistorySizes.
+// The lines about the history of jobs. The name of the database follows all of them but
+// HistoryAdd.
 const (
 	HistoryAdd   = "records/s added to SQLite, each with a document, in batches of 100"
 	HistoryDay   = "one user's day out of 10 million records, "
 	HistoryMonth = "use of a month by account and user out of 10 million records, "
 	HistorySizes = "use of a month by account and size of jobs out of 10 million records, "
+	// The month of HistoryNamespace begins and ends at midnight of a time zone east of UTC.
+	HistoryNamespace = "use of a month by namespace out of 10 million records, "
+	HistoryWaiting   = "waiting times of a month out of 10 million records, "
+	HistoryDays      = "use of each day of a month by namespace out of 10 million records, "
 )
 
 // The lines of package test/bench. Way is followed by the jobs and the pods of a job.
