@@ -14,12 +14,21 @@ var (
 	ErrNewerSchema = errors.New("the database has a newer schema than this program")
 	// ErrFull means that the disk of the database is full. Nothing was stored.
 	ErrFull = errors.New("the disk of the database is full")
+	// ErrDamagedCopy means that the input of Restore is not a complete copy of a database.
+	ErrDamagedCopy = errors.New("the copy cannot be restored")
 	// ErrUnavailable means that the database cannot be reached. Nothing was stored, or it is unknown whether it was.
 	ErrUnavailable = errors.New("the database is not available")
 )
 
-// Store stores records, the use of resources that follows from them, and the changes of nodes. Its methods may be called by several
-// goroutines.
+// The names of the metrics about records that wait for the database. Other programs read them.
+const (
+	SpoolAgeMetric      = "vc_accounting_spool_age_seconds"
+	SpoolBytesMetric    = "vc_accounting_spool_bytes"
+	SpoolMaxBytesMetric = "vc_accounting_spool_max_bytes"
+)
+
+// Store stores records, the use of resources that follows from them, and the changes of nodes. Its methods may be called
+// by several goroutines.
 type Store interface {
 	// Add stores records in one transaction for each month of their ends. It ignores records whose key is stored
 	// already, and returns how many were new. After an error, Add may be repeated.

@@ -39,8 +39,8 @@ type AccountingOptions struct {
 	SpoolDir string
 	// MaxSpoolBytes is the maximum size of these records. Zero means DefaultMaxSpoolBytes.
 	MaxSpoolBytes int64
-	// KeepMonths is the number of months before the current one whose records are kept. 0 means all.
-	KeepMonths int
+	// Retention describes how long records are kept.
+	Retention recorder.Retention
 	// Cluster is the name of the cluster in the records. Empty means default.
 	Cluster string
 	// API configures whether and where queries are served.
@@ -69,7 +69,7 @@ func runAccounting(ctx context.Context, o *Options, log logr.Logger) error {
 		return err
 	}
 	defer records.Close()
-	storage := recorder.NewStorage(records, func(ctx context.Context) (accounting.Store, error) { return store.Open(ctx, o.Accounting.Store) }, o.Accounting.KeepMonths, log)
+	storage := recorder.NewStorage(records, func(ctx context.Context) (accounting.Store, error) { return store.Open(ctx, o.Accounting.Store) }, o.Accounting.Retention, log)
 	defer func() {
 		if err := storage.Close(); err != nil {
 			log.Error(err, "The accounting database was not closed properly")

@@ -34,7 +34,7 @@ var rules = []rule{
 	{of: "internal/accounting", except: []string{"internal/accounting/export", "internal/accounting/store", "internal/accounting/extract", "internal/accounting/recorder", "internal/accounting/serve", "internal/accounting/spool", "internal/accounting/wire"}, deny: []string{"api", "internal", "cmd", "k8s.io", "sigs.k8s.io", "database", "net", "os", "log", "math/rand"},
 		allow: []string{"internal/accounting"}, why: "records and queries are plain data, which databases, recorder and commands share"},
 	{of: "internal/accounting/store", deny: []string{"api", "internal", "cmd", "k8s.io", "sigs.k8s.io", "log", "net/http"},
-		allow: []string{"internal/accounting"}, why: "it stores records, whoever made them"},
+		allow: []string{"internal/accounting", "internal/usererror"}, why: "it stores records, whoever made them"},
 	{of: "internal/accounting/extract", deny: []string{"internal", "cmd", "k8s.io/client-go", "sigs.k8s.io/controller-runtime", "github.com/go-logr", "net", "os", "log", "math/rand"},
 		allow: []string{"internal/accounting", "internal/jobstatus", "internal/slurm"}, why: "records follow from the objects alone"},
 	{of: "internal/accounting/wire", deny: []string{"api", "internal", "cmd", "k8s.io", "sigs.k8s.io", "net/http", "os", "log", "math/rand"}, allow: []string{"internal/accounting"}, why: "what crosses the wire is plain data, which both sides know"},

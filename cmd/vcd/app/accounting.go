@@ -2,7 +2,6 @@ package app
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,8 +11,10 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/vc-batch/vc/internal/accounting/recorder"
 	"github.com/vc-batch/vc/internal/accounting/store"
 	"github.com/vc-batch/vc/internal/daemon"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // storeVariable is the environment variable that replaces --accounting-store, so that the password of a database need not
@@ -27,6 +28,7 @@ type accountingFlags struct {
 	defaultStore            string
 	spool, spoolSize        string
 	keepMonths              int
+	exportDir               string
 	cluster                 string
 	address, service, owner string
 }
@@ -37,6 +39,7 @@ func (f *accountingFlags) bindFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&f.spool, "accounting-spool-dir", "", "directory on a disk for records that the database has not stored yet; by default, a directory in that of an SQLite database")
 	fs.StringVar(&f.spoolSize, "accounting-spool-size", "1Gi", "maximum size of these records; if it is reached, deleted jobs stay until the database stores records again")
 	fs.IntVar(&f.keepMonths, "accounting-keep-months", 0, "number of months before the current one whose records are kept; older months are removed; 0: all records are kept")
+	fs.StringVar(&f.exportDir, "accounting-export-dir", "", "directory to which the records of an old month are exported as a Parquet file before they are removed; a month whose export fails is kept; by default, old months are not exported")
 	fs.StringVar(&f.cluster, "cluster-name", "default", "name of the cluster in the records")
 	fs.StringVar(&f.address, "accounting-address", "", "listen address for queries, for sacct; by default, queries are not served")
 	fs.StringVar(&f.service, "accounting-service", "", "NAMESPACE/NAME of the service through which the API server reaches the queries; without this flag, the API server must run on this machine")
@@ -49,7 +52,7 @@ func (f *accountingFlags) setOptions(o *daemon.Options) error {
 	address := cmp.Or(f.store, f.defaultStore)
 	if address == "" {
 		if slices.Contains(o.Components, daemon.Accounting) {
-			return errors.New("--accounting-store or $" + storeVariable + " is required: specify sqlite:DIRECTORY or postgres://…")
+			return usererror.Errorf("specify sqlite:DIRECTORY or postgres://USER@HOST:PORT/DATABASE", "--accounting-store or $%s is required", storeVariable)
 		}
 		return nil
 	}
@@ -62,23 +65,28 @@ func (f *accountingFlags) setOptions(o *daemon.Options) error {
 	}
 	size, err := resource.ParseQuantity(f.spoolSize)
 	if err != nil || size.Sign() <= 0 {
-		return fmt.Errorf("--accounting-spool-size %q: must be a size such as 1Gi", f.spoolSize)
+		return usererror.Errorf("use a positive size such as 1Gi", "--accounting-spool-size %q is not a size", f.spoolSize)
 	}
 	if f.keepMonths < 0 {
-		return fmt.Errorf("--accounting-keep-months %d: must not be negative; 0 keeps all records", f.keepMonths)
+		return usererror.Errorf("use 0 to keep all records", "--accounting-keep-months %d is negative", f.keepMonths)
 	}
-	a := daemon.AccountingOptions{Store: address, SpoolDir: f.spool, MaxSpoolBytes: size.Value(), KeepMonths: f.keepMonths, Cluster: f.cluster}
+	if f.exportDir != "" && f.keepMonths == 0 {
+		return usererror.Errorf("also specify --accounting-keep-months, or export months with vcd accounting export",
+			"--accounting-export-dir %s has no effect: months are exported when they are removed, and all are kept", f.exportDir)
+	}
+	a := daemon.AccountingOptions{Store: address, SpoolDir: f.spool, MaxSpoolBytes: size.Value(), Cluster: f.cluster}
+	a.Retention = recorder.Retention{KeepMonths: f.keepMonths, ExportDirectory: f.exportDir}
 	if directory, ok := strings.CutPrefix(address, "sqlite:"); ok && a.SpoolDir == "" {
 		a.SpoolDir = filepath.Join(directory, "spool")
 	}
 	if a.SpoolDir == "" {
-		return errors.New("--accounting-spool-dir is required with PostgreSQL: specify a directory on a disk")
+		return usererror.Errorf("specify a directory on a disk", "--accounting-spool-dir is required with PostgreSQL")
 	}
 	a.API.ListenAddress, a.API.Owner = f.address, f.owner
 	if f.service != "" {
 		namespace, name, ok := strings.Cut(f.service, "/")
 		if !ok || namespace == "" || name == "" {
-			return fmt.Errorf("--accounting-service %q: must be NAMESPACE/NAME", f.service)
+			return usererror.Errorf("use NAMESPACE/NAME", "--accounting-service %q has an unknown form", f.service)
 		}
 		a.API.Namespace, a.API.Service = namespace, name
 	}

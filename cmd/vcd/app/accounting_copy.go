@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/accounting"
 	"github.com/vc-batch/vc/internal/accounting/store"
 	"github.com/vc-batch/vc/internal/daemon"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // newAccounting returns the command that records jobs, with the commands that copy its database.
@@ -26,6 +28,7 @@ func newAccounting() *cobra.Command {
 		newCopyCommand("restore [FILE]", "Read the records of a backup into an empty database",
 			"Without FILE, the backup is read from the standard input. No other process may use the database at the same time.",
 			"vcd accounting restore --accounting-store postgres://vc@db/vc history.zst", restoreBackup),
+		newExport(),
 	)
 	return cmd
 }
@@ -42,9 +45,9 @@ func newCopyCommand(use, short, long, example string, run func(cmd *cobra.Comman
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			address := cmp.Or(address, strings.TrimSpace(os.Getenv(storeVariable)))
-			if address == "" {
-				return &usageError{errors.New("--accounting-store or $" + storeVariable + " is required: specify sqlite:DIRECTORY or postgres://…"), cmd.CommandPath()}
+			address, err := storeAddress(address)
+			if err != nil {
+				return err
 			}
 			file := ""
 			if len(args) == 1 {
@@ -53,8 +56,22 @@ func newCopyCommand(use, short, long, example string, run func(cmd *cobra.Comman
 			return run(cmd, address, file)
 		},
 	}
-	cmd.Flags().StringVar(&address, "accounting-store", "", "database of the records of jobs: sqlite:DIRECTORY or postgres://USER:PASSWORD@HOST/DATABASE; by default, $"+storeVariable)
+	bindStoreAddress(cmd, &address)
 	return cmd
+}
+
+// bindStoreAddress adds the flag for the address of the database.
+func bindStoreAddress(cmd *cobra.Command, address *string) {
+	cmd.Flags().StringVar(address, "accounting-store", "", "database of the records of jobs: sqlite:DIRECTORY or postgres://USER:PASSWORD@HOST/DATABASE; by default, $"+storeVariable)
+}
+
+// storeAddress returns the address of the database, from the flag or the environment variable.
+func storeAddress(flag string) (string, error) {
+	address := cmp.Or(flag, strings.TrimSpace(os.Getenv(storeVariable)))
+	if address == "" {
+		return "", usererror.Errorf("specify sqlite:DIRECTORY or postgres://USER@HOST:PORT/DATABASE", "--accounting-store or $%s is required", storeVariable)
+	}
+	return address, nil
 }
 
 // writeBackup writes all records to a file, which must not exist. After an error, it leaves no file.
@@ -68,8 +85,11 @@ func writeBackup(cmd *cobra.Command, address, file string) error {
 		return records.Backup(cmd.Context(), cmd.OutOrStdout())
 	}
 	to, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return usererror.Wrapf("choose another file, or remove this one", "backup: %v", err)
+	}
 	if err != nil {
-		return fmt.Errorf("backup: %w", err)
+		return usererror.Wrapf("choose a file in an existing directory", "backup: %v", err)
 	}
 	if err := writeAndClose(cmd.Context(), records, to); err != nil {
 		return errors.Join(err, os.Remove(file))
@@ -91,7 +111,7 @@ func restoreBackup(cmd *cobra.Command, address, file string) error {
 	if file != "" {
 		opened, err := os.Open(file)
 		if err != nil {
-			return fmt.Errorf("restore: %w", err)
+			return usererror.Wrapf("specify a file that vcd accounting backup has written", "restore: %v", err)
 		}
 		defer opened.Close()
 		from = opened

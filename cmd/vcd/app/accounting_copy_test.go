@@ -67,17 +67,40 @@ func TestABackupIsMadeWhileJobsAreRecordedAndRestored(t *testing.T) {
 	if _, err := restored.Add(t.Context(), []accounting.Record{{Key: accounting.Key{JobUID: "b"}, Submitted: at, Ended: at}}); err == nil {
 		t.Error("a store for reading stores records")
 	}
-	for arguments, want := range map[string]string{
-		"backup " + file:               "file exists",
-		"restore " + file:              "the database is not empty: it has records of 1 months, first 2026-11",
-		"restore " + file + ".missing": "no such file",
-		"backup --accounting-store sqlite:" + directory + "/missing": "does not exist: specify the directory that vcd accounting uses",
-		"backup a b":                          `unexpected argument "b"`,
-		"backup --accounting-store mysql://x": "use sqlite:DIRECTORY or postgres://",
+	damaged := filepath.Join(directory, "damaged.zst")
+	if err := os.WriteFile(damaged, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for arguments, want := range map[string]struct{ says, hint string }{
+		"backup " + file:               {"file exists", "choose another file, or remove this one"},
+		"backup /nowhere/file":         {"no such file", "choose a file in an existing directory"},
+		"restore " + file:              {"the database is not empty: it has records of 2026-11", "restore into another directory, or into a new PostgreSQL database"},
+		"restore " + file + ".missing": {"no such file", "specify a file that vcd accounting backup has written"},
+		"restore " + damaged + " --accounting-store sqlite:" + directory + "/other": {"it is not a copy of an accounting database", "restore another backup, or make this one again with vcd accounting backup"},
+		"backup --accounting-store sqlite:" + directory + "/missing":                {"/missing does not exist", "specify the directory that vcd accounting uses"},
+		"backup a b":                          {`unexpected argument "b"`, "see vcd accounting backup --help"},
+		"backup --accounting-store mysql://x": {`"mysql://x" has an unknown form`, "use sqlite:DIRECTORY or postgres://USER@HOST:PORT/DATABASE"},
+		"backup --accounting-store postgres://vc@127.0.0.1:1/vc": {"the database is not available", "check that the database is running, and that this user may connect and write to it"},
+		"export --output " + directory:                           {"--month is required", "use the form YYYY-MM, for example 2026-08"},
+		"export --month 2026-13 --output " + directory:           {`--month "2026-13" is not a month`, "use the form YYYY-MM, for example 2026-08"},
+		"export --month 2026-11":                                 {"--output is required", "specify the directory of the file"},
+		"export --month 2026-10 --output " + directory:           {"month 2026-10 has no records", "the database has records from 2026-11 to 2026-11"},
+		"export 2026-10":                                         {`unexpected argument "2026-10"`, "see vcd accounting export --help"},
 	} {
-		if _, err := runVcd(t, append([]string{"accounting"}, strings.Fields(arguments)...)...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", arguments, err, want)
+		_, err := runVcd(t, append([]string{"accounting"}, strings.Fields(arguments)...)...)
+		if err == nil || !strings.Contains(err.Error(), want.says) {
+			t.Errorf("%s: error %v, want %q", arguments, err, want.says)
 		}
+		if hint := errorHint(err); hint != want.hint {
+			t.Errorf("%s: hint %q, want %q", arguments, hint, want.hint)
+		}
+	}
+	output := filepath.Join(directory, "export")
+	if printed, err := runVcd(t, "accounting", "export", "--month", "2026-11", "--output", output); err != nil || printed != filepath.Join(output, "records-2026-11.parquet")+"\n" {
+		t.Errorf("export prints %q, %v", printed, err)
+	}
+	if _, err := os.Stat(filepath.Join(output, "records-2026-11.parquet")); err != nil {
+		t.Error(err)
 	}
 	t.Setenv(storeVariable, from)
 	if _, err := runVcd(t, "accounting", "restore", os.DevNull); err == nil || !strings.Contains(err.Error(), "another process uses it") {

@@ -7,14 +7,18 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"syscall"
 
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs may refer to the login methods of cloud providers
 
+	"github.com/vc-batch/vc/internal/accounting"
 	"github.com/vc-batch/vc/internal/daemon"
 	"github.com/vc-batch/vc/internal/interrupt"
 	"github.com/vc-batch/vc/internal/scheduler"
+	"github.com/vc-batch/vc/internal/usererror"
 	"github.com/vc-batch/vc/plugin"
 )
 
@@ -52,5 +56,26 @@ func errorHint(err error) string {
 	if hint := daemon.HintOfError(err); hint != "" {
 		return hint
 	}
-	return usageHint(err)
+	if hint := usageHint(err); hint != "" {
+		return hint
+	}
+	return accountingHint(err)
+}
+
+// accountingHint returns a hint for an error about the accounting database, or "".
+func accountingHint(err error) string {
+	var explained *usererror.Error
+	switch {
+	case errors.As(err, &explained) && explained.Hint != "":
+		return explained.Hint
+	case errors.Is(err, accounting.ErrNewerSchema):
+		return "run the version of vcd that changed the database, or a later one"
+	case errors.Is(err, accounting.ErrFull), errors.Is(err, syscall.ENOSPC):
+		return "free space on the disk, or keep fewer months with --accounting-keep-months"
+	case errors.Is(err, accounting.ErrUnavailable):
+		return "check that the database is running, and that this user may connect and write to it"
+	case errors.Is(err, accounting.ErrDamagedCopy):
+		return "restore another backup, or make this one again with vcd accounting backup"
+	}
+	return ""
 }

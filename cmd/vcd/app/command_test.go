@@ -295,6 +295,9 @@ func TestMistakesOnTheCommandLineHaveAHint(t *testing.T) {
 			[]string{"scheduler", "--webhook-url=https://x"}, "unknown flag: --webhook-url", "see vcd scheduler --help"},
 		"a kubeconfig that is not there": {
 			[]string{"all", "--kubeconfig=/nowhere/config"}, "/nowhere/config", "specify --kubeconfig FILE, or set KUBECONFIG"},
+		"no database":              {[]string{"accounting", "--kubeconfig=KUBECONFIG"}, "--accounting-store or $VC_ACCOUNTING_STORE is required", "specify sqlite:DIRECTORY or postgres://USER@HOST:PORT/DATABASE"},
+		"a database of other kind": {[]string{"accounting", "--kubeconfig=KUBECONFIG", "--accounting-store=mysql://x"}, "--accounting-store: database address", "use sqlite:DIRECTORY or postgres://USER@HOST:PORT/DATABASE"},
+		"an export of no month":    {[]string{"accounting", "--kubeconfig=KUBECONFIG", "--accounting-store=sqlite:x", "--accounting-export-dir=/archive"}, "--accounting-export-dir /archive has no effect", "also specify --accounting-keep-months, or export months with vcd accounting export"},
 		"an impossible component configuration": {
 			[]string{"scheduler", "--kubeconfig=KUBECONFIG", "--enable-metrics=false", "--enable-healthz=false", "--healthz-address=x", "--enable-healthz", "--leader-elect=false"},
 			"health on x", `choose another address with --healthz-address, or use "" to disable it`},

@@ -27,7 +27,7 @@ func TestChangesOfNodesAreRecordedAcrossRestarts(t *testing.T) {
 	}
 	w := newWorld(t, 1<<20, node)
 	database := "sqlite:" + t.TempDir()
-	storage := NewStorage(w.spool, func(ctx context.Context) (accounting.Store, error) { return store.Open(ctx, database) }, 0, logr.Discard())
+	storage := NewStorage(w.spool, func(ctx context.Context) (accounting.Store, error) { return store.Open(ctx, database) }, Retention{}, logr.Discard())
 	defer storage.Close()
 	start := func() *NodeRecorder {
 		return &NodeRecorder{Cache: w.Cache, Cluster: "prod", Spool: w.spool, Storage: storage, Log: logr.Discard()}

@@ -243,7 +243,7 @@ func TestARecordIsStoredOnceWhenTheDatabaseIsBack(t *testing.T) {
 		}
 		s, err := store.Open(ctx, "sqlite:"+dir)
 		return &failingStore{s, 2}, err
-	}, 0, logr.Discard())
+	}, Retention{}, logr.Discard())
 	if _, err := storage.Store(); !errors.Is(err, accounting.ErrUnavailable) {
 		t.Errorf("before the database is open: %v", err)
 	}

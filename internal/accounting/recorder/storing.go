@@ -10,6 +10,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/accounting/export"
 	"github.com/vc-batch/vc/internal/accounting/spool"
 )
 
@@ -29,19 +30,26 @@ type Storage struct {
 	open  OpenStore
 	log   logr.Logger
 
-	// keepMonths is the number of months whose records are kept. 0 means all.
-	keepMonths int
-	nextDrop   time.Time // when old months are dropped next; only StoreUntilDone uses it
+	retention Retention
+	nextDrop  time.Time // when old months are dropped next; only StoreUntilDone uses it
 
 	mu    sync.Mutex
 	store accounting.Store
 	err   error // why the database is not open
 }
 
-// NewStorage returns a Storage. It keeps the records of the current month and of keepMonths months before it; 0 keeps all.
-// Close must be called at the end.
-func NewStorage(records *spool.Spool, open OpenStore, keepMonths int, log logr.Logger) *Storage {
-	return &Storage{spool: records, open: open, keepMonths: keepMonths, log: log, err: errors.New("the accounting database is not open yet")}
+// Retention describes how long the database keeps records.
+type Retention struct {
+	// KeepMonths is the number of months before the current one whose records are kept. 0 means all.
+	KeepMonths int
+	// ExportDirectory is the directory to which a month is exported before it is removed. If it is empty, months are
+	// removed without an export.
+	ExportDirectory string
+}
+
+// NewStorage returns a Storage. Close must be called at the end.
+func NewStorage(records *spool.Spool, open OpenStore, retention Retention, log logr.Logger) *Storage {
+	return &Storage{spool: records, open: open, retention: retention, log: log, err: errors.New("the accounting database is not open yet")}
 }
 
 // UpToDateStore returns the open database. It waits for a limited time until the database contains the records of all jobs
@@ -100,11 +108,11 @@ const dropPeriod = time.Hour
 
 // dropOldMonths removes the months that are older than those that are kept, at most once in each dropPeriod.
 func (s *Storage) dropOldMonths(ctx context.Context, now time.Time) {
-	if s.keepMonths == 0 || now.Before(s.nextDrop) {
+	if s.retention.KeepMonths == 0 || now.Before(s.nextDrop) {
 		return
 	}
 	s.nextDrop = now.Add(dropPeriod)
-	if err := s.dropMonthsBefore(ctx, accounting.Month.Start(now).AddDate(0, -s.keepMonths, 0)); err != nil && ctx.Err() == nil {
+	if err := s.dropMonthsBefore(ctx, accounting.Month.Start(now).AddDate(0, -s.retention.KeepMonths, 0)); err != nil && ctx.Err() == nil {
 		s.log.Error(err, "The accounting records of old months could not be removed; trying again", "after", dropPeriod)
 	}
 }
@@ -123,11 +131,28 @@ func (s *Storage) dropMonthsBefore(ctx context.Context, oldest time.Time) error 
 		if !month.Before(oldest) {
 			continue
 		}
+		if err := s.exportMonth(ctx, store, month); err != nil {
+			return err
+		}
 		if err := store.DropMonth(ctx, month); err != nil {
 			return err
 		}
 		s.log.Info("Removed the accounting records of an old month", "month", month.Format("2006-01"))
 	}
+	return nil
+}
+
+// exportMonth exports a month that will be removed, if there is a directory for it. Nothing is stored in the meantime, so
+// that all records of the month are in the file.
+func (s *Storage) exportMonth(ctx context.Context, store accounting.Store, month time.Time) error {
+	if s.retention.ExportDirectory == "" {
+		return nil
+	}
+	exported, err := export.Month(ctx, store, month, s.retention.ExportDirectory)
+	if err != nil {
+		return err
+	}
+	s.log.Info("Exported the accounting records of an old month", "month", month.Format("2006-01"), "file", exported.Path, "records", exported.Records)
 	return nil
 }
 

@@ -2,6 +2,8 @@ package recorder
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,7 +24,7 @@ func TestOldMonthsAreRemovedOnceAnHour(t *testing.T) {
 	}
 	defer records.Close()
 	database := "sqlite:" + t.TempDir()
-	s := NewStorage(records, func(ctx context.Context) (accounting.Store, error) { return store.Open(ctx, database) }, 2, logr.Discard())
+	s := NewStorage(records, func(ctx context.Context) (accounting.Store, error) { return store.Open(ctx, database) }, Retention{KeepMonths: 2}, logr.Discard())
 	defer s.Close()
 	opened, err := s.openStore(t.Context())
 	if err != nil {
@@ -64,9 +66,48 @@ func TestOldMonthsAreRemovedOnceAnHour(t *testing.T) {
 	check("2026-05", "2026-09", "2026-10")
 	s.dropOldMonths(t.Context(), now.Add(time.Hour))
 	check("2026-09", "2026-10")
-	s.keepMonths = 0
+	s.retention.KeepMonths = 0
 	s.dropOldMonths(t.Context(), now.AddDate(9, 0, 0))
 	check("2026-09", "2026-10")
+}
+
+func TestAnOldMonthIsRemovedOnlyAfterItsExport(t *testing.T) {
+	t.Parallel()
+	records, err := spool.Open(t.TempDir(), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer records.Close()
+	database, directory := "sqlite:"+t.TempDir(), filepath.Join(t.TempDir(), "export")
+	s := NewStorage(records, func(ctx context.Context) (accounting.Store, error) { return store.Open(ctx, database) },
+		Retention{KeepMonths: 1, ExportDirectory: directory}, logr.Discard())
+	defer s.Close()
+	opened, err := s.openStore(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	old := accounting.Record{Key: accounting.Key{JobUID: "old"}, Ended: now.AddDate(0, -3, 0)}
+	if _, err := opened.Add(t.Context(), []accounting.Record{old}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(directory, nil, 0o600); err != nil { // a file in the place of the directory
+		t.Fatal(err)
+	}
+	s.dropOldMonths(t.Context(), now)
+	if months, err := opened.Months(t.Context()); err != nil || len(months) != 1 {
+		t.Fatalf("months %v, %v after an export that failed", months, err)
+	}
+	if err := os.Remove(directory); err != nil {
+		t.Fatal(err)
+	}
+	s.dropOldMonths(t.Context(), now.Add(dropPeriod))
+	if months, err := opened.Months(t.Context()); err != nil || len(months) != 0 {
+		t.Errorf("months %v, %v after an export", months, err)
+	}
+	if _, err := os.Stat(filepath.Join(directory, "records-2026-08.parquet")); err != nil {
+		t.Error(err)
+	}
 }
 
 // slowStore is a database that stores nothing until it may.
@@ -93,7 +134,7 @@ func TestReadersWaitForASlowDatabaseAndLearnWhetherItIsUpToDate(t *testing.T) {
 		}
 		defer records.Close()
 		mayStore := make(chan struct{})
-		s := NewStorage(records, func(context.Context) (accounting.Store, error) { return slowStore{mayStore: mayStore}, nil }, 0, logr.Discard())
+		s := NewStorage(records, func(context.Context) (accounting.Store, error) { return slowStore{mayStore: mayStore}, nil }, Retention{}, logr.Discard())
 		if err := records.Append(accounting.Batch{Records: []accounting.Record{{Key: accounting.Key{JobUID: "deleted"}}}}); err != nil {
 			t.Fatal(err)
 		}

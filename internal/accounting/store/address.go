@@ -1,8 +1,9 @@
 package store
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // CheckAddress returns an error if an address has none of the forms that Open accepts.
@@ -13,5 +14,10 @@ func CheckAddress(address string) error {
 	if isSQLite || isPostgres {
 		return nil
 	}
-	return fmt.Errorf("database address %q: use sqlite:DIRECTORY or postgres://USER@HOST:PORT/DATABASE", withoutPassword(address))
+	return unknownAddress(address)
+}
+
+func unknownAddress(address string) error {
+	return usererror.Errorf("use sqlite:DIRECTORY or postgres://USER@HOST:PORT/DATABASE",
+		"database address %q has an unknown form", withoutPassword(address))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // A copy is a stream of JSON lines, compressed by zstd: a header, a line for each record and each change of a node, and a
@@ -106,9 +107,18 @@ func (s *store) prepareRestore(ctx context.Context, unfinished bool) error {
 		return err
 	}
 	if len(months) > 0 {
-		return fmt.Errorf("the database is not empty: it has records of %d months, first %s", len(months), months[0].Format(monthFormat))
+		return usererror.Errorf("restore into another directory, or into a new PostgreSQL database", "the database is not empty: it has records of %s", describeMonths(months))
 	}
 	return s.engine.explain(s.engine.setRestoring(ctx, true))
+}
+
+// describeMonths returns a text about one or more months.
+func describeMonths(months []time.Time) string {
+	first, last := months[0].Format(monthFormat), months[len(months)-1].Format(monthFormat)
+	if len(months) == 1 {
+		return first
+	}
+	return fmt.Sprintf("%d months from %s to %s", len(months), first, last)
 }
 
 // finishRestore removes the mark, and the records if the copy is invalid.
@@ -155,7 +165,7 @@ func (s *store) restore(ctx context.Context, from io.Reader) error {
 	for {
 		var l line
 		if err := decoder.Decode(&l); err != nil {
-			return fmt.Errorf("the copy is damaged or incomplete after record %d: %w", count, notEOF(err))
+			return fmt.Errorf("%w: it is damaged or incomplete after record %d: %w", accounting.ErrDamagedCopy, count, notEOF(err))
 		}
 		switch {
 		case l.Record != nil:
@@ -165,7 +175,7 @@ func (s *store) restore(ctx context.Context, from io.Reader) error {
 			count++
 			batch.NodeChanges = append(batch.NodeChanges, *l.Node)
 		case l.Records == nil || *l.Records != count:
-			return fmt.Errorf("the copy is damaged: the last line after %d records has another number", count)
+			return fmt.Errorf("%w: it is damaged: the last line after %d records has another number", accounting.ErrDamagedCopy, count)
 		}
 		isEnd := l.Records != nil
 		if isEnd || len(batch.Records)+len(batch.NodeChanges) == restoreBatch {
@@ -187,7 +197,7 @@ func (s *store) restore(ctx context.Context, from io.Reader) error {
 func checkHeader(decoder *json.Decoder) error {
 	var h header
 	if err := decoder.Decode(&h); err != nil || h.Format != copyFormat {
-		return errors.Join(errors.New("the input is not a copy of an accounting database"), err)
+		return fmt.Errorf("%w: it is not a copy of an accounting database%s", accounting.ErrDamagedCopy, afterColon(err))
 	}
 	if h.Version < 1 || h.Version > copyVersion {
 		return fmt.Errorf("the copy has version %d, this program reads versions up to %d", h.Version, copyVersion)
@@ -198,9 +208,17 @@ func checkHeader(decoder *json.Decoder) error {
 // checkEnd returns an error if the stream continues or its checksum is wrong.
 func checkEnd(decoder *json.Decoder) error {
 	if err := decoder.Decode(&line{}); !errors.Is(err, io.EOF) {
-		return errors.Join(errors.New("the copy is damaged at its end"), err)
+		return fmt.Errorf("%w: it is damaged at its end%s", accounting.ErrDamagedCopy, afterColon(err))
 	}
 	return nil
+}
+
+// afterColon returns the text that adds the cause to a message, or "" if there is none.
+func afterColon(err error) string {
+	if err == nil {
+		return ""
+	}
+	return ": " + err.Error()
 }
 
 // notEOF converts the end of the input to an error that says that it came too early.

@@ -19,6 +19,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // sqliteEngine stores each month in a file of a directory.
@@ -86,7 +87,8 @@ func openSQLiteForReading(ctx context.Context, directory string) (engine, error)
 		return nil, fmt.Errorf("database directory: %w", err)
 	}
 	if _, err := os.Stat(directory); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("database directory %s does not exist: specify the directory that vcd accounting uses: %w", directory, accounting.ErrUnavailable)
+		return nil, usererror.Wrapf("specify the directory that vcd accounting uses",
+			"database directory %s does not exist: %v", directory, accounting.ErrUnavailable)
 	}
 	e := &sqliteEngine{directory: directory, files: map[time.Time]*monthFile{}}
 	if err := e.openAll(ctx); err != nil {
@@ -104,7 +106,8 @@ func lockDirectory(directory string) (*os.File, error) {
 	}
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = lock.Close()
-		return nil, fmt.Errorf("database directory %s: another process uses it: %w", directory, accounting.ErrUnavailable)
+		return nil, usererror.Wrapf("stop the other process, for example vcd accounting, or use another directory",
+			"database directory %s: another process uses it: %v", directory, accounting.ErrUnavailable)
 	}
 	return lock, nil
 }
@@ -169,7 +172,8 @@ func checkFile(ctx context.Context, db *sql.DB, path string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if version < len(migrations) {
-		return fmt.Errorf("%s has an older schema: start vcd accounting of this version first", path)
+		return usererror.Errorf("start vcd accounting of this version first: it migrates the database",
+			"%s has schema version %d, this program uses version %d", path, version, len(migrations))
 	}
 	return checkVersion(path, version)
 }

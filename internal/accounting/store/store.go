@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Open opens a database, and creates what is missing in it. The address is sqlite:DIRECTORY or the URL of a PostgreSQL
@@ -35,8 +36,7 @@ func openAddress(ctx context.Context, address string, openDirectory func(context
 	case (scheme == "postgres" || scheme == "postgresql") && strings.HasPrefix(rest, "//"):
 		engine, err = openPostgres(ctx, address)
 	default:
-		return nil, fmt.Errorf("database address %q: use sqlite:DIRECTORY or postgres://USER@HOST:PORT/DATABASE",
-			withoutPassword(address))
+		return nil, unknownAddress(address)
 	}
 	if err != nil {
 		return nil, err
@@ -71,7 +71,8 @@ type store struct {
 // ready returns an error while the database contains a part of a copy.
 func (s *store) ready() error {
 	if s.restoring.Load() {
-		return fmt.Errorf("the database contains an unfinished restore: restore the copy again: %w", accounting.ErrUnavailable)
+		return usererror.Wrapf("restore the backup again: vcd accounting restore FILE",
+			"the database contains an unfinished restore: %v", accounting.ErrUnavailable)
 	}
 	return nil
 }

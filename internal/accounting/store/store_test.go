@@ -23,6 +23,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/usererror"
 	"github.com/vc-batch/vc/test/postgres"
 )
 
@@ -688,7 +689,8 @@ func testInvalidUsageQueries(t *testing.T, newAddress func() string) {
 func TestOpenRejectsOtherAddresses(t *testing.T) {
 	for _, address := range []string{"", "sqlite:", "history.db", "mysql://root:secret@host/db", "postgres:db"} {
 		_, err := Open(t.Context(), address)
-		if err == nil || !strings.Contains(err.Error(), "sqlite:DIRECTORY") || strings.Contains(err.Error(), "secret") {
+		var wrong *usererror.Error
+		if !errors.As(err, &wrong) || !strings.Contains(wrong.Hint, "sqlite:DIRECTORY") || strings.Contains(err.Error(), "secret") {
 			t.Errorf("Open(%q) returns %v", address, err)
 		}
 	}
