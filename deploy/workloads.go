@@ -31,9 +31,9 @@ const (
 const (
 	configDir   = "/etc/volcano"
 	webhookPort = 8443
-	metricsPort = 8080
+	MetricsPort = 8080
 	healthPort  = 11251
-	nameLabel   = "app.kubernetes.io/name"
+	NameLabel   = "app.kubernetes.io/name"
 )
 
 // workload describes the pods of one component.
@@ -75,14 +75,14 @@ func httpsService(name, account, port string) *corev1.Service {
 	return &corev1.Service{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: ownMeta(name),
 		Spec: corev1.ServiceSpec{
-			Selector: map[string]string{nameLabel: account},
+			Selector: map[string]string{NameLabel: account},
 			Ports:    []corev1.ServicePort{{Name: "https", Port: 443, TargetPort: intstr.FromString(port)}},
 		},
 	}
 }
 
 func (w workload) labels() map[string]string {
-	return map[string]string{nameLabel: w.account, "app.kubernetes.io/part-of": "vc"}
+	return map[string]string{NameLabel: w.account, "app.kubernetes.io/part-of": "vc"}
 }
 
 func (w workload) deployment() *appsv1.Deployment {
@@ -104,7 +104,7 @@ func (w workload) deployment() *appsv1.Deployment {
 
 // selector selects the pods of the component.
 func (w workload) selector() *metav1.LabelSelector {
-	return &metav1.LabelSelector{MatchLabels: map[string]string{nameLabel: w.account}}
+	return &metav1.LabelSelector{MatchLabels: map[string]string{NameLabel: w.account}}
 }
 
 func (w workload) pod() corev1.PodSpec {
@@ -182,7 +182,7 @@ func (w workload) networkPolicy() *networkingv1.NetworkPolicy {
 
 // The ports that every component has.
 var (
-	metrics = corev1.ContainerPort{Name: "metrics", ContainerPort: metricsPort}
+	metrics = corev1.ContainerPort{Name: "metrics", ContainerPort: MetricsPort}
 	health  = corev1.ContainerPort{Name: "health", ContainerPort: healthPort}
 )
 

@@ -3,6 +3,7 @@ package recorder
 import (
 	"time"
 
+	"github.com/vc-batch/vc/internal/accounting"
 	"github.com/vc-batch/vc/internal/accounting/spool"
 	"github.com/vc-batch/vc/internal/metrics"
 )
@@ -17,15 +18,18 @@ var (
 		"Number of records that the database stored for the first time.")
 	storeErrors = Metrics.NewCounter("vc_accounting_store_errors_total",
 		"Number of attempts to open the database or to store records that failed.")
-	spoolBytes = Metrics.NewGauge("vc_accounting_spool_bytes",
+	spoolBytes = Metrics.NewGauge(accounting.SpoolBytesMetric,
 		"Size of the records on the disk that the database has not stored yet.")
-	spoolAge = Metrics.NewGauge("vc_accounting_spool_age_seconds",
+	spoolMaxBytes = Metrics.NewGauge(accounting.SpoolMaxBytesMetric,
+		"Maximum size of the records on the disk that the database has not stored yet.")
+	spoolAge = Metrics.NewGauge(accounting.SpoolAgeMetric,
 		"Age of the oldest record that the database has not stored yet.")
 )
 
 // observeSpool updates the gauges of the spool.
 func observeSpool(stats spool.Stats, now time.Time) {
 	spoolBytes.Set(float64(stats.Bytes))
+	spoolMaxBytes.Set(float64(stats.MaxBytes))
 	age := 0.0
 	if !stats.Oldest.IsZero() {
 		age = max(0, now.Sub(stats.Oldest).Seconds())

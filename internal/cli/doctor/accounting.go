@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/net"
 
 	"github.com/vc-batch/vc/deploy"
 	"github.com/vc-batch/vc/internal/accounting"
@@ -31,8 +32,12 @@ type accountingFacts struct {
 	message string
 	// isCutOff is true if a list of records began, but did not end.
 	isCutOff bool
+	// warnings lists the warnings of the response.
+	warnings []string
 	// err is the error if there is no response.
 	err *Finding
+	// backlogs holds what is known about records that wait for the database.
+	backlogs []backlogFacts
 }
 
 // readAccountingAuthorities reads the authorities with which the API server verifies the accounting API. found is false
@@ -71,6 +76,9 @@ func (r *reader) readAccountingAuthorities(ctx context.Context) (authorities []b
 // checkAccounting sends a query that selects at most one record.
 func checkAccounting(ctx context.Context, r *reader) []Finding {
 	facts := accountingFacts{namespace: r.namespace, isInstalled: r.accounting != nil}
+	if facts.isInstalled {
+		facts.backlogs = r.readBacklogs(ctx)
+	}
 	query, err := wire.EncodeQuery(accounting.Query{From: r.o.f.Now(), Limit: 1})
 	var response *http.Response
 	if err == nil {
@@ -86,6 +94,10 @@ func checkAccounting(ctx context.Context, r *reader) []Finding {
 	if facts.code != http.StatusOK {
 		facts.message = readMessage(response)
 		return decideAccounting(&facts)
+	}
+	warnings, _ := net.ParseWarningHeaders(response.Header["Warning"]) // other warnings than the API server's have other forms
+	for _, w := range warnings {
+		facts.warnings = append(facts.warnings, w.Text)
 	}
 	for _, err := range wire.ReadRecords(response.Body) {
 		if err != nil {
@@ -106,11 +118,19 @@ func readMessage(response *http.Response) string {
 }
 
 func decideAccounting(facts *accountingFacts) []Finding {
+	return append(decideAnswer(facts), decideBacklogs(facts.namespace, facts.backlogs)...)
+}
+
+// decideAnswer returns the findings about the response to the query.
+func decideAnswer(facts *accountingFacts) []Finding {
 	look := leaseHolders[deploy.AccountingLease].describeLogs(facts.namespace)
+	answers := facts.code == http.StatusOK && !facts.isCutOff
 	switch {
 	case facts.err != nil:
 		return []Finding{*facts.err}
-	case facts.code == http.StatusOK && !facts.isCutOff:
+	case answers && len(facts.warnings) > 0:
+		return []Finding{warning("run the command again in some minutes; if the warning stays, the database is too slow: "+look, "%s", strings.Join(facts.warnings, "; "))}
+	case answers:
 		return []Finding{ok("the accounting database answers")}
 	case facts.code == http.StatusForbidden:
 		return []Finding{skipped("you may not query the accounting database")}

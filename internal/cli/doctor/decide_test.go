@@ -163,6 +163,40 @@ func TestTheAccountingDatabaseMustAnswerIfItIsInstalled(t *testing.T) {
 	}
 }
 
+func TestADatabaseThatIsBehindIsReported(t *testing.T) {
+	t.Parallel()
+	behind := accountingFacts{code: http.StatusOK, warnings: []string{"the accounting database is behind"}}
+	requireOnly(t, "behind", decideAccounting(&behind), expectation{Warning, "the accounting database is behind"})
+}
+
+func TestRecordsMustNotWaitForLong(t *testing.T) {
+	t.Parallel()
+	forbidden := skipped("you may not")
+	for name, test := range map[string]struct {
+		metrics string
+		facts   backlogFacts
+		want    []expectation
+	}{
+		"none waits":          {metrics: "vc_accounting_spool_age_seconds 0\nvc_accounting_spool_bytes 0\n"},
+		"a short time":        {metrics: "vc_accounting_spool_age_seconds 299.6\nvc_accounting_spool_bytes 5e+06\nvc_accounting_spool_max_bytes 1.073741824e+09\n"},
+		"a long time":         {metrics: "# HELP vc_accounting_spool_age_seconds Age\nvc_accounting_spool_age_seconds 8100.2\nvc_accounting_spool_bytes 5.4e+06\nvc_accounting_spool_max_bytes 1.073741824e+09\n", want: []expectation{{Warning, "waiting for the database in pod vc-accounting-0 for 2h15m0s: 5Mi of at most 1Gi"}}},
+		"almost no space":     {metrics: "vc_accounting_spool_age_seconds 10\nvc_accounting_spool_bytes 9e+08\nvc_accounting_spool_max_bytes 1.073741824e+09\n", want: []expectation{{Failed, "858Mi of at most 1Gi"}}},
+		"no permission":       {facts: backlogFacts{unreadable: &forbidden}, want: []expectation{{Skipped, "you may not"}}},
+		"without the maximum": {metrics: "vc_accounting_spool_age_seconds 400\nvc_accounting_spool_bytes 10\n", want: []expectation{{Warning, "10 of at most 0"}}},
+	} {
+		if test.metrics != "" {
+			test.facts.pod = "vc-accounting-0"
+			if err := test.facts.readMetrics(strings.NewReader(test.metrics)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		requireOnly(t, name, decideBacklogs("n", []backlogFacts{test.facts}), test.want...)
+	}
+	if err := new(backlogFacts).readMetrics(strings.NewReader("go_goroutines 7\n")); err == nil {
+		t.Error("metrics of another program are read as those of accounting")
+	}
+}
+
 func TestTheReasonOfAResponseIsFound(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{

@@ -46,7 +46,14 @@ func TestDoctorGolden(t *testing.T) {
 		s.SetObjects(
 			&appsv1.Deployment{ObjectMeta: meta(deploy.SchedulerAccount), Spec: appsv1.DeploymentSpec{Template: pod}},
 			&appsv1.StatefulSet{ObjectMeta: meta(deploy.AccountingWorkload), Spec: appsv1.StatefulSetSpec{Template: pod}},
+			&corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Namespace: deploy.Namespace, Name: "vc-accounting-0", Labels: map[string]string{deploy.NameLabel: deploy.AccountingWorkload}},
+				Status:     corev1.PodStatus{Phase: corev1.PodRunning},
+			},
 		)
+		s.HandlePath("/api/v1/namespaces/"+deploy.Namespace+"/pods/vc-accounting-0:8080/proxy/metrics", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte("vc_accounting_spool_age_seconds 8100\nvc_accounting_spool_bytes 3.1e+08\nvc_accounting_spool_max_bytes 1.073741824e+09\n"))
+		}))
 		s.HandlePath(wire.RecordsPath, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "error trying to reach service: connection refused", http.StatusServiceUnavailable)
 		}))
