@@ -22,8 +22,8 @@ const (
 // Account is the label with the account for which a job was submitted.
 const Account = OurPrefix + "account"
 
-// Used is the annotation of a pod with what its containers used, as JSON; see package podusage. Process nodes of vc-local
-// write it when a container has ended.
+// Used is the annotation of a pod with what its containers used so far, as JSON; see package podusage. Process nodes of
+// vc-local write it at intervals and when a container has ended. For kubelets, vc-accounting writes it.
 const Used = OurPrefix + "used"
 
 // Recorded is the finalizer that keeps a deleted Job until its attempts have been recorded in the accounting database.

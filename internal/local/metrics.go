@@ -24,6 +24,9 @@ import (
 // measureInterval is the time between two measurements of the process nodes.
 const measureInterval = 10 * time.Second
 
+// usesPerMeasurement is the maximum number of pods, of all nodes, whose use is written after a measurement.
+const usesPerMeasurement = 100
+
 // metricsReaders is the role that lets users who may view a namespace read metrics. metrics-server creates the same one.
 const metricsReaders = "system:aggregated-metrics-reader"
 
@@ -62,12 +65,16 @@ func (p *metricsPart) stop() {
 	p.running.Wait()
 }
 
-// measureUntilDone measures the process nodes at intervals.
+// measureUntilDone measures the process nodes at intervals, and lets them write the use of their pods.
 func (s *nodeSet) measureUntilDone(ctx context.Context, store *metricsapi.Store) {
 	ticker := time.NewTicker(measureInterval)
 	defer ticker.Stop()
 	for {
-		measurement, err := measureNodes(s.processNodes())
+		nodes := s.processNodes()
+		for _, node := range nodes {
+			node.PublishUses(max(1, usesPerMeasurement/len(nodes)))
+		}
+		measurement, err := measureNodes(nodes)
 		if err != nil {
 			klog.FromContext(ctx).Error(err, "Process nodes cannot be measured")
 		} else {

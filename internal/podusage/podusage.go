@@ -1,4 +1,4 @@
-// Package podusage defines how the measured use of a pod that has ended is stored in an annotation of the pod.
+// Package podusage defines how the measured use of a pod is stored in an annotation of the pod.
 //
 //	In:   the use of a pod's containers
 //	Out:  the value of the annotation, and Use, which is read from it
@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Use is what the containers of a pod used in total, with all their restarts.
+// Use is what the containers of a pod used so far, with all their restarts.
 type Use struct {
 	// CPUMilliseconds is the user and system time of all processes.
 	CPUMilliseconds int64 `json:"cpuMilliseconds"`
@@ -23,6 +23,13 @@ type Use struct {
 
 // CPUTime returns the CPU time.
 func (u Use) CPUTime() time.Duration { return time.Duration(u.CPUMilliseconds) * time.Millisecond }
+
+// Max returns the maximum of each amount.
+func (u Use) Max(other Use) Use {
+	return Use{
+		CPUMilliseconds: max(u.CPUMilliseconds, other.CPUMilliseconds), PeakMemoryBytes: max(u.PeakMemoryBytes, other.PeakMemoryBytes),
+	}
+}
 
 // Encode returns the value of the annotation.
 func (u Use) Encode() string {

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/vc-batch/vc/internal/podusage"
 )
 
 func terminated(pod *corev1.Pod) *corev1.ContainerStateTerminated {
@@ -88,6 +90,34 @@ func endAfterOneSecond(t *testing.T, ns, name string) {
 func untilLogged(t *testing.T, ns, pod, word string) {
 	t.Helper()
 	eventually(t, waitLimit, pod+" to write "+word, func() bool { return strings.Contains(logs(t, ns, pod, corev1.PodLogOptions{}), word) })
+}
+
+// The use of a running pod is written without a change of its status. With a limit, the pods take turns.
+func TestTheUseOfRunningPodsIsWritten(t *testing.T) {
+	node, _ := startNode(t, "use")
+	if node.machine.groups.Missing != "" {
+		t.Skip(node.machine.groups.Missing)
+	}
+	ns := namespace(t)
+	for _, name := range []string{"a", "b"} {
+		create(t, ns, shell(name, "use", "while :; do :; done"))
+		untilPhase(t, ns, name, corev1.PodRunning)
+	}
+	used := map[string]int64{}
+	eventually(t, waitLimit, "the use of both pods grows", func() bool {
+		node.PublishUses(1)
+		grown := 0
+		for _, name := range []string{"a", "b"} {
+			use, _ := podusage.Of(get(t, ns, name))
+			if used[name] == 0 {
+				used[name] = use.CPUMilliseconds
+			}
+			if used[name] > 0 && use.CPUMilliseconds > used[name] {
+				grown++
+			}
+		}
+		return grown == 2
+	})
 }
 
 func TestDeletion(t *testing.T) {

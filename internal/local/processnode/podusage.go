@@ -1,6 +1,9 @@
 package processnode
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/vc-batch/vc/internal/local/processnode/cgroup"
@@ -43,6 +46,49 @@ func (u *podUse) total() podusage.Use {
 	}
 	sum.PeakMemoryBytes = max(sum.PeakMemoryBytes, peak)
 	return sum
+}
+
+// clone returns a copy that changes do not affect.
+func (u *podUse) clone() *podUse {
+	return &podUse{before: u.before, cpu: u.cpu, peaks: maps.Clone(u.peaks)}
+}
+
+// PublishUses writes the current use of running pods to their annotations, of at most limit pods: first of those whose
+// use was written longest ago. So a node with many pods writes no more often than a node with few.
+func (n *Node) PublishUses(limit int) {
+	n.mu.Lock()
+	workers := make([]*worker, 0, len(n.workers))
+	for _, w := range n.workers {
+		workers = append(workers, w)
+	}
+	n.mu.Unlock()
+	slices.SortFunc(workers, func(a, b *worker) int {
+		return cmp.Or(cmp.Compare(a.publishedAt.Load(), b.publishedAt.Load()), cmp.Compare(a.uid, b.uid))
+	})
+	for _, w := range workers {
+		if limit == 0 {
+			return
+		}
+		if len(w.runningAttempts()) == 0 {
+			continue
+		}
+		limit--
+		w.publishedAt.Store(time.Now().UnixNano())
+		w.postToWorker(w.publishUse)
+	}
+}
+
+// publishUse writes the use of the pod so far to the pod's annotation, unless it is the same as before.
+func (w *worker) publishUse() {
+	use, isMeasured := w.use.clone(), false
+	for _, a := range w.runningAttempts() {
+		if use.add(a.spec.Name, a.group.ReadUse()) {
+			isMeasured = true
+		}
+	}
+	if isMeasured {
+		w.writer.publishUse(use.total())
+	}
 }
 
 // addUse adds the use of a container's attempt to the use that is written with the next status.

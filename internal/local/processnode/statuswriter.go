@@ -29,6 +29,7 @@ type statusWriter struct {
 	mu      sync.Mutex
 	wanted  *corev1.PodStatus
 	use     *podusage.Use // the use to write with the next status
+	useDue  bool          // the use is to be written even if the status is the same
 	final   bool          // no further status will follow
 	changed chan struct{} // capacity 1
 
@@ -64,6 +65,17 @@ func (s *statusWriter) setUse(use podusage.Use) {
 	s.use = &use
 }
 
+// publishUse writes the use of the pod's containers soon, unless it is the same as the last one.
+func (s *statusWriter) publishUse(use podusage.Use) {
+	s.mu.Lock()
+	isSame := s.use != nil && *s.use == use
+	s.use, s.useDue = &use, s.useDue || !isSame
+	s.mu.Unlock()
+	if !isSame {
+		s.wakeWriter()
+	}
+}
+
 // finishWriting makes writeStatuses return after the latest status has been written.
 func (s *statusWriter) finishWriting() {
 	s.mu.Lock()
@@ -85,9 +97,10 @@ func (s *statusWriter) writeStatuses(ctx context.Context) {
 	wait := 50 * time.Millisecond
 	for {
 		s.mu.Lock()
-		wanted, final := s.wanted, s.final
+		wanted, final, useDue := s.wanted, s.final, s.useDue
 		s.mu.Unlock()
-		if wanted != nil && !apiequality.Semantic.DeepEqual(*wanted, s.written) {
+		isDue := useDue || !apiequality.Semantic.DeepEqual(wanted, &s.written)
+		if wanted != nil && isDue {
 			err := s.writeStatus(ctx, *wanted)
 			if ctx.Err() != nil || s.isGone(ctx, err) {
 				return
@@ -137,6 +150,9 @@ func (s *statusWriter) writeStatus(ctx context.Context, status corev1.PodStatus)
 		return err
 	}
 	s.written = status
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.useDue = s.useDue && s.use != use
 	return nil
 }
 

@@ -34,7 +34,8 @@ type worker struct {
 	leaving  bool // the node's process is ending, so nothing more is written to the API
 	use      podUse
 
-	latest atomic.Pointer[corev1.Pod] // last version of the API object
+	latest      atomic.Pointer[corev1.Pod] // last version of the API object
+	publishedAt atomic.Int64               // when PublishUses last chose the pod, in nanoseconds
 
 	mu       sync.Mutex
 	attempts map[string]*attempt // running attempts by container name
