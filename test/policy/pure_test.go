@@ -13,7 +13,7 @@ var pure = []string{
 	"internal/tui/queuerow", "internal/tui/jobactions", "internal/tui/screens",
 	"internal/slurm/submission", "internal/slurm/timeformat", "internal/slurm/directive", "internal/slurm/podsetup", "internal/usererror", "internal/slurm/slurmerror", "internal/slurm/getopt", "internal/slurm/hostlist", "internal/slurm/tableformat",
 	"internal/slurm/profile", "internal/slurm/listrow", "internal/slurm/request", "internal/slurm/sacct", "internal/slurm/scontrol", "internal/slurm/sinfo", "internal/slurm/sprio",
-	"internal/slurm/sacctmgr", "internal/slurm/squeue", "internal/slurm/sshare", "internal/slurm/state", "internal/slurm/translate", "internal/slurm/optionvalue",
+	"internal/slurm/sacctmgr", "internal/slurm/squeue", "internal/slurm/sshare", "internal/slurm/sstat", "internal/slurm/state", "internal/slurm/translate", "internal/slurm/optionvalue",
 }
 
 // impure lists exceptions in these directories.

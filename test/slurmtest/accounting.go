@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
@@ -252,6 +253,31 @@ func restartedRecords() ([]accounting.Record, error) {
 	job.Status.Attempts = job.Status.Attempts[1:]
 	last, err := extract.Records(extract.Input{Cluster: "test", Job: job}, job.Attempt())
 	return append(records[:len(records)-1], last...), err
+}
+
+// WithMeasuredPods changes a run: the use of the pods of a running job and of an element of an array was measured.
+func WithMeasuredPods(r golden.Run) golden.Run {
+	prepare := r.Prepare
+	r.Prepare = func(server *clitest.Server) {
+		prepare(server)
+		uses := map[string]podusage.Use{
+			"train-sh-x7k2p-head-0": {CPUMilliseconds: 25 * 60 * 1000, PeakMemoryBytes: 3 << 30},
+			"train-sh-x7k2p-node-0": {CPUMilliseconds: 2 * 60 * 60 * 1000, PeakMemoryBytes: 5<<30 + 700<<10},
+			"train-sh-x7k2p-node-1": {CPUMilliseconds: 61_250, PeakMemoryBytes: 1_000_000},
+			"sweep-head-3":          {CPUMilliseconds: 900, PeakMemoryBytes: 20 << 20},
+		}
+		for _, fields := range server.ObjectsBelow("/api/v1/pods") {
+			pod := &corev1.Pod{}
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, pod); err != nil {
+				panic(err) // the server stores valid pods
+			}
+			if use, isMeasured := uses[pod.Name]; isMeasured {
+				pod.Annotations = map[string]string{keys.Used: use.Encode()}
+				server.SetObjects(pod)
+			}
+		}
+	}
+	return r
 }
 
 func deletedPod() *corev1.Pod {

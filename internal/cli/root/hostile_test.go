@@ -201,7 +201,7 @@ var printsNoText = map[string][]string{
 		"jobtemplate get", "jobtemplate list", "node cordon", "node drain", "node hypernodes", "node list", "node uncordon", "pod create",
 		"pod delete", "podgroup create", "podgroup delete", "podgroup get", "queue close", "queue create", "queue delete", "queue get",
 		"queue list", "queue open", "queue operate", "queue tree", "queue update", "queue view", "slurm scancel", "slurm sprio",
-		"slurm seff", "slurm sshare", "slurm strigger",
+		"slurm seff", "slurm sshare", "slurm sstat", "slurm strigger",
 	},
 }
 

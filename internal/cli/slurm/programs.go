@@ -14,7 +14,7 @@ import (
 // programs lists Slurm's commands.
 var programs = []program.Program{
 	submit.Sbatch, submit.Srun, submit.Salloc, listing.Squeue, control.Scancel, listing.Sacct, listing.Sinfo, control.Scontrol, listing.Sprio, listing.Sshare,
-	attach.Sattach, attach.Sbcast, attach.Sgather, submit.Scrontab, listing.Sdiag, control.Strigger, listing.Seff, listing.Sreport, accounts.Sacctmgr,
+	attach.Sattach, attach.Sbcast, attach.Sgather, submit.Scrontab, listing.Sdiag, control.Strigger, listing.Seff, listing.Sstat, listing.Sreport, accounts.Sacctmgr,
 }
 
 // Programs lists the names of the Slurm commands under which this binary can be run.

@@ -11,7 +11,7 @@ import (
 func Listing() []*getopt.Table {
 	var tables []*getopt.Table
 	for _, p := range programs {
-		if slices.Contains([]string{"squeue", "sacct", "sinfo", "sprio", "sshare", "scancel"}, p.Table.Program) {
+		if slices.Contains([]string{"squeue", "sacct", "sinfo", "sprio", "sshare", "sstat", "scancel"}, p.Table.Program) {
 			tables = append(tables, p.Table)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
@@ -97,7 +96,7 @@ func (s Style) ColumnFields() []field {
 		return number(l.CPUs)
 	})
 	add("Suspended", 10, func(line) string { return state.LongClock(0) }) // a suspended job starts over
-	add("ReqMem", 10, job(func(l line) string { return s.formatSize(l.TotalRequest().Memory) }))
+	add("ReqMem", 10, job(func(l line) string { return s.FormatSize(l.TotalRequest().Memory) }))
 	add("AllocTRES", 10, func(l line) string { return allocatedTRES(l) })
 	add("ReqTRES", 10, job(func(l line) string { return sortTRES(l.TRESText()) }))
 	add("NodeList", 15, func(l line) string { return l.nodesText() })
@@ -113,10 +112,10 @@ func (s Style) ColumnFields() []field {
 	add("WCKey", 10, job(func(l line) string { return l.Asked.WCKey }))
 	add("Constraints", 19, job(func(l line) string { return l.Asked.Features }))
 	add("Priority", 10, job(func(l line) string { return strconv.FormatInt(l.Priority, 10) }))
-	add("MaxRSS", 10, func(l line) string { return measuredText(l, l.Usage.MaxRSS, s.formatSize(l.Usage.MaxRSS<<10)) })
-	add("AveRSS", 10, func(l line) string { return measuredText(l, l.Usage.MaxRSS, s.formatSize(l.Usage.MaxRSS<<10)) })
+	add("MaxRSS", 10, func(l line) string { return measuredText(l, l.Usage.MaxRSS, s.FormatSize(l.Usage.MaxRSS<<10)) })
+	add("AveRSS", 10, func(l line) string { return measuredText(l, l.Usage.MaxRSS, s.FormatSize(l.Usage.MaxRSS<<10)) })
 	add("AveCPU", 10, func(l line) string { return measuredText(l, l.Usage.CPUMillis, averageCPUText(l)) })
-	add("TotalCPU", 10, func(l line) string { return formatTotalCPU(l.Usage) })
+	add("TotalCPU", 10, func(l line) string { return FormatCPUTime(time.Duration(l.Usage.CPUMillis) * time.Millisecond) })
 	add("Namespace", 10, job(func(l line) string { return l.Job.Namespace }))
 	for _, name := range blank {
 		add(name, 10, func(line) string { return "" })
@@ -225,9 +224,8 @@ func averageCPUText(l *Line) string {
 	return state.LongClock(time.Duration(l.Usage.CPUMillis/int64(max(l.Tasks, 1))) * time.Millisecond)
 }
 
-// formatTotalCPU formats CPU time as sacct does: MM:SS.mmm, or [D-]HH:MM:SS for one hour or more.
-func formatTotalCPU(u launchconfig.Usage) string {
-	d := time.Duration(u.CPUMillis) * time.Millisecond
+// FormatCPUTime formats CPU time as sacct does: MM:SS.mmm, or [D-]HH:MM:SS for one hour or more.
+func FormatCPUTime(d time.Duration) string {
 	if d == 0 {
 		return "00:00:00"
 	}
@@ -237,9 +235,9 @@ func formatTotalCPU(u launchconfig.Usage) string {
 	return state.LongClock(d)
 }
 
-// formatSize formats bytes in the requested unit, with up to two decimals. By default, it prints multiples of a
+// FormatSize formats bytes in the requested unit, with up to two decimals. By default, it prints multiples of a
 // mebibyte in mebibytes or a larger unit, and all other values in kibibytes.
-func (s Style) formatSize(bytes int64) string {
+func (s Style) FormatSize(bytes int64) string {
 	shift := map[byte]int{'K': 10, 'M': 20, 'G': 30, 'T': 40, 'P': 50}
 	if n := shift[s.Units]; n > 0 {
 		text := strconv.FormatFloat(float64(bytes)/float64(int64(1)<<n), 'f', 2, 64)

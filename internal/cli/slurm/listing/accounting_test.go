@@ -21,6 +21,27 @@ func TestSeff(t *testing.T) {
 	})
 }
 
+func TestSstat(t *testing.T) {
+	t.Parallel()
+	golden.CompareRuns(t, "sstat", []golden.Run{
+		slurmtest.WithMeasuredPods(slurmtest.NewRun("a job with four pods", "sstat", "-j", "36", "-o", "jobid,ntasks,mincpu,mincpunode,mincputask,avecpu,maxrss,maxrssnode,maxrsstask,averss,nodelist%20")),
+		slurmtest.WithMeasuredPods(slurmtest.NewRun("for a script", "sstat", "-a", "-n", "-P", "--format=JobID,AveCPU,MaxRSS,AveRSS", "-j", "36.batch,42")),
+		slurmtest.WithMeasuredPods(slurmtest.NewRun("in KiB, with a separator at the end", "sstat", "-p", "--noconvert", "-o", "jobid,maxrss,averss", "-j", "36")),
+		slurmtest.WithMeasuredPods(slurmtest.NewRun("an element of an array", "sstat", "-j", "42_3", "-o", "jobid,avecpu,maxrss")),
+		slurmtest.WithMeasuredPods(slurmtest.NewRun("all columns", "sstat", "-n", "-P", "-j", "36")),
+		slurmtest.NewRun("a job whose use was not measured yet", "sstat", "-j", "36", "-o", "jobid,ntasks,avecpu,maxrss"),
+		slurmtest.NewRun("a job that waits", "sstat", "-j", "37"),
+		slurmtest.NewRun("a job that ended", "sstat", "-j", "41"),
+		slurmtest.NewRun("a job that does not exist", "sstat", "-j", "31"),
+		slurmtest.NewRun("a step", "sstat", "-j", "36.0"),
+		slurmtest.NewRun("a column that there is not", "sstat", "-j", "36", "-o", "colour"),
+		slurmtest.NewRun("processes", "sstat", "-i", "-j", "36"),
+		slurmtest.NewRun("without a job", "sstat"),
+		slurmtest.NewRun("the columns", "sstat", "-e"),
+		slurmtest.NewRun("the help", "sstat", "--help"),
+	})
+}
+
 func TestSreport(t *testing.T) {
 	t.Parallel()
 	report := func(about string, args ...string) golden.Run {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
 	"github.com/vc-batch/vc/internal/printable"
@@ -44,6 +45,26 @@ func printTable[T any](c *program.Call, columns tableformat.Columns[T], rows []T
 		fmt.Fprintln(c.Factory.Streams.Out, c.Factory.Now().Format("Mon Jan 02 15:04:05 2006"))
 	}
 	_, err := io.WriteString(c.Factory.Streams.Out, columns.FormatLines(rows, heading))
+	return err
+}
+
+// printFieldNames lists the names of columns, four per line.
+func printFieldNames[T any](c *program.Call, fields []tableformat.Field[T]) error {
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.Names[0])
+	}
+	slices.SortFunc(names, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
+	var b strings.Builder
+	b.WriteString("Fields available:\n\n")
+	for i, name := range names {
+		if (i+1)%4 == 0 || i == len(names)-1 {
+			b.WriteString(name + "\n")
+			continue
+		}
+		fmt.Fprintf(&b, "%-19s ", name)
+	}
+	_, err := io.WriteString(c.Factory.Streams.Out, b.String())
 	return err
 }
 

@@ -3,7 +3,6 @@ package listing
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -121,7 +120,7 @@ func runSacct(ctx context.Context, c *program.Call) error {
 		style.Units = units[0]
 	}
 	if c.Parsed.Has("helpformat") {
-		return printSacctHelp(c, style)
+		return printFieldNames(c, style.ColumnFields())
 	}
 	if c.Parsed.Has("batch-script") || c.Parsed.Has("env-vars") {
 		return printSacctTexts(ctx, c)
@@ -147,26 +146,6 @@ func runSacct(ctx context.Context, c *program.Call) error {
 		return err
 	}
 	return errors.Join(err, printSacct(c, v, lines)) // prints the jobs of the clusters that answered
-}
-
-// printSacctHelp lists the column names, four per line.
-func printSacctHelp(c *program.Call, style sacct.Style) error {
-	var names []string
-	for _, f := range style.ColumnFields() {
-		names = append(names, f.Names[0])
-	}
-	slices.SortFunc(names, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
-	var b strings.Builder
-	b.WriteString("Fields available:\n\n")
-	for i, name := range names {
-		if (i+1)%4 == 0 || i == len(names)-1 {
-			b.WriteString(name + "\n")
-			continue
-		}
-		fmt.Fprintf(&b, "%-19s ", name)
-	}
-	_, err := io.WriteString(c.Factory.Streams.Out, b.String())
-	return err
 }
 
 func newSacctView(ctx context.Context, c *program.Call, style sacct.Style) (*sacctView, error) {

@@ -22,7 +22,7 @@ import (
 
 // ClusterCommands lists the commands that need access to the cluster. vcctl runs them with the permissions of the pod's
 // service account.
-var ClusterCommands = []string{"sbatch", "sacct", "sinfo", "sprio", "sshare", "scrontab", "sdiag", "strigger"}
+var ClusterCommands = []string{"sbatch", "sacct", "sinfo", "sprio", "sshare", "sstat", "scrontab", "sdiag", "strigger"}
 
 // clusterProgram is the name of the program that accesses the cluster.
 const clusterProgram = "vcctl"
