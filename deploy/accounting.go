@@ -57,9 +57,14 @@ func AccountingRBAC() []runtime.Object {
 	c := component{
 		account: AccountingAccount,
 		cluster: []rbacv1.PolicyRule{
-			// internal/accounting/recorder: jobs, their finalizer, their pods, and nodes
+			// internal/accounting/recorder: jobs, their finalizer and their pods
 			rule(batchGroup, of("jobs"), append(watched, "patch")...),
-			rule(core, of("nodes", "pods"), watched...),
+			rule(core, of("pods"), watched...),
+			// internal/accounting/recorder: the changes of nodes; internal/accounting/kubeletstats: the use of pods, from the
+			// kubelets of their nodes to their annotations
+			rule(core, of("nodes"), watched...),
+			rule(core, of("nodes/stats"), "get"),
+			rule(core, of("pods/status"), "patch"),
 			// accounts, whose coordinators may read the records of their users
 			rule(accountGroup, of("accounts"), watched...),
 			// internal/accounting/serve: permission checks for users, and the registration of the queries, which belongs to

@@ -72,7 +72,7 @@ func TestAccountingHasOnlyItsRights(t *testing.T) {
 		}
 	}
 	want := []string{
-		"patch jobs", "create subjectaccessreviews", "create apiservices",
+		"patch jobs", "patch pods/status", "create subjectaccessreviews", "create apiservices",
 		"update apiservices v1alpha1.accounting.vc-batch.dev", "delete apiservices v1alpha1.accounting.vc-batch.dev",
 		"create leases", "update leases vc-accounting", "create secrets", "update secrets vc-accounting-certificate",
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
@@ -12,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/accounting/kubeletstats"
+	"github.com/vc-batch/vc/internal/accounting/podmeasure"
 	"github.com/vc-batch/vc/internal/accounting/recorder"
 	"github.com/vc-batch/vc/internal/accounting/serve"
 	"github.com/vc-batch/vc/internal/accounting/spool"
@@ -41,10 +44,22 @@ type AccountingOptions struct {
 	MaxSpoolBytes int64
 	// Retention describes how long records are kept.
 	Retention recorder.Retention
+	// Measure configures how the use of pods on kubelets is measured.
+	Measure MeasureOptions
 	// Cluster is the name of the cluster in the records. Empty means default.
 	Cluster string
 	// API configures whether and where queries are served.
 	API aggregatedapi.Options
+}
+
+// MeasureOptions configures how the use of pods on kubelets is measured.
+type MeasureOptions struct {
+	// Interval is the time between two measurements. Zero means that pods on kubelets are not measured.
+	Interval time.Duration
+	// KubeletCA is a file with the certificates of the authority of kubelets. Empty means that of the API server.
+	KubeletCA string
+	// InsecureKubelets permits kubelets whose certificate cannot be verified.
+	InsecureKubelets bool
 }
 
 // withDefaults validates the options and fills in the defaults.
@@ -64,6 +79,7 @@ func (a AccountingOptions) withDefaults() (AccountingOptions, error) {
 // runAccounting stores the records of the spool, serves queries, and records jobs while it is the leader.
 func runAccounting(ctx context.Context, o *Options, log logr.Logger) error {
 	recorder.Metrics.Register()
+	kubeletstats.Metrics.Register()
 	records, err := spool.Open(o.Accounting.SpoolDir, o.Accounting.MaxSpoolBytes)
 	if err != nil {
 		return err
@@ -121,7 +137,8 @@ func runRecorderTerm(ctx context.Context, o *Options, fence func() error, log lo
 	if err != nil {
 		return err
 	}
-	recording := recorder.Controller(recorder.Options{Cache: mgr.GetCache(), API: api, Cluster: o.Accounting.Cluster, Spool: records})
+	tracker := podmeasure.New(2 * o.Accounting.Measure.Interval)
+	recording := recorder.Controller(recorder.Options{Cache: mgr.GetCache(), API: api, Cluster: o.Accounting.Cluster, Spool: records, Tracker: tracker})
 	if err := recording.AddTo(mgr); err != nil {
 		return err
 	}
@@ -132,6 +149,9 @@ func runRecorderTerm(ctx context.Context, o *Options, fence func() error, log lo
 	}))
 	if err != nil {
 		return fmt.Errorf("recorder of nodes: %w", err)
+	}
+	if err := addSampler(mgr, o, api, tracker, log); err != nil {
+		return err
 	}
 	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		if mgr.GetCache().WaitForCacheSync(ctx) {
@@ -146,6 +166,21 @@ func runRecorderTerm(ctx context.Context, o *Options, fence func() error, log lo
 		return fmt.Errorf("recorder: %w", err)
 	}
 	return nil
+}
+
+// addSampler adds the measurement of pods on kubelets, unless it is off.
+func addSampler(mgr manager.Manager, o *Options, api client.Client, tracker *podmeasure.Tracker, log logr.Logger) error {
+	measure := o.Accounting.Measure
+	if measure.Interval == 0 {
+		return nil
+	}
+	kubelets, err := kubeletstats.NewKubelets(o.Config, measure.KubeletCA, measure.InsecureKubelets)
+	if err != nil {
+		return err
+	}
+	return mgr.Add(kubeletstats.New(kubeletstats.Options{
+		Interval: measure.Interval, Kubelets: kubelets, Nodes: mgr.GetCache(), API: api, Tracker: tracker, Log: log,
+	}))
 }
 
 // newRecorderClient returns the client of the recorder's writes.

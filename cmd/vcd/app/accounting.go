@@ -2,11 +2,13 @@ package app
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -29,6 +31,9 @@ type accountingFlags struct {
 	spool, spoolSize        string
 	keepMonths              int
 	exportDir               string
+	measureInterval         time.Duration
+	kubeletCA               string
+	insecureKubelets        bool
 	cluster                 string
 	address, service, owner string
 }
@@ -40,6 +45,9 @@ func (f *accountingFlags) bindFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&f.spoolSize, "accounting-spool-size", "1Gi", "maximum size of these records; if it is reached, deleted jobs stay until the database stores records again")
 	fs.IntVar(&f.keepMonths, "accounting-keep-months", 0, "number of months before the current one whose records are kept; older months are removed; 0: all records are kept")
 	fs.StringVar(&f.exportDir, "accounting-export-dir", "", "directory to which the records of an old month are exported as a Parquet file before they are removed; a month whose export fails is kept; by default, old months are not exported")
+	fs.DurationVar(&f.measureInterval, "accounting-measure-interval", 30*time.Second, "time between two measurements of the pods of jobs on kubelets, for seff, sacct and sstat; 0: pods on kubelets are not measured")
+	fs.StringVar(&f.kubeletCA, "accounting-kubelet-ca", "", "file with the certificates of the authority that issued the certificates of kubelets; by default, that of the API server")
+	fs.BoolVar(&f.insecureKubelets, "accounting-kubelet-insecure-tls", false, "do not verify the certificates of kubelets; a program that intercepts the connection can then use the token of vc-accounting")
 	fs.StringVar(&f.cluster, "cluster-name", "default", "name of the cluster in the records")
 	fs.StringVar(&f.address, "accounting-address", "", "listen address for queries, for sacct; by default, queries are not served")
 	fs.StringVar(&f.service, "accounting-service", "", "NAMESPACE/NAME of the service through which the API server reaches the queries; without this flag, the API server must run on this machine")
@@ -74,7 +82,11 @@ func (f *accountingFlags) setOptions(o *daemon.Options) error {
 		return usererror.Errorf("also specify --accounting-keep-months, or export months with vcd accounting export",
 			"--accounting-export-dir %s has no effect: months are exported when they are removed, and all are kept", f.exportDir)
 	}
-	a := daemon.AccountingOptions{Store: address, SpoolDir: f.spool, MaxSpoolBytes: size.Value(), Cluster: f.cluster}
+	measure, err := f.measureOptions()
+	if err != nil {
+		return err
+	}
+	a := daemon.AccountingOptions{Store: address, SpoolDir: f.spool, MaxSpoolBytes: size.Value(), Measure: measure, Cluster: f.cluster}
 	a.Retention = recorder.Retention{KeepMonths: f.keepMonths, ExportDirectory: f.exportDir}
 	if directory, ok := strings.CutPrefix(address, "sqlite:"); ok && a.SpoolDir == "" {
 		a.SpoolDir = filepath.Join(directory, "spool")
@@ -95,4 +107,18 @@ func (f *accountingFlags) setOptions(o *daemon.Options) error {
 		o.Components = append(slices.Clone(o.Components), daemon.Accounting)
 	}
 	return nil
+}
+
+// minMeasureInterval is the shortest time between two measurements. Kubelets themselves measure about every ten seconds.
+const minMeasureInterval = time.Second
+
+// measureOptions returns the options of the measurement of pods.
+func (f *accountingFlags) measureOptions() (daemon.MeasureOptions, error) {
+	switch {
+	case f.measureInterval != 0 && f.measureInterval < minMeasureInterval:
+		return daemon.MeasureOptions{}, fmt.Errorf("--accounting-measure-interval %s: must be 0, or at least %s", f.measureInterval, minMeasureInterval)
+	case f.kubeletCA != "" && f.insecureKubelets:
+		return daemon.MeasureOptions{}, errors.New("--accounting-kubelet-ca and --accounting-kubelet-insecure-tls exclude each other: remove one of them")
+	}
+	return daemon.MeasureOptions{Interval: f.measureInterval, KubeletCA: f.kubeletCA, InsecureKubelets: f.insecureKubelets}, nil
 }

@@ -194,6 +194,33 @@ func TestAccountingIsServedThroughAService(t *testing.T) {
 	}
 }
 
+func TestTheMeasurementOfPodsIsConfigured(t *testing.T) {
+	for name, c := range map[string]struct {
+		arguments []string
+		want      daemon.MeasureOptions
+		says      string
+	}{
+		"by default":          {nil, daemon.MeasureOptions{Interval: 30 * time.Second}, ""},
+		"off":                 {[]string{"--accounting-measure-interval=0"}, daemon.MeasureOptions{}, ""},
+		"with an authority":   {[]string{"--accounting-kubelet-ca=ca.crt"}, daemon.MeasureOptions{Interval: 30 * time.Second, KubeletCA: "ca.crt"}, ""},
+		"too often":           {[]string{"--accounting-measure-interval=10ms"}, daemon.MeasureOptions{}, "--accounting-measure-interval 10ms: must be 0, or at least 1s"},
+		"verified, and not":   {[]string{"--accounting-kubelet-ca=ca.crt", "--accounting-kubelet-insecure-tls"}, daemon.MeasureOptions{}, "exclude each other"},
+		"a negative interval": {[]string{"--accounting-measure-interval=-1s"}, daemon.MeasureOptions{}, "must be 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, err := parsed(t, recording, append([]string{"--accounting-store=sqlite:/data"}, c.arguments...)...)
+			switch {
+			case c.says != "":
+				if err == nil || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("got %v, want an error that contains %q", err, c.says)
+				}
+			case err != nil || o.Accounting.Measure != c.want:
+				t.Errorf("got %+v, %v, want %+v", o.Accounting.Measure, err, c.want)
+			}
+		})
+	}
+}
+
 func TestFlagsThatCannotBe(t *testing.T) {
 	cases := map[string]struct {
 		arguments []string

@@ -3,14 +3,19 @@ package extract
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/accounting"
 	"github.com/vc-batch/vc/internal/jobstatus"
+	"github.com/vc-batch/vc/internal/podusage"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
@@ -22,6 +27,16 @@ type Input struct {
 	Job     *batchv1alpha1.Job
 	// Pods lists the job's existing pods.
 	Pods []*corev1.Pod
+	// Uses lists the measured uses of the job's pods, also of pods that are gone, and of pods whose annotation is older.
+	Uses []PodUse
+}
+
+// PodUse is the measured use of a pod of an attempt.
+type PodUse struct {
+	UID types.UID
+	// Attempt and Element are like the fields of accounting.Key.
+	Attempt, Element int32
+	podusage.Use
 }
 
 // Records returns the records of the job's attempts from a number on that are over: one record for each earlier attempt in
@@ -42,17 +57,19 @@ func currentRecords(in Input) ([]accounting.Record, error) {
 	if !hasEnded(job) {
 		job = cancelledByDeletion(job)
 	}
-	document, err := Document{Job: job, Pods: in.Pods}.Encode()
+	pods := annotatePods(in.Pods, in.Uses)
+	document, err := Document{Job: job, Pods: pods}.Encode()
 	if err != nil {
 		return nil, fmt.Errorf("job %s/%s: %w", job.Namespace, job.Name, err)
 	}
 	source := &listrow.Source{
-		Job: job, Pods: in.Pods, PodsRead: true, Cluster: in.Cluster, Now: job.Status.State.LastTransitionTime.Time,
+		Job: job, Pods: pods, PodsRead: true, Cluster: in.Cluster, Now: job.Status.State.LastTransitionTime.Time,
 	}
 	rows := listrow.RowsOf(source, true)
 	records := make([]accounting.Record, 0, len(rows))
 	for i := range rows {
 		record := newRecord(&rows[i])
+		addUse(&record, sumUses(in.Uses, record.Attempt, record.Element))
 		record.Document = document
 		records = append(records, record)
 	}
@@ -110,6 +127,47 @@ func newRecord(row *listrow.Row) accounting.Record {
 	return r
 }
 
+// annotatePods returns the pods with at least the given uses in their annotations.
+func annotatePods(pods []*corev1.Pod, uses []PodUse) []*corev1.Pod {
+	byPod := map[types.UID]podusage.Use{}
+	for i := range uses {
+		byPod[uses[i].UID] = uses[i].Use
+	}
+	annotated := slices.Clone(pods)
+	for i, pod := range pods {
+		use, isMeasured := byPod[pod.UID]
+		written, _ := podusage.Of(pod)
+		if larger := written.Max(use); isMeasured && larger != written {
+			changed := *pod
+			changed.Annotations = maps.Clone(pod.Annotations)
+			if changed.Annotations == nil {
+				changed.Annotations = map[string]string{}
+			}
+			changed.Annotations[keys.Used] = larger.Encode()
+			annotated[i] = &changed
+		}
+	}
+	return annotated
+}
+
+// sumUses returns the sum of the uses of the pods of an attempt. With NoElement, all elements of an array are included.
+func sumUses(uses []PodUse, attempt, element int32) podusage.Use {
+	var sum podusage.Use
+	for i := range uses {
+		isOfElement := element == accounting.NoElement || uses[i].Element == element
+		if uses[i].Attempt == attempt && isOfElement {
+			sum.CPUMilliseconds += uses[i].CPUMilliseconds
+			sum.PeakMemoryBytes += uses[i].PeakMemoryBytes
+		}
+	}
+	return sum
+}
+
+// addUse makes the use of a record at least as large as the sum of the uses of its pods, some of which may be gone.
+func addUse(r *accounting.Record, sum podusage.Use) {
+	r.CPUTime, r.PeakMemoryBytes = max(r.CPUTime, sum.CPUTime()), max(r.PeakMemoryBytes, sum.PeakMemoryBytes)
+}
+
 // endOf returns the end of a row. An element whose end was not recorded ended with the job.
 func endOf(row *listrow.Row) time.Time {
 	if !row.Times.End.IsZero() {
@@ -138,7 +196,8 @@ func earlierRecords(in Input, from int32) []accounting.Record {
 			}
 		}
 		r.Started, r.Ended = time.Time{}, wholeSecond(attempt.EndTime.Time)
-		r.NodeNames, r.Allocated, r.CPUTime, r.PeakMemoryBytes = attempt.Nodes, nil, 0, 0
+		use := sumUses(in.Uses, attempt.Number, accounting.NoElement)
+		r.NodeNames, r.Allocated, r.CPUTime, r.PeakMemoryBytes = attempt.Nodes, nil, use.CPUTime(), use.PeakMemoryBytes
 		if attempt.StartTime != nil {
 			r.Started, r.Allocated = wholeSecond(attempt.StartTime.Time), r.Requested
 		}
@@ -161,6 +220,7 @@ func AttemptOf(r *accounting.Record) listrow.Attempt {
 	return listrow.Attempt{
 		Number: r.Attempt, Element: r.Element, Code: CodeOf(r.Outcome), Reason: listrow.SlurmReason(r.Reason),
 		Exit: state.NewExit(r.ExitCode), Start: r.Started, End: r.Ended, Nodes: r.NodeNames,
+		Use: launchconfig.Usage{CPUMillis: r.CPUTime.Milliseconds(), MaxRSS: r.PeakMemoryBytes >> 10},
 	}
 }
 

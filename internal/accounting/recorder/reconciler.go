@@ -21,6 +21,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/accounting"
 	"github.com/vc-batch/vc/internal/accounting/extract"
+	"github.com/vc-batch/vc/internal/accounting/podmeasure"
 	"github.com/vc-batch/vc/internal/accounting/spool"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/index"
@@ -32,6 +33,10 @@ const (
 	reconcilers = 16
 	// fullPause is the delay before a record is appended again to a spool that was full.
 	fullPause = 5 * time.Second
+	// openPause is the delay before a record is tried again while pods of an earlier attempt still run, and openPatience how
+	// long it waits for them. Usually, the end of the last pod comes first.
+	openPause    = 5 * time.Second
+	openPatience = 2 * time.Minute
 )
 
 // Options configures the controller.
@@ -43,6 +48,8 @@ type Options struct {
 	// Cluster is the name of the cluster in the records.
 	Cluster string
 	Spool   *spool.Spool
+	// Tracker keeps the use of pods until it is recorded.
+	Tracker *podmeasure.Tracker
 }
 
 // Reconciler records the attempts of jobs.
@@ -58,9 +65,11 @@ func New(o Options) *Reconciler { return &Reconciler{Options: o, next: map[types
 
 // Controller returns the controller that records jobs.
 func Controller(o Options) registration.Controller {
-	options, observed := backoff.ControllerOptions(reconcilers, New(o))
+	r := New(o)
+	options, observed := backoff.ControllerOptions(reconcilers, r)
 	return registration.Controller{
 		Name: "accounting-controller", Kind: &batchv1alpha1.Job{}, Predicates: []predicate.Predicate{relevantChanges()},
+		Watches:    []registration.Watch{{Kind: &corev1.Pod{}, Handler: r.podHandler()}},
 		Reconciler: observed, Options: options,
 	}
 }
@@ -89,10 +98,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.addFinalizer(ctx, job); err != nil {
 		return reconcile.Result{}, err
 	}
-	err := r.record(ctx, job)
+	isWaiting, err := r.record(ctx, job)
 	switch {
 	case errors.Is(err, spool.ErrFull):
 		return reconcile.Result{RequeueAfter: fullPause}, nil
+	case isWaiting:
+		return reconcile.Result{RequeueAfter: openPause}, nil
 	case err != nil:
 		return reconcile.Result{}, err
 	case job.DeletionTimestamp == nil:
@@ -108,35 +119,44 @@ func (r *Reconciler) firstAttemptToRecord(job *batchv1alpha1.Job) int32 {
 	return r.next[job.UID]
 }
 
-// record appends the records of a job's attempts to the spool that it has not appended before.
-func (r *Reconciler) record(ctx context.Context, job *batchv1alpha1.Job) error {
+// record appends the records of a job's attempts to the spool that it has not appended before. isWaiting is true if pods
+// of an earlier attempt are still being stopped, so that their use may grow.
+func (r *Reconciler) record(ctx context.Context, job *batchv1alpha1.Job) (isWaiting bool, err error) {
 	from, after := r.firstAttemptToRecord(job), job.Attempt()
 	isOver := extract.IsAttemptOver(job)
 	if isOver {
 		after++
 	}
 	if from >= after {
-		return nil
+		return false, nil
 	}
-	in := extract.Input{Cluster: r.Cluster, Job: job}
+	pods, err := r.podsOf(ctx, job)
+	if err != nil {
+		return false, err
+	}
+	for _, pod := range pods {
+		r.Tracker.Observe(job, pod)
+	}
+	if r.waitsForPods(job) {
+		return true, nil
+	}
+	in := extract.Input{Cluster: r.Cluster, Job: job, Uses: r.Tracker.UsesOf(job.UID)}
 	if isOver {
-		var err error
-		if in.Pods, err = r.podsOf(ctx, job); err != nil {
-			return err
-		}
+		in.Pods = pods
 	}
 	records, err := extract.Records(in, from)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := r.Spool.Append(accounting.Batch{Records: records}); err != nil {
-		return err
+		return false, err
 	}
 	recordedAttempts.Add(float64(len(records)))
+	r.Tracker.ForgetAttempts(job.UID, after)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.next[job.UID] = after
-	return nil
+	return false, nil
 }
 
 // podsOf returns the existing pods of a job, by name.
@@ -170,6 +190,7 @@ func (r *Reconciler) removeFinalizer(ctx context.Context, job *batchv1alpha1.Job
 			return err
 		}
 	}
+	r.Tracker.ForgetJob(job.UID)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.next, job.UID)

@@ -9,18 +9,23 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/accounting/podmeasure"
 	"github.com/vc-batch/vc/internal/accounting/spool"
 	"github.com/vc-batch/vc/internal/accounting/store"
+	"github.com/vc-batch/vc/internal/podusage"
 	"github.com/vc-batch/vc/test/apiserver"
 )
 
@@ -62,7 +67,7 @@ func openSpool(t *testing.T, dir string, maxBytes int64) *spool.Spool {
 
 // restart replaces the recorder by a new one, which knows nothing about the past.
 func (w *world) restart() {
-	w.Reconciler = New(Options{Cache: w.server.Cache(), API: w.server.Client(), Cluster: "prod", Spool: w.spool})
+	w.Reconciler = New(Options{Cache: w.server.Cache(), API: w.server.Client(), Cluster: "prod", Spool: w.spool, Tracker: podmeasure.New(time.Minute)})
 }
 
 // reconcile reconciles the job train.
@@ -95,6 +100,20 @@ func (w *world) change(change func(job *batchv1alpha1.Job)) {
 	job := w.job()
 	change(job)
 	w.server.Save(job)
+}
+
+// addPod adds a running pod of the first attempt of the job train.
+func (w *world) addPod() *corev1.Pod {
+	w.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "train-main-0", UID: "pod", Annotations: map[string]string{keys.JobVersion: "0"}}}
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(w.job(), batchv1alpha1.GroupVersion.WithKind("Job"))}
+	pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "none"}}
+	pod.Status.Phase = corev1.PodRunning
+	w.server.Save(pod)
+	if err := w.server.Client().Get(w.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
+		w.Fatal(err)
+	}
+	return pod
 }
 
 // spooledAttempts returns the numbers of the attempts in the spool.
@@ -280,5 +299,57 @@ func TestARecordIsStoredOnceWhenTheDatabaseIsBack(t *testing.T) {
 	}
 	if err := storage.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The record of an attempt that a restart ended waits for the end of its pods, and then contains what they used.
+func TestTheUseOfAnEarlierAttemptIsRecorded(t *testing.T) {
+	t.Parallel()
+	job := newJob(batchv1alpha1.Running)
+	job.Spec.MaxRetry = 5
+	w := newWorld(t, 1<<20, job)
+	pod := w.addPod()
+	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	defer queue.ShutDown()
+	w.observePod(t.Context(), pod, false, queue)
+	w.change(func(job *batchv1alpha1.Job) {
+		job.Status.Attempts = []batchv1alpha1.JobAttempt{{EndTime: metav1.Now(), Phase: batchv1alpha1.Restarting}}
+		job.Status.RetryCount, job.Status.Version = 1, 1
+	})
+	if result := w.reconcile(); result.RequeueAfter == 0 || w.spool.Stats().Batches != 0 || queue.Len() != 0 {
+		t.Fatalf("result %+v, %d batches, although the pod still runs", result, w.spool.Stats().Batches)
+	}
+	pod.Annotations[keys.Used] = podusage.Use{CPUMilliseconds: 1500, PeakMemoryBytes: 1 << 20}.Encode()
+	if err := w.server.Client().Delete(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	w.observePod(t.Context(), pod, true, queue)
+	if queue.Len() != 1 {
+		t.Error("the end of the pod did not enqueue the job")
+	}
+	w.reconcile()
+	batch, ok, err := w.spool.Oldest()
+	if err != nil || !ok {
+		t.Fatalf("no batch: %v", err)
+	}
+	if r := batch.Records[0]; len(batch.Records) != 1 || r.CPUTime != 1500*time.Millisecond || r.PeakMemoryBytes != 1<<20 {
+		t.Errorf("records %+v", batch.Records)
+	}
+	if uses := w.Tracker.UsesOf(w.job().UID); len(uses) != 0 {
+		t.Errorf("the uses %v are kept after they were recorded", uses)
+	}
+}
+
+// A lost node delays the record of an attempt only for a while.
+func TestTheRecordOfAnAttemptDoesNotWaitLongForAPod(t *testing.T) {
+	t.Parallel()
+	job := newJob(batchv1alpha1.Running)
+	job.Spec.MaxRetry, job.Status.RetryCount, job.Status.Version = 5, 1, 1
+	job.Status.Attempts = []batchv1alpha1.JobAttempt{{EndTime: created, Phase: batchv1alpha1.Restarting}}
+	w := newWorld(t, 1<<20, job)
+	w.addPod()
+	w.reconcile()
+	if got := w.spooledAttempts(); !cmp.Equal(got, []int32{0}) {
+		t.Errorf("attempts %v were recorded", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/submission"
 )
@@ -24,6 +25,8 @@ type Attempt struct {
 	// Start is zero if the attempt did not start.
 	Start, End time.Time
 	Nodes      []string
+	// Use is what the pods used. It is zero if it was not measured.
+	Use launchconfig.Usage
 }
 
 // AttemptsOf returns the earlier attempts in the status of a job, oldest first.
@@ -84,7 +87,7 @@ func AttemptRows(s *Source, attempts []Attempt) []Row {
 			Source: &of, Asked: options, IsEarlier: true,
 			State: state.State{Code: attempt.Code, Reason: attempt.Reason}, Exit: attempt.Exit,
 			Times: state.Times{Submit: times.Submit, Eligible: times.Eligible, Start: attempt.Start, End: attempt.End},
-			Sum:   &state.Pods{Nodes: attempt.Nodes},
+			Sum:   &state.Pods{Nodes: attempt.Nodes}, RecordedUse: attempt.Use,
 		}
 		switch {
 		case !isArray:

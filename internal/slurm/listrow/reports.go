@@ -64,22 +64,30 @@ func (r *Row) setRecordedTimes() {
 	}
 }
 
-// MeasuredUse returns what the row's pods used. It is the sum of the uses in the annotations of the existing pods or, if
-// there are none, the use of the head pod from its launcher's report. ok is false if nothing was measured.
+// MeasuredUse returns what the row's pods used. It is the sum of the uses in the annotations of the existing pods. The
+// head pod used at least what its launcher reports, because the annotation may be older. ok is false if nothing was
+// measured.
 func (r *Row) MeasuredUse() (use launchconfig.Usage, ok bool) {
-	for _, pod := range r.Mine {
-		if one, measured := podusage.Of(pod); measured {
-			ok = true
-			use.CPUMillis += one.CPUMilliseconds
-			use.MaxRSS += one.PeakMemoryBytes >> 10
-		}
-	}
-	if ok {
-		return use, true
+	if r.IsEarlier {
+		return r.RecordedUse, r.RecordedUse != launchconfig.Usage{}
 	}
 	report, ok := r.LauncherReport()
 	if !ok {
 		report, ok = r.RecordedReport()
 	}
-	return report.Usage, ok
+	head, use := r.HeadPod(), report.Usage
+	for _, pod := range r.Mine {
+		one, isMeasured := podusage.Of(pod)
+		if !isMeasured {
+			continue
+		}
+		ok = true
+		if pod == head {
+			use.CPUMillis, use.MaxRSS = max(use.CPUMillis, one.CPUMilliseconds), max(use.MaxRSS, one.PeakMemoryBytes>>10)
+			continue
+		}
+		use.CPUMillis += one.CPUMilliseconds
+		use.MaxRSS += one.PeakMemoryBytes >> 10
+	}
+	return use, ok
 }

@@ -11,6 +11,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/submission"
 )
@@ -52,6 +53,8 @@ type Row struct {
 	Sum *state.Pods
 	// IsEarlier is true for an attempt that was followed by a restart.
 	IsEarlier bool
+	// RecordedUse is what the pods of an earlier attempt used.
+	RecordedUse launchconfig.Usage
 }
 
 func (s *Source) stateFacts(pods *state.Pods) state.Facts {

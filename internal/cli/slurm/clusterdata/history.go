@@ -78,12 +78,16 @@ func (v *View) addAttempt(uid types.UID, record *accounting.Record) {
 // attemptsOf returns the earlier attempts of a job, from its status and from the accounting database, oldest first.
 func (v *View) attemptsOf(job *batchv1alpha1.Job) []listrow.Attempt {
 	attempts := listrow.AttemptsOf(job)
-	inStatus := map[int32]bool{job.Attempt(): true}
+	inStatus := map[int32]int{}
 	for i := range attempts {
-		inStatus[attempts[i].Number] = true
+		inStatus[attempts[i].Number] = i
 	}
 	for _, attempt := range v.earlier[job.UID] {
-		if !inStatus[attempt.Number] {
+		i, isInStatus := inStatus[attempt.Number]
+		switch {
+		case isInStatus:
+			attempts[i].Use = attempt.Use // the status does not contain it
+		case attempt.Number != job.Attempt():
 			attempts = append(attempts, attempt)
 		}
 	}

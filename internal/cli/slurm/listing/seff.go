@@ -26,8 +26,9 @@ var Seff = program.Program{Table: &seffTable, Run: runSeff,
 	Long: `
 		For a job that has ended, show the CPU time and the memory that it used, and how much
 		of the requested CPUs and memory this is. The use is measured for jobs that Slurm's
-		commands submitted, and for all jobs on the nodes of vc-local. For other jobs, it is
-		zero.`,
+		commands submitted, for all jobs on the nodes of vc-local and, if the cluster has
+		vc-accounting, for jobs that run on kubelets for at least half a minute. For other
+		jobs, it is zero.`,
 	Example: `
 		# A job, and an element of an array
 		vcctl slurm seff 42
