@@ -190,10 +190,10 @@ func (n *node) writeKubeletConfig(certificate, key, resolver string) error {
 		ContainerRuntimeEndpoint: "unix://" + containerdSocket,
 		Authentication: kubeletconfig.KubeletAuthentication{
 			Anonymous: kubeletconfig.KubeletAnonymousAuthentication{Enabled: new(false)},
-			Webhook:   kubeletconfig.KubeletWebhookAuthentication{Enabled: new(false)},
+			Webhook:   kubeletconfig.KubeletWebhookAuthentication{Enabled: new(true)},
 			X509:      kubeletconfig.KubeletX509Authentication{ClientCAFile: n.cluster.plane.PKI().CACert()},
 		},
-		Authorization:     kubeletconfig.KubeletAuthorization{Mode: kubeletconfig.KubeletAuthorizationModeAlwaysAllow},
+		Authorization:     kubeletconfig.KubeletAuthorization{Mode: kubeletconfig.KubeletAuthorizationModeWebhook},
 		TLSCertFile:       certificate,
 		TLSPrivateKeyFile: key,
 		ResolverConfig:    new(resolver),
