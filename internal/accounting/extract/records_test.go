@@ -8,10 +8,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/podusage"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/sacct"
@@ -250,5 +252,65 @@ func TestEarlierAttemptsHaveRecords(t *testing.T) {
 	}
 	if diff := cmp.Diff([]summary{{1, accounting.OutOfMemory, 20 * time.Second}, {2, accounting.Restarted, 0}}, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// The use of a pod that was measured after its annotation was written, or that is gone, is part of the records.
+func TestRecordsContainTheMeasuredUse(t *testing.T) {
+	t.Parallel()
+	job := newJob()
+	job.Spec.MaxRetry, job.Status.RetryCount = 5, 1
+	job.Status.Attempts = []batchv1alpha1.JobAttempt{{EndTime: after(5), Phase: batchv1alpha1.Restarting}}
+	enter(job, batchv1alpha1.Completed, 70)
+	old, unmeasured := newPod(job, "0", "node-1", 0), newPod(job, "1", "node-2", 0)
+	old.UID, unmeasured.UID = "old", "unmeasured"
+	old.Annotations = map[string]string{keys.Used: podusage.Use{CPUMilliseconds: 46_000, PeakMemoryBytes: 7 << 20}.Encode()}
+	use := func(uid types.UID, attempt int32, seconds, mebibytes int64) PodUse {
+		return PodUse{UID: uid, Attempt: attempt, Element: accounting.NoElement, Use: podusage.Use{CPUMilliseconds: 1000 * seconds, PeakMemoryBytes: mebibytes << 20}}
+	}
+	in := Input{Job: job, Pods: []*corev1.Pod{old, unmeasured}, Uses: []PodUse{use("first", 0, 3, 4), use("old", 1, 50, 6), use("gone", 1, 20, 1)}}
+	records, err := Records(in, 0)
+	if err != nil || len(records) != 2 {
+		t.Fatalf("%d records, error %v", len(records), err)
+	}
+	if first := records[0]; first.CPUTime != 3*time.Second || first.PeakMemoryBytes != 4<<20 {
+		t.Errorf("the first attempt used %s and %d bytes", first.CPUTime, first.PeakMemoryBytes)
+	}
+	if last := records[1]; last.CPUTime != 70*time.Second || last.PeakMemoryBytes != 7<<20 {
+		t.Errorf("the last attempt used %s and %d bytes", last.CPUTime, last.PeakMemoryBytes)
+	}
+	document, err := DecodeDocument(records[1].Document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, _ := podusage.Of(document.Pods[0])
+	if want := (podusage.Use{CPUMilliseconds: 50_000, PeakMemoryBytes: 7 << 20}); stored != want {
+		t.Errorf("the document says that the pod used %+v, want %+v", stored, want)
+	}
+	if before, _ := podusage.Of(old); before.CPUMilliseconds != 46_000 {
+		t.Error("the pod of the cache was changed")
+	}
+}
+
+// Each element of an array has the use of its own pods.
+func TestTheUseOfAnElementIsThatOfItsPods(t *testing.T) {
+	t.Parallel()
+	job := newJob()
+	job.Annotations[keys.Array] = "3,5"
+	job.Spec.Tasks[0].Replicas = 2
+	job.Status.Array = &batchv1alpha1.ArrayStatus{Succeeded: "3,5", Times: "10+20 15+40"}
+	enter(job, batchv1alpha1.Completed, 60)
+	uses := []PodUse{
+		{UID: "a", Element: 3, Use: podusage.Use{CPUMilliseconds: 1000, PeakMemoryBytes: 10}},
+		{UID: "b", Element: 5, Use: podusage.Use{CPUMilliseconds: 2000, PeakMemoryBytes: 20}},
+	}
+	records, err := Records(Input{Job: job, Uses: uses}, 0)
+	if err != nil || len(records) != 2 {
+		t.Fatalf("%d records, error %v", len(records), err)
+	}
+	for i, want := range []time.Duration{time.Second, 2 * time.Second} {
+		if records[i].CPUTime != want {
+			t.Errorf("element %d used %s, want %s", records[i].Element, records[i].CPUTime, want)
+		}
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/podusage"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
@@ -32,6 +34,42 @@ func TestCancelledElementsHaveTheReportsOfTheirLaunchers(t *testing.T) {
 		}
 		if isKept && (!row.Times.Start.Equal(began.Time) || !row.Times.End.Equal(ended.Time)) {
 			t.Errorf("element %v: %v", row.Elements, row.Times)
+		}
+	}
+}
+
+// The use of a row is that in the annotations of its pods. The report of the launcher may be newer than the annotation of
+// the head.
+func TestTheUseOfARowComesFromAnnotationsAndReports(t *testing.T) {
+	t.Parallel()
+	newPod := func(task string, use podusage.Use, message string) *corev1.Pod {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{keys.TaskSpec: task}}}
+		if use != (podusage.Use{}) {
+			pod.Annotations = map[string]string{keys.Used: use.Encode()}
+		}
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: message}}}}
+		return pod
+	}
+	report := launchconfig.Report{Usage: launchconfig.Usage{CPUMillis: 500, MaxRSS: 10}}.EncodeText()
+	measured := func(cpu, kibibytes int64) podusage.Use {
+		return podusage.Use{CPUMilliseconds: cpu, PeakMemoryBytes: kibibytes << 10}
+	}
+	for _, test := range []struct {
+		name string
+		row  Row
+		want launchconfig.Usage
+		ok   bool
+	}{
+		{"nothing is known", Row{Mine: []*corev1.Pod{newPod("head", podusage.Use{}, "")}}, launchconfig.Usage{}, false},
+		{"only the report", Row{Mine: []*corev1.Pod{newPod("head", podusage.Use{}, report)}}, launchconfig.Usage{CPUMillis: 500, MaxRSS: 10}, true},
+		{"an older annotation", Row{Mine: []*corev1.Pod{newPod("head", measured(400, 20), report)}}, launchconfig.Usage{CPUMillis: 500, MaxRSS: 20}, true},
+		{"two pods", Row{Mine: []*corev1.Pod{newPod("node", measured(300, 5), ""), newPod("head", measured(600, 20), report)}}, launchconfig.Usage{CPUMillis: 900, MaxRSS: 25}, true},
+		{"an earlier attempt", Row{IsEarlier: true, RecordedUse: launchconfig.Usage{CPUMillis: 7}}, launchconfig.Usage{CPUMillis: 7}, true},
+		{"an earlier attempt that was not measured", Row{IsEarlier: true}, launchconfig.Usage{}, false},
+	} {
+		test.row.Source = &Source{Job: &batchv1alpha1.Job{}}
+		if got, ok := test.row.MeasuredUse(); got != test.want || ok != test.ok {
+			t.Errorf("%s: %+v, %v, want %+v, %v", test.name, got, ok, test.want, test.ok)
 		}
 	}
 }
