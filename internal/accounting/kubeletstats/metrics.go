@@ -9,7 +9,7 @@ var (
 	kubeletRequests = Metrics.NewCounter("vc_accounting_kubelet_requests_total",
 		"Number of requests for the use of the pods on a node.")
 	kubeletErrors = Metrics.NewCounter("vc_accounting_kubelet_errors_total",
-		"Number of these requests that failed. The use of pods may be incomplete.")
+		"Number of requests for the use of the pods on a node that failed. The use of these pods may be incomplete.")
 	measuredPods = Metrics.NewGauge("vc_accounting_measured_pods",
 		"Number of running pods of jobs whose use is measured.")
 	useWrites = Metrics.NewCounter("vc_accounting_use_writes_total",
