@@ -45,6 +45,7 @@ type Reconciler struct {
 	listener listener
 	told     eventdedup.Events
 	gone     graveyard
+	ending   endingFlows
 }
 
 // New returns a Reconciler that is not registered with a manager.
@@ -117,6 +118,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.listener.countUnanswered(request.NamespacedName, nil)
 		if apierrors.IsNotFound(err) {
 			r.gone.dropDeletedFlow(request.NamespacedName)
+			r.ending.drop(request.NamespacedName)
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -199,13 +201,20 @@ func isRejection(err error) bool {
 // errForeignJob is the error if a job that does not belong to the flow has the name of a step's job.
 var errForeignJob = errors.New("a job that does not belong to this flow has this name")
 
+// createStepJob creates the job of a step. It succeeds without a job if the namespace is being deleted. After the API
+// server has reported this once, createStepJob sends no more requests for the flow, because each job that is deleted
+// with the namespace causes another reconcile that would try to create the job again.
 func (r *Reconciler) createStepJob(ctx context.Context, f *flowv1alpha1.JobFlow, job *batchv1alpha1.Job) error {
+	if r.ending.contains(f) {
+		return nil
+	}
 	err := r.api.Create(ctx, job)
 	switch {
 	case err == nil:
 		r.recordEvent(f, Event{corev1.EventTypeNormal, created, fmt.Sprintf("create a job named %s!", job.Name)})
 		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		r.ending.add(f)
 		r.recordEvent(f, Event{corev1.EventTypeWarning, namespaceEnding, "job not created: the namespace is being deleted"})
 		return nil
 	case !apierrors.IsAlreadyExists(err):
@@ -236,6 +245,37 @@ func (r *Reconciler) recordEvent(f *flowv1alpha1.JobFlow, e Event) {
 	if r.told.New(client.ObjectKeyFromObject(f), e.Reason, e.Message) {
 		r.recorder.Event(f, e.Type, e.Reason, e.Message)
 	}
+}
+
+// endingFlows stores the flows whose namespace is being deleted, by name. A namespace never leaves this state, so a flow
+// stays in the set until it is deleted or another flow has its name.
+type endingFlows struct {
+	mu    sync.Mutex
+	flows map[types.NamespacedName]types.UID
+}
+
+func (e *endingFlows) add(f *flowv1alpha1.JobFlow) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.flows == nil {
+		e.flows = map[types.NamespacedName]types.UID{}
+	}
+	e.flows[client.ObjectKeyFromObject(f)] = f.UID
+}
+
+// contains reports whether the namespace of this flow, identified by its UID, is being deleted.
+func (e *endingFlows) contains(f *flowv1alpha1.JobFlow) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	uid, found := e.flows[client.ObjectKeyFromObject(f)]
+	return found && uid == f.UID
+}
+
+// drop removes a deleted flow.
+func (e *endingFlows) drop(flow types.NamespacedName) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.flows, flow)
 }
 
 // graveyard stores the last state of ended jobs that were deleted, until the status of the flow contains it or the

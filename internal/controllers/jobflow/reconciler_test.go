@@ -84,6 +84,50 @@ func TestWhatTheAPIServerAnswersToAStep(t *testing.T) {
 	}
 }
 
+// TestNoJobIsCreatedAgainInATerminatingNamespace verifies that a flow sends no more creates after the first one was refused
+// because the namespace is being deleted, and that a flow with the same name in a new namespace creates its jobs.
+func TestNoJobIsCreatedAgainInATerminatingNamespace(t *testing.T) {
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"}, flowv1alpha1.Flow{Name: "b"})
+	server := apiserver.New(scheme, func() time.Time { return epoch })
+	for _, o := range []client.Object{w.in.Flow, w.in.Templates["a"], w.in.Templates["b"]} {
+		server.Save(o)
+	}
+	api := apiserver.NewConnection(server)
+	r := New(Options{Cache: server.Cache(), API: api.Client(), Recorder: record.NewFakeRecorder(20), Now: func() time.Time { return epoch }})
+	reconcileFlow := func() {
+		t.Helper()
+		request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w.in.Flow)}
+		if _, err := r.Reconcile(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+	}
+	jobs := schema.GroupResource{Group: batchv1alpha1.GroupVersion.Group, Resource: "jobs"}
+	ending := apierrors.NewForbidden(jobs, "f-a", errors.New("the namespace is being terminated"))
+	ending.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	api.Rejected = map[string]error{"create Job default/f-a": ending, "create Job default/f-b": ending}
+	for range 3 {
+		reconcileFlow()
+	}
+	creates := slices.DeleteFunc(slices.Clone(api.Writes), func(write string) bool { return !strings.HasPrefix(write, "create Job ") })
+	if diff := cmp.Diff([]string{"create Job default/f-a"}, creates); diff != "" {
+		t.Errorf("creates (-want +got):\n%s", diff)
+	}
+	server.Remove(apiserver.Find[*flowv1alpha1.JobFlow](server, "default", "f"))
+	again := w.in.Flow.DeepCopy()
+	again.UID, again.ResourceVersion = "another", ""
+	server.Save(again)
+	api.Rejected = nil
+	reconcileFlow()
+	if got := apiserver.All[*batchv1alpha1.Job](server); len(got) != 2 {
+		t.Errorf("the flow with the same name has %d jobs, want 2", len(got))
+	}
+	server.Remove(apiserver.Find[*flowv1alpha1.JobFlow](server, "default", "f"))
+	reconcileFlow()
+	if len(r.ending.flows) > 0 {
+		t.Errorf("stored after the flow was deleted: %v", r.ending.flows)
+	}
+}
+
 // TestAJobOfOthersWithTheLabelsOfAFlowIsNotTheFlows verifies that it is not listed, and not deleted with the flow's
 // jobs (#4090).
 func TestAJobOfOthersWithTheLabelsOfAFlowIsNotTheFlows(t *testing.T) {
