@@ -13,6 +13,6 @@ import (
 func TestMain(m *testing.M) {
 	ctrllog.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
-	debug.SetGCPercent(400) // worlds are small and short, so that a larger heap costs little and saves time
+	debug.SetGCPercent(1000) // worlds are small and short, so that a larger heap costs little and saves time
 	os.Exit(m.Run())
 }

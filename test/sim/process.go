@@ -79,52 +79,81 @@ func (p *process) resume() {
 // fiber is a function that runs in a process and waits at certain points, such as requests. At most one fiber runs at a
 // time, and the simulation decides when a waiting fiber continues.
 type fiber struct {
-	process *process
-	next    func() (waiting, bool)
-	stop    func()
-	yield   func(waiting) bool
-	done    bool
+	process   *process
+	coroutine *coroutine // nil after the fiber has ended
 }
 
-// waiting starts whatever a fiber waits for. It must call resume once, later.
+// coroutine runs one fiber after another. Using it again saves the growth of its stack, which takes longer than most fibers.
+type coroutine struct {
+	body  func()
+	next  func() (waiting, bool)
+	stop  func()
+	yield func(waiting) bool
+}
+
+// waiting starts whatever a fiber waits for. It must call resume once, later. nil means that the fiber has ended.
 type waiting func(resume func())
 
 // aborted is the panic value that unwinds a fiber whose process has ended.
 type aborted struct{}
 
+// takeCoroutine returns a coroutine that runs no fiber.
+func (w *World) takeCoroutine() *coroutine {
+	if last := len(w.idle) - 1; last >= 0 {
+		c := w.idle[last]
+		w.idle = w.idle[:last]
+		return c
+	}
+	c := &coroutine{}
+	c.next, c.stop = iter.Pull(func(yield func(waiting) bool) {
+		c.yield = yield
+		for {
+			c.runBody()
+			if !yield(nil) {
+				return
+			}
+		}
+	})
+	return c
+}
+
+// runBody runs the current fiber until it has returned or was aborted.
+func (c *coroutine) runBody() {
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(aborted); !ok {
+				panic(r)
+			}
+		}
+	}()
+	c.body()
+}
+
 // spawn runs body as a fiber, up to its first wait. ended is called after body has returned; it may be nil.
 func (p *process) spawn(body func(), ended func()) {
-	f := &fiber{process: p}
-	f.next, f.stop = iter.Pull(func(yield func(waiting) bool) {
-		f.yield = yield
-		defer func() {
-			if r := recover(); r != nil {
-				if _, ok := r.(aborted); !ok {
-					panic(r)
-				}
-			}
-		}()
-		body()
-	})
+	f := &fiber{process: p, coroutine: p.world.takeCoroutine()}
+	f.coroutine.body = body
 	p.fibers = append(p.fibers, f)
 	f.run(ended)
 }
 
 // run continues the fiber until its next wait.
 func (f *fiber) run(ended func()) {
-	if f.done {
+	c := f.coroutine
+	if c == nil {
 		return
 	}
 	w := f.process.world
 	before := w.running
 	w.running = f
-	wait, ok := f.next()
+	wait, _ := c.next()
 	w.running = before
-	if ok {
+	if wait != nil {
 		wait(func() { f.run(ended) })
 		return
 	}
-	f.done = true
+	f.coroutine, c.body = nil, nil
+	w.idle = append(w.idle, c)
 	if i := slices.Index(f.process.fibers, f); i >= 0 {
 		f.process.fibers = slices.Delete(f.process.fibers, i, i+1)
 	}
@@ -135,9 +164,9 @@ func (f *fiber) run(ended func()) {
 
 // abort unwinds the fiber.
 func (f *fiber) abort() {
-	if !f.done && f.process.world.running != f {
-		f.done = true
-		f.stop()
+	if c := f.coroutine; c != nil && f.process.world.running != f {
+		f.coroutine = nil
+		c.stop()
 	}
 }
 
@@ -147,7 +176,7 @@ func (w *World) wait(start waiting) {
 	if f == nil {
 		panic("a request was sent outside of a fiber")
 	}
-	if f.process.ended || !f.yield(start) {
+	if f.process.ended || !f.coroutine.yield(start) {
 		panic(aborted{})
 	}
 }

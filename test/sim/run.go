@@ -114,7 +114,7 @@ func (w *World) hasLivePods() bool {
 	return false
 }
 
-// close ends all processes, so that no fiber remains.
+// close ends all processes and coroutines, so that no goroutine remains.
 func (w *World) close() {
 	w.outside.end()
 	for _, r := range w.replicas {
@@ -122,4 +122,8 @@ func (w *World) close() {
 			r.process.end()
 		}
 	}
+	for _, c := range w.idle {
+		c.stop()
+	}
+	w.idle = nil
 }

@@ -52,6 +52,7 @@ type World struct {
 	changes         map[schema.GroupVersionKind][]apiserver.Change
 	reflectors      []*reflector
 	running         *fiber
+	idle            []*coroutine // run no fiber
 	replicas        []*replica
 	kubelets        []*kubelet
 	manager         *clusterManager
