@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -90,7 +91,7 @@ func (b *builtinRules) prepareUpdate(ctx context.Context, subresource string, ob
 	case "finalize":
 		strategy = b.finalize
 	}
-	if subresource == "" && b.keepSystemFields(object, old) {
+	if subresource == "" && (b.keepSystemFields(object, old) || isRenewal(object, old)) {
 		return nil
 	}
 	internal, err := b.toInternal(object)
@@ -121,6 +122,19 @@ func (b *builtinRules) keepSystemFields(object, old client.Object) bool {
 	same := *pod
 	same.Labels, same.Annotations = oldPod.Labels, oldPod.Annotations
 	return equality.Semantic.DeepEqual(&same, oldPod)
+}
+
+// isRenewal reports whether an update only changes the time at which a lease was renewed, which is always valid. Most
+// updates are renewals.
+func isRenewal(object, old client.Object) bool {
+	lease, ok := object.(*coordinationv1.Lease)
+	if !ok {
+		return false
+	}
+	oldLease := old.(*coordinationv1.Lease)
+	same := *lease
+	same.Spec.RenewTime = oldLease.Spec.RenewTime
+	return equality.Semantic.DeepEqual(&same, oldLease)
 }
 
 // hasSpecialAnnotations reports whether a pod has annotations that the API server may not allow to change.

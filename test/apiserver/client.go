@@ -91,7 +91,7 @@ func decodeInto(from runtime.Object, to client.Object) error {
 	if k == nil || !k.custom || reflect.ValueOf(to).Elem().IsZero() {
 		return copyInto(from, to)
 	}
-	data, err := json.Marshal(from)
+	data, err := k.encodeDifferences(from, to)
 	if err != nil {
 		return err
 	}
@@ -100,6 +100,21 @@ func decodeInto(from runtime.Object, to client.Object) error {
 	}
 	to.GetObjectKind().SetGroupVersionKind(noKind)
 	return nil
+}
+
+// encodeDifferences returns the JSON form of those top-level fields of an object that differ from another object. Decoding
+// the others would change nothing.
+func (k *kind) encodeDifferences(from runtime.Object, to client.Object) ([]byte, error) {
+	content := map[string]any{}
+	value, other := reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem()
+	for _, f := range k.fields {
+		v := value.Field(f.index)
+		isOmitted := f.omitEmpty && isEmpty(v)
+		if !isOmitted && !reflect.DeepEqual(v.Addr().Interface(), other.Field(f.index).Addr().Interface()) {
+			content[f.name] = v.Addr().Interface()
+		}
+	}
+	return json.Marshal(content)
 }
 
 // copyInto replaces the content of an object by a copy of another object, or of its metadata.

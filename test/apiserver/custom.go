@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -101,6 +102,9 @@ func keepSystemMetadata(object, old client.Object) {
 func (k *kind) isEqual(object, old client.Object) bool {
 	if k.custom {
 		return equality.Semantic.DeepEqualWithNilDifferentFromEmpty(object, old)
+	}
+	if lease, ok := object.(*coordinationv1.Lease); ok && !lease.Spec.RenewTime.Equal(old.(*coordinationv1.Lease).Spec.RenewTime) {
+		return false // the usual case
 	}
 	return equality.Semantic.DeepEqual(object, old)
 }

@@ -125,8 +125,8 @@ func builtinKinds() []builtinKind {
 		{&appsv1.StatefulSet{}, "statefulsets", statefulset.Strategy, statefulset.StatusStrategy},
 		{&appsv1.DaemonSet{}, "daemonsets", daemonset.Strategy, daemonset.StatusStrategy},
 		{&batchv1.Job{}, "jobs", batchjob.Strategy, batchjob.StatusStrategy},
-		{&admissionregistrationv1.MutatingWebhookConfiguration{}, "mutatingwebhookconfigurations", mutatingwebhookconfiguration.Strategy, nil},
-		{&admissionregistrationv1.ValidatingWebhookConfiguration{}, "validatingwebhookconfigurations", validatingwebhookconfiguration.Strategy, nil},
+		{&admissionregistrationv1.MutatingWebhookConfiguration{}, "mutatingwebhookconfigurations", newConfigurationStrategy(mutatingwebhookconfiguration.Strategy), nil},
+		{&admissionregistrationv1.ValidatingWebhookConfiguration{}, "validatingwebhookconfigurations", newConfigurationStrategy(validatingwebhookconfiguration.Strategy), nil},
 		{&resourcev1.ResourceClaim{}, "resourceclaims", claims, resourceclaim.NewStatusStrategy(claims)},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api"
@@ -96,6 +98,31 @@ func TestUpdateWithAnOldResourceVersionConflicts(t *testing.T) {
 	}
 	if err := f.get(old); err != nil || old.Data["k"] != "2" {
 		t.Errorf("got %v, %v", old.Data, err)
+	}
+}
+
+// TestRenewalOfALease verifies that a renewal creates a version, and that it is validated if it changes something else.
+func TestRenewalOfALease(t *testing.T) {
+	f := newFixture(t)
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: testNamespace, Name: "l"}}
+	lease.Spec.LeaseDurationSeconds, lease.Spec.RenewTime = ptr.To[int32](15), &metav1.MicroTime{Time: time.Unix(1000, 0)}
+	f.create(lease)
+	before := lease.ResourceVersion
+	renewed := metav1.MicroTime{Time: time.Unix(1002, 500_000)}
+	lease.Spec.RenewTime = &renewed
+	if err := f.Update(f.Context(), lease); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.get(lease); err != nil || lease.ResourceVersion == before || !lease.Spec.RenewTime.Equal(&renewed) {
+		t.Errorf("got version %s with %v, %v", lease.ResourceVersion, lease.Spec.RenewTime, err)
+	}
+	before = lease.ResourceVersion
+	if err := f.Update(f.Context(), lease); err != nil || lease.ResourceVersion != before {
+		t.Errorf("an update without a change created version %s after %s: %v", lease.ResourceVersion, before, err)
+	}
+	lease.Spec.RenewTime, lease.Spec.LeaseDurationSeconds = &metav1.MicroTime{Time: time.Unix(1004, 0)}, ptr.To[int32](0)
+	if err := f.Update(f.Context(), lease); !apierrors.IsInvalid(err) {
+		t.Errorf("got %v, want that a lease of 0 seconds is invalid", err)
 	}
 }
 

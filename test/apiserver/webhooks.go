@@ -51,8 +51,20 @@ type webhook struct {
 	timeout    time.Duration
 }
 
-// webhooks holds the webhooks of all configurations, in the order in which they are called.
-type webhooks struct{ mutating, validating []webhook }
+// webhooks holds webhooks in the order in which they are called.
+type webhooks struct {
+	mutating, validating []webhook
+	// matching holds those webhooks whose rules match, by what the rules refer to. Most requests match none.
+	matching map[ruleTarget]*webhooks
+}
+
+// ruleTarget is the part of a request to which the rules of webhooks refer.
+type ruleTarget struct {
+	kind         *kind
+	subresource  string
+	operation    admission.Operation
+	hasNamespace bool
+}
 
 var (
 	mutatingConfigurationKind   = admissionregistrationv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration")
@@ -70,7 +82,7 @@ func (s *Server) currentWebhooks() *webhooks {
 	if s.webhooks != nil {
 		return s.webhooks
 	}
-	all := &webhooks{}
+	all := &webhooks{matching: map[ruleTarget]*webhooks{}}
 	s.tables[mutatingConfigurationKind].all("", func(e *entry) bool {
 		configuration, _ := e.object.(*admissionregistrationv1.MutatingWebhookConfiguration)
 		for i := range configuration.Webhooks {
@@ -143,21 +155,36 @@ func matcherOf(conditions []admissionregistrationv1.MatchCondition, policy *admi
 	return matcher
 }
 
+// matchingWebhooks returns the webhooks of the stored configurations whose rules match a request.
+func (s *Server) matchingWebhooks(r *Request, k *kind, operation admission.Operation) *webhooks {
+	all, target := s.currentWebhooks(), ruleTarget{k, r.Subresource, operation, r.Namespace != ""}
+	if known := all.matching[target]; known != nil {
+		return known
+	}
+	a := s.attributesOf(r, k, nil, nil, operation)
+	matching := &webhooks{mutating: selectMatching(all.mutating, a), validating: selectMatching(all.validating, a)}
+	all.matching[target] = matching
+	return matching
+}
+
+func selectMatching(all []webhook, a admission.Attributes) (matching []webhook) {
+	for i := range all {
+		if all[i].matchesRules(a) {
+			matching = append(matching, all[i])
+		}
+	}
+	return matching
+}
+
 // CallsWebhooks reports whether a request may call a webhook, so that it takes time.
 func (s *Server) CallsWebhooks(r *Request) bool {
 	t := s.tables[r.Kind]
 	if s.CallWebhook == nil || t == nil || !r.IsWrite() {
 		return false
 	}
-	all := s.currentWebhooks()
 	for _, operation := range []admission.Operation{admission.Create, admission.Update, admission.Delete} {
-		a := s.attributesOf(r, t.kind, nil, nil, operation)
-		for _, list := range [][]webhook{all.mutating, all.validating} {
-			for i := range list {
-				if list[i].matchesRules(a) {
-					return true
-				}
-			}
+		if m := s.matchingWebhooks(r, t.kind, operation); len(m.mutating) > 0 || len(m.validating) > 0 {
+			return true
 		}
 	}
 	return false
@@ -168,9 +195,9 @@ func (s *Server) mutate(r *Request, k *kind, old, object client.Object) (client.
 	if s.CallWebhook == nil {
 		return object, nil
 	}
-	hooks := s.currentWebhooks().mutating
+	hooks := s.matchingWebhooks(r, k, operationOf(old, object)).mutating
 	for i := range hooks {
-		response, err := s.callIfMatching(&hooks[i], r, k, old, object)
+		response, err := s.callIfSelected(&hooks[i], r, k, old, object)
 		if err != nil {
 			return nil, err
 		}
@@ -191,29 +218,30 @@ func (s *Server) validate(r *Request, k *kind, old, object client.Object) error 
 	if s.CallWebhook == nil {
 		return nil
 	}
-	hooks := s.currentWebhooks().validating
+	hooks := s.matchingWebhooks(r, k, operationOf(old, object)).validating
 	for i := range hooks {
-		if _, err := s.callIfMatching(&hooks[i], r, k, old, object); err != nil {
+		if _, err := s.callIfSelected(&hooks[i], r, k, old, object); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// callIfMatching calls a webhook if the request matches it. The response is nil if the webhook was not called, or if the
-// call failed and the webhook fails open. The error is that of the request.
-func (s *Server) callIfMatching(h *webhook, r *Request, k *kind, old, object client.Object) (*admissionv1.AdmissionResponse, error) {
-	operation := admission.Update
+// operationOf returns the operation of a request. old is nil for a new object, and object is nil for a deletion.
+func operationOf(old, object client.Object) admission.Operation {
 	switch {
 	case object == nil:
-		operation = admission.Delete
+		return admission.Delete
 	case old == nil:
-		operation = admission.Create
+		return admission.Create
 	}
-	a := s.attributesOf(r, k, old, object, operation)
-	if !h.matchesRules(a) {
-		return nil, nil
-	}
+	return admission.Update
+}
+
+// callIfSelected calls a webhook whose rules match the request if its selectors and conditions match, too. The response is
+// nil if the webhook was not called, or if the call failed and the webhook fails open. The error is that of the request.
+func (s *Server) callIfSelected(h *webhook, r *Request, k *kind, old, object client.Object) (*admissionv1.AdmissionResponse, error) {
+	a := s.attributesOf(r, k, old, object, operationOf(old, object))
 	if matches, err := s.matchesObject(h, r, k, a, old, object); err != nil || !matches {
 		return nil, err
 	}

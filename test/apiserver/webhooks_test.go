@@ -124,3 +124,59 @@ func TestAReviewThatAnotherRequestOvertakesIsRepeated(t *testing.T) {
 		t.Errorf("after the deletion: %v", err)
 	}
 }
+
+// TestAConfigurationIsValidatedAlthoughASimilarOneIsValid verifies that the result of a validation is used only for
+// configurations with the same rules and conditions.
+func TestAConfigurationIsValidatedAlthoughASimilarOneIsValid(t *testing.T) {
+	f := hooked(t, admissionregistrationv1.Fail, nil)
+	valid := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "v"}}
+	if err := f.get(valid); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*admissionregistrationv1.ValidatingWebhook){
+		"condition that does not compile": func(h *admissionregistrationv1.ValidatingWebhook) { h.MatchConditions[0].Expression = "object." },
+		"timeout that is too long":        func(h *admissionregistrationv1.ValidatingWebhook) { h.TimeoutSeconds = ptr.To[int32](31) },
+		"no URL and no service":           func(h *admissionregistrationv1.ValidatingWebhook) { h.ClientConfig.URL = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := valid.DeepCopy()
+			c.ObjectMeta = metav1.ObjectMeta{Name: "v"}
+			if err := f.Create(f.Context(), c.DeepCopy()); !apierrors.IsAlreadyExists(err) {
+				t.Errorf("an equal configuration: %v, want that it exists", err)
+			}
+			change(&c.Webhooks[0])
+			if err := f.Create(f.Context(), c); !apierrors.IsInvalid(err) {
+				t.Errorf("got %v, want that it is invalid", err)
+			}
+		})
+	}
+}
+
+// TestWebhooksFollowChangesOfTheirConfiguration verifies that the server forgets which webhooks match a request.
+func TestWebhooksFollowChangesOfTheirConfiguration(t *testing.T) {
+	calls := 0
+	f := hooked(t, admissionregistrationv1.Fail, func(*WebhookCall) (*admissionv1.AdmissionResponse, error) {
+		calls++
+		return allowed(), nil
+	})
+	f.create(configMap("before", nil))
+	if calls != 2 {
+		t.Errorf("%d calls, want 2", calls)
+	}
+	c := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "v"}}
+	if err := f.get(c); err != nil {
+		t.Fatal(err)
+	}
+	c.Webhooks[0].Rules[0].Resources = []string{"secrets"}
+	if err := f.Update(f.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	f.create(configMap("after", nil))
+	if calls != 3 {
+		t.Errorf("%d calls, want 3", calls)
+	}
+	f.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: testNamespace, Name: "after"}})
+	if calls != 4 {
+		t.Errorf("%d calls, want 4", calls)
+	}
+}
