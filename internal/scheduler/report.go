@@ -1,13 +1,14 @@
 package scheduler
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
@@ -239,12 +240,15 @@ func sameQueueStatus(fresh *decision.QueueStatus, old *model.QueuePublished) boo
 		return false
 	}
 	for _, pair := range [][2]corev1.ResourceList{{fresh.Allocated, old.Allocated}, {fresh.Deserved, old.Deserved}, {fresh.Terminating, old.Terminating}} {
-		if !equality.Semantic.DeepEqual(pair[0], pair[1]) {
+		if !maps.EqualFunc(pair[0], pair[1], isSameQuantity) {
 			return false
 		}
 	}
 	return true
 }
+
+// isSameQuantity reports whether two quantities have the same value.
+func isSameQuantity(x, y resource.Quantity) bool { return x.Cmp(y) == 0 }
 
 // maxSharePercent is the maximum published share of a queue that holds much more than it deserves.
 const maxSharePercent = 1000
