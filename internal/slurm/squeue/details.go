@@ -52,12 +52,12 @@ type Allocation struct {
 func newDetails(r *listrow.Row) Details {
 	per := r.LargestRequest()
 	d := Details{
-		BatchFlag: true, BatchHost: cmp.Or(r.BatchHost(), none), CPUsPerTask: optionalNumber(int64(r.Asked.CPUsPerTask)), GroupID: parseID(cmp.Or(r.Asked.GID, noID)), GroupName: r.Asked.Group,
-		MemoryPerCPU: optionalNumber(r.Asked.MemPerCPU), MinCPUs: setNumber(int64(r.MinimumCPUs())), TasksPerNode: optionalNumber(int64(r.Asked.TasksPerNode)), UserID: parseID(r.UserID()),
+		BatchFlag: true, BatchHost: cmp.Or(r.BatchHost(), none), CPUsPerTask: NewOptionalNumber(int64(r.Asked.CPUsPerTask)), GroupID: parseID(cmp.Or(r.Asked.GID, noID)), GroupName: r.Asked.Group,
+		MemoryPerCPU: NewOptionalNumber(r.Asked.MemPerCPU), MinCPUs: NewNumber(int64(r.MinimumCPUs())), TasksPerNode: NewOptionalNumber(int64(r.Asked.TasksPerNode)), UserID: parseID(r.UserID()),
 		Resources: Resources{Nodes: ResourceNodes{Allocation: []Allocation{}}},
 	}
 	if r.Asked.MemPerCPU == 0 {
-		d.MemoryPerNode = optionalNumber(per.Memory >> 20)
+		d.MemoryPerNode = NewOptionalNumber(per.Memory >> 20)
 	}
 	if gres := r.GresText(); gres != none {
 		d.TRESPerNode = gres
@@ -75,9 +75,6 @@ func newDetails(r *listrow.Row) Details {
 	}
 	return d
 }
-
-// optionalNumber returns a Number that is unset if n is 0.
-func optionalNumber(n int64) Number { return Number{Set: n > 0, Number: n} }
 
 // noID is Slurm's number for an unknown user or group.
 const noID = "4294967294"

@@ -3,7 +3,11 @@ package squeue
 import (
 	"cmp"
 	"strconv"
+	"strings"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
@@ -17,13 +21,25 @@ type Number struct {
 	Number   int64 `json:"number"`
 }
 
-func setNumber(n int64) Number { return Number{Set: true, Number: n} }
+// NewNumber returns a Number that is set.
+func NewNumber(n int64) Number { return Number{Set: true, Number: n} }
+
+// NewOptionalNumber returns a Number that is unset if n is 0.
+func NewOptionalNumber(n int64) Number { return Number{Set: n > 0, Number: n} }
+
+// NewTimeLimit returns a time limit in whole minutes. 0 means no limit.
+func NewTimeLimit(limit time.Duration) Number {
+	if limit == 0 {
+		return Number{Infinite: true}
+	}
+	return NewNumber(int64((limit + time.Minute - 1) / time.Minute))
+}
 
 func timeOrZero(t time.Time) Number {
 	if t.IsZero() {
-		return setNumber(0)
+		return NewNumber(0)
 	}
-	return setNumber(t.Unix())
+	return NewNumber(t.Unix())
 }
 
 // Document is the output of --json.
@@ -97,9 +113,23 @@ type ExitCode struct {
 	} `json:"signal"`
 }
 
+// NewExitCode returns an exit code with the word for it and the name of the signal.
+func NewExitCode(exit state.Exit) ExitCode {
+	code := ExitCode{Status: []string{"SUCCESS"}, ReturnCode: NewNumber(int64(exit.Code))}
+	code.Signal.ID = NewNumber(int64(exit.Signal))
+	switch {
+	case exit.Signal != 0:
+		code.Status = []string{"SIGNALED"}
+		code.Signal.Name = strings.TrimPrefix(unix.SignalName(syscall.Signal(exit.Signal)), "SIG")
+	case exit.Code != 0:
+		code.Status = []string{"ERROR"}
+	}
+	return code
+}
+
 // NewDocument returns the document for the given rows.
 func NewDocument(rows []*listrow.Row, command []string, version string, now time.Time) Document {
-	d := Document{Jobs: make([]Job, len(rows)), LastUpdate: setNumber(now.Unix()), Errors: []string{}, Warnings: []string{},
+	d := Document{Jobs: make([]Job, len(rows)), LastUpdate: NewNumber(now.Unix()), Errors: []string{}, Warnings: []string{},
 		Meta: Meta{Plugin: map[string]string{"type": "openapi/vc"}, Command: command, Slurm: map[string]string{"release": version}}}
 	for i, r := range rows {
 		d.Jobs[i] = newJob(r)
@@ -110,42 +140,35 @@ func NewDocument(rows []*listrow.Row, command []string, version string, now time
 func newJob(r *listrow.Row) Job {
 	start, end := r.StartAndEnd()
 	j := Job{
-		Account: r.AccountName(), Cluster: r.Cluster, Command: r.Asked.Command, Comment: r.Asked.Comment, CPUs: setNumber(int64(r.TotalRequest().CPUs)),
+		Account: r.AccountName(), Cluster: r.Cluster, Command: r.Asked.Command, Comment: r.Asked.Comment, CPUs: NewNumber(int64(r.TotalRequest().CPUs)),
 		CurrentDir: r.Asked.WorkDir, Dependency: r.OpenDependency(), EligibleTime: timeOrZero(r.Times.Eligible), EndTime: timeOrZero(end),
 		ExcludedNodes: r.Asked.Exclude, Features: r.Asked.Features, Hold: r.State.IsHeld(), JobState: []string{r.State.Code.LongName()},
-		Name: r.JobTitle(), Namespace: r.Job.Namespace, NodeCount: setNumber(int64(r.NodeCount())), Nodes: r.NodeList(), Partition: r.PartitionName(), Priority: setNumber(r.Priority),
+		Name: r.JobTitle(), Namespace: r.Job.Namespace, NodeCount: NewNumber(int64(r.NodeCount())), Nodes: r.NodeList(), Partition: r.PartitionName(), Priority: NewNumber(r.Priority),
 		QOS: r.QOSName(), Requeue: r.Asked.Requeue, RequiredNodes: r.Asked.Nodes, RestartCount: state.CountRestarts(r.Job), StandardError: cmp.Or(r.Asked.StdErr, r.Asked.StdOut),
 		StandardInput: r.Asked.StdIn, StandardOutput: r.Asked.StdOut, StartTime: timeOrZero(start), StateReason: r.State.Reason, SubmitTime: timeOrZero(r.Times.Submit),
-		Tasks: setNumber(int64(r.TaskCount())), TimeLimit: Number{Infinite: true}, TRES: r.TRESText(), UserName: r.UserName(), WCKey: r.Asked.WCKey,
+		Tasks: NewNumber(int64(r.TaskCount())), TimeLimit: NewTimeLimit(r.TimeLimit()), TRES: r.TRESText(), UserName: r.UserName(), WCKey: r.Asked.WCKey,
 	}
 	j.JobID, _ = strconv.ParseInt(r.RawID(), 10, 64)
-	if limit := r.TimeLimit(); limit > 0 {
-		j.TimeLimit = setNumber(int64((limit + time.Minute - 1) / time.Minute))
-	}
-	j.ExitCode.Status = []string{"SUCCESS"}
-	if r.Exit != (state.Exit{}) {
-		j.ExitCode.Status = []string{"ERROR"}
-	}
-	j.ExitCode.ReturnCode, j.ExitCode.Signal.ID = setNumber(int64(r.Exit.Code)), setNumber(int64(r.Exit.Signal))
+	j.ExitCode = NewExitCode(r.Exit)
 	j.setArray(r)
 	j.Details = newDetails(r)
 	return j
 }
 
 func (j *Job) setArray(r *listrow.Row) {
-	j.ArrayJobID = setNumber(0)
+	j.ArrayJobID = NewNumber(0)
 	if !r.IsArray() {
 		return
 	}
 	if id, ok := batchv1alpha1.JobID(r.Job); ok {
-		j.ArrayJobID = setNumber(id)
+		j.ArrayJobID = NewNumber(id)
 	}
 	if limit, err := batchv1alpha1.ArrayLimit(r.Job); err == nil {
-		j.ArrayMaxTasks = setNumber(int64(limit))
+		j.ArrayMaxTasks = NewNumber(int64(limit))
 	}
 	if r.Folded {
 		j.ArrayTaskString = r.Elements.String()
 		return
 	}
-	j.ArrayTaskID = setNumber(int64(r.Elements[0].First))
+	j.ArrayTaskID = NewNumber(int64(r.Elements[0].First))
 }
