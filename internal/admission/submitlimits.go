@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
@@ -34,14 +33,17 @@ const acceptedJobLifetime = 10 * time.Second
 // errJobsUnknown means that the jobs cannot be counted yet.
 var errJobsUnknown = errors.New("the jobs that have not ended are not known yet: try again in a few seconds; if this error persists, update the CRD of Jobs (vcctl crds apply)")
 
-// submitter is the account and the user of a job.
-type submitter struct{ account, user string }
-
 // acceptedJob is a job that a webhook of this process accepted and that the watch has not reported yet.
 type acceptedJob struct {
 	submitter
 
 	until time.Time
+}
+
+// expiry is when an accepted job stops to count.
+type expiry struct {
+	uid types.UID
+	at  time.Time
 }
 
 // SubmittedJobs counts the jobs that have not ended, by account and user. These are the jobs from a watch, for which it
@@ -54,8 +56,9 @@ type SubmittedJobs struct {
 
 	mu       sync.Mutex
 	watched  map[types.UID]submitter
-	counts   map[submitter]int // of the watched jobs
 	accepted map[types.UID]acceptedJob
+	expiries []expiry  // of the accepted jobs, the earliest first; some of these jobs no longer are in accepted
+	counts   jobCounts // of the watched and the accepted jobs
 }
 
 var _ cache.ResourceEventHandler = (*SubmittedJobs)(nil)
@@ -64,7 +67,7 @@ var _ cache.ResourceEventHandler = (*SubmittedJobs)(nil)
 func NewSubmittedJobs(now func() time.Time) *SubmittedJobs {
 	return &SubmittedJobs{
 		isSynced: func() bool { return true }, now: now,
-		watched: map[types.UID]submitter{}, counts: map[submitter]int{}, accepted: map[types.UID]acceptedJob{},
+		watched: map[types.UID]submitter{}, accepted: map[types.UID]acceptedJob{}, counts: newJobCounts(),
 	}
 }
 
@@ -106,11 +109,11 @@ func (s *SubmittedJobs) OnDelete(object any) {
 
 // addJob adds a job that the watch reports, or replaces its earlier version. The caller must hold the lock.
 func (s *SubmittedJobs) addJob(job metav1.Object) {
-	delete(s.accepted, job.GetUID())
+	s.removeAccepted(job.GetUID())
 	s.removeJob(job.GetUID())
 	by := submitterOf(job)
 	s.watched[job.GetUID()] = by
-	s.counts[by]++
+	s.counts.add(by, 1)
 }
 
 // removeJob removes a watched job. The caller must hold the lock.
@@ -120,8 +123,26 @@ func (s *SubmittedJobs) removeJob(uid types.UID) {
 		return
 	}
 	delete(s.watched, uid)
-	if s.counts[by]--; s.counts[by] == 0 {
-		delete(s.counts, by)
+	s.counts.add(by, -1)
+}
+
+// removeAccepted removes a job that was accepted and not watched yet. The caller must hold the lock.
+func (s *SubmittedJobs) removeAccepted(uid types.UID) {
+	if job, isAccepted := s.accepted[uid]; isAccepted {
+		delete(s.accepted, uid)
+		s.counts.add(job.submitter, -1)
+	}
+}
+
+// removeExpired removes the accepted jobs whose lifetime is over. The caller must hold the lock.
+func (s *SubmittedJobs) removeExpired() {
+	now := s.now()
+	for len(s.expiries) > 0 && !now.Before(s.expiries[0].at) {
+		uid := s.expiries[0].uid
+		s.expiries = s.expiries[1:]
+		if job, isAccepted := s.accepted[uid]; isAccepted && !now.Before(job.until) { // unless it was accepted again
+			s.removeAccepted(uid)
+		}
 	}
 }
 
@@ -182,19 +203,6 @@ func submitLimits(tree *accountv1alpha1.Tree, job submitter) []submitLimit {
 	return limits
 }
 
-// includesJob reports whether a job counts toward the limit.
-func (l *submitLimit) includesJob(tree *accountv1alpha1.Tree, job submitter) bool {
-	if l.user != "" {
-		return job == submitter{account: l.account, user: l.user}
-	}
-	for _, account := range tree.Path(job.account) {
-		if account.Name == l.account {
-			return true
-		}
-	}
-	return false
-}
-
 // describeRejection returns the reason why a job is rejected while count jobs have not ended.
 func (l *submitLimit) describeRejection(count int) string {
 	whose := "account " + l.account + " with the accounts below it"
@@ -217,38 +225,20 @@ func (s *SubmittedJobs) acceptJob(tree *accountv1alpha1.Tree, job submitter, uid
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.accepted, uid) // the API server checks a job again if its generated name is in use
-	counts := s.countJobs()
+	s.removeExpired()
+	s.removeAccepted(uid) // the API server checks a job again if its generated name is in use
 	for i := range limits {
-		total := 0
-		for other, n := range counts {
-			if limits[i].includesJob(tree, other) {
-				total += n
-			}
-		}
-		if total >= int(limits[i].most) {
+		if total := s.counts.countToward(&limits[i], tree); total >= int(limits[i].most) {
 			return limits[i].describeRejection(total), nil
 		}
 	}
-	if uid != "" {
-		s.accepted[uid] = acceptedJob{submitter: job, until: s.now().Add(acceptedJobLifetime)}
+	if _, isWatched := s.watched[uid]; uid != "" && !isWatched {
+		until := s.now().Add(acceptedJobLifetime)
+		s.accepted[uid] = acceptedJob{submitter: job, until: until}
+		s.expiries = append(s.expiries, expiry{uid, until})
+		s.counts.add(job, 1)
 	}
 	return "", nil
-}
-
-// countJobs counts the watched and the accepted jobs. It removes accepted jobs after their lifetime. The caller must hold
-// the lock.
-func (s *SubmittedJobs) countJobs() map[submitter]int {
-	counts := maps.Clone(s.counts)
-	now := s.now()
-	for uid, job := range s.accepted {
-		if !now.Before(job.until) {
-			delete(s.accepted, uid)
-			continue
-		}
-		counts[job.submitter]++
-	}
-	return counts
 }
 
 func submitterOf(job metav1.Object) submitter {
