@@ -51,21 +51,34 @@ func (l *accountLookup) CurrentAccounts() *accountv1alpha1.Tree {
 
 // assignAccount writes the default account of its user into a new object without an account. An update by a client that
 // omits the account does not remove it. Without any Account object, the label is free text and is left unchanged.
-func (h *hooks) assignAccount(request *admission.Request, object metav1.Object) {
+func (h *hooks) assignAccount(ctx context.Context, request *admission.Request, object metav1.Object) {
 	if h.accounts == nil || object.GetLabels()[keys.Account] != "" {
-		return
-	}
-	tree := h.accounts.Accounts()
-	if tree.Len() == 0 {
 		return
 	}
 	switch request.Operation {
 	case admissionv1.Create:
-		check.DefaultAccount(object, tree)
+		h.assignDefaultAccount(ctx, request, object)
 	case admissionv1.Update:
+		if h.accounts.Accounts().Len() == 0 {
+			return
+		}
 		if _, old, err := decodeObjects[metav1.PartialObjectMetadata](*request); err == nil {
 			check.SetAccount(object, old.Labels[keys.Account])
 		}
+	}
+}
+
+// assignDefaultAccount writes the default account of its user into a new object. If the object must have an account, and
+// the watch has none for the user, assignDefaultAccount reads the current accounts: the user may have been added just
+// now. If they cannot be read, the check of the object reports it.
+func (h *hooks) assignDefaultAccount(ctx context.Context, request *admission.Request, object metav1.Object) {
+	check.DefaultAccount(object, h.accounts.Accounts())
+	if object.GetLabels()[keys.Account] != "" || !h.requiresAccount(ctx, request) {
+		return
+	}
+	lookup := accountLookup{ctx: ctx, reader: h.accounts}
+	if current := lookup.CurrentAccounts(); current != nil {
+		check.DefaultAccount(object, current)
 	}
 }
 

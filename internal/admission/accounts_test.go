@@ -146,6 +146,38 @@ func TestAnAccountThatWasCreatedJustNowIsReadBeforeAJobIsRejected(t *testing.T) 
 	requireResponse(t, h.validateHandler(jobKind)(t.Context(), job), 500, "down")
 }
 
+// Where each job must have an account, a user who was added to an account just now gets it as the default.
+func TestADefaultAccountThatWasSetJustNowIsRead(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		required bool
+		cached   []*accountv1alpha1.Account
+		down     error
+		want     string
+	}{
+		"the first account":                 {true, nil, nil, "chemistry"},
+		"a new account":                     {true, []*accountv1alpha1.Account{accountOf("physics", "", "ada")}, nil, "chemistry"},
+		"accounts that cannot be read":      {true, nil, errors.New("down"), ""},
+		"where jobs do not need an account": {false, nil, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := hooksWith()
+			h.requireAccounts = test.required
+			h.accounts = &fakeAccounts{cached: test.cached, live: []*accountv1alpha1.Account{accountOf("chemistry", "", "ben")}, down: test.down}
+			job := defaulted(t, h, admissionv1.Create, jobOfUser("ben", ""), "")
+			if got := parseJob(t, job).Labels[keys.Account]; got != test.want {
+				t.Errorf("the account is %q, want %q", got, test.want)
+			}
+			code, message := int32(0), ""
+			if test.down != nil {
+				code, message = 500, "down"
+			}
+			requireResponse(t, h.validateHandler(jobKind)(t.Context(), request(admissionv1.Create, "Job", job, "")), code, message)
+		})
+	}
+}
+
 // accountWriters permits only one user to update accounts.
 type accountWriters string
 

@@ -119,7 +119,7 @@ func newHTTPHandler(log logr.Logger, b *bounds, handlers map[string]admission.Ha
 func (h *hooks) mutateJob(ctx context.Context, request admission.Request) admission.Response {
 	return responseWithPatch(request, func(job *batchv1alpha1.Job) {
 		h.writeUser(ctx, &request, job)
-		h.assignAccount(&request, job)
+		h.assignAccount(ctx, &request, job)
 		if len(job.Spec.Tasks) > 0 {
 			batchv1alpha1.DefaultJob(job, h.schedulers[0])
 			h.defaultTimeLimit(ctx, &request, job)
@@ -147,7 +147,7 @@ func (h *hooks) mutatePodGroup(ctx context.Context, request admission.Request) a
 		}
 		schedulingv1beta1.DefaultPodGroup(group, namespaceQueue)
 		h.writeUser(ctx, &request, group)
-		h.assignAccount(&request, group)
+		h.assignAccount(ctx, &request, group)
 	})
 }
 
