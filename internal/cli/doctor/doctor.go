@@ -36,6 +36,7 @@ type options struct {
 	out            cli.Value
 	timeout        time.Duration
 	probeNamespace string
+	probeAccount   string
 	image          string
 	noProbe        bool
 }
@@ -58,6 +59,7 @@ func newDoctor(f *cli.Factory, run func(context.Context, *options) error) *cobra
 			skipped if you may not read what it needs. The exit code is 1 if a check failed.
 
 			The probe job runs one small pod in --probe-namespace, and is deleted at the end.
+			Where each job must have an account, it has --probe-account, by default your own.
 			Its pod needs an image that the nodes can pull; choose another one with --image.
 			With --image, the pod runs the image's own command.`),
 		Example: f.FormatExamples(`
@@ -82,9 +84,12 @@ func newDoctor(f *cli.Factory, run func(context.Context, *options) error) *cobra
 	flags.DurationVar(&o.timeout, "timeout", time.Minute, "Maximum time to wait for the probe job")
 	flags.BoolVar(&o.noProbe, "no-probe", false, "Do not create a probe job")
 	flags.StringVar(&o.probeNamespace, "probe-namespace", "default", "Namespace of the probe job")
+	flags.StringVar(&o.probeAccount, "probe-account", "", "Account of the probe job (default: your default account)")
 	flags.StringVar(&o.image, "image", defaultProbeImage, "Image of the probe job's pod")
 	_ = cmd.RegisterFlagCompletionFunc("probe-namespace", f.CompleteNamespaces())
+	_ = cmd.RegisterFlagCompletionFunc("probe-account", cobra.NoFileCompletions)
 	cli.RejectTogether(cmd, "--no-probe creates no job", "no-probe", "image")
+	cli.RejectTogether(cmd, "--no-probe creates no job", "no-probe", "probe-account")
 	cli.RejectTogether(cmd, "--no-probe creates no job", "no-probe", "timeout")
 	return cmd
 }

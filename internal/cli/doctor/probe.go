@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -53,8 +55,12 @@ func (o *options) newProbeJob() *batchv1alpha1.Job {
 	if o.image == defaultProbeImage {
 		container.Command = []string{defaultProbeCommand}
 	}
+	var labels map[string]string
+	if o.probeAccount != "" {
+		labels = map[string]string{keys.Account: o.probeAccount}
+	}
 	return &batchv1alpha1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: "vc-doctor-" + rand.String(6), Namespace: o.probeNamespace},
+		ObjectMeta: metav1.ObjectMeta{Name: "vc-doctor-" + rand.String(6), Namespace: o.probeNamespace, Labels: labels},
 		Spec: batchv1alpha1.JobSpec{
 			Queue: keys.DefaultQueue, SchedulerName: keys.DefaultSchedulerName, MinAvailable: 1, MaxRetry: 1, TTLSecondsAfterFinished: new(int32(probeLifetimeSeconds)),
 			Tasks: []batchv1alpha1.TaskSpec{{Name: "probe", Replicas: 1, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
@@ -112,8 +118,22 @@ func (r *reader) probeRejected(err error) *Finding {
 		finding := skipped("you may not create jobs in namespace %s; choose another namespace with --probe-namespace", r.o.probeNamespace)
 		return &finding
 	}
+	if r.o.probeAccount == "" && isAboutAccount(err) {
+		finding := skipped("each job needs an account here, and you have no default account; name one of yours with --probe-account")
+		return &finding
+	}
 	finding := failed(firstText(human.Hint, "see the other findings"), "the API server rejected the probe job: %s", human.What)
 	return &finding
+}
+
+// isAboutAccount reports whether an object was rejected because of its account.
+func isAboutAccount(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	label := field.NewPath("metadata", "labels").Key(keys.Account).String()
+	return slices.ContainsFunc(status.Status().Details.Causes, func(cause metav1.StatusCause) bool { return cause.Field == label })
 }
 
 // watchProbe reads the job's pod until it has started, has no chance to start, or the time is up.
