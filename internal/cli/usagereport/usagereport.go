@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/internal/accounting"
 	"github.com/vc-batch/vc/internal/accounting/wire"
@@ -94,11 +95,15 @@ func newReport(f *cli.Factory, run func(context.Context, *options) error) *cobra
 
 // unit describes a resource in a report.
 type unit struct {
-	// resource is the name in the accounting database, and title the name in the report.
+	// resource is the name in the accounting database, and title the name in the report. The resource gpu stands for the
+	// GPUs of all vendors.
 	resource, title string
 	// amount is the amount that counts as one.
 	amount int64
 }
+
+// gpu is the value of --resource for GPUs of all vendors.
+const gpu = "gpu"
 
 // parseResource parses the value of --resource.
 func parseResource(text string) (unit, error) {
@@ -109,8 +114,8 @@ func parseResource(text string) (unit, error) {
 		return unit{accounting.Memory, "GIB", 1024}, nil
 	case lower == "node":
 		return unit{accounting.Nodes, "NODE", 1}, nil
-	case lower == "gpu":
-		return unit{"nvidia.com/gpu", "GPU", 1}, nil
+	case lower == gpu:
+		return unit{gpu, "GPU", 1}, nil
 	case strings.Contains(text, "/"):
 		return unit{text, strings.ToUpper(text[strings.LastIndexByte(text, '/')+1:]), 1}, nil
 	}
@@ -161,6 +166,9 @@ func showReport(ctx context.Context, o *options) error {
 	if err != nil {
 		return recorded.Explain(err)
 	}
+	if of.resource == gpu {
+		usage = slices.DeleteFunc(usage, func(u accounting.Usage) bool { return !render.IsGPU(corev1.ResourceName(u.Resource)) })
+	}
 	busy.RemoveLine()
 	recorded.WarnOwnOnly(ctx, o.f, wire.AllUsageResource, "use")
 	return o.printReport(&Report{
@@ -178,6 +186,9 @@ func (o *options) newQuery(by dimension, of unit) (accounting.UsageQuery, error)
 	query := accounting.UsageQuery{
 		From: accounting.Hour.Start(from), To: to.UTC(), Users: o.users, Queues: o.queues, Accounts: o.accounts,
 		Resources: []string{of.resource}, By: []accounting.Dimension{by.by},
+	}
+	if of.resource == gpu {
+		query.Resources = nil // the names of the GPUs are not known
 	}
 	if !accounting.Hour.Start(to).Equal(to) {
 		query.To = accounting.Hour.End(to)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
 	"github.com/vc-batch/vc/internal/usererror"
 )
@@ -19,9 +20,22 @@ const periodFormat = "2006-01-02T15:04:05"
 
 // TRES is a resource with its name in Slurm.
 type TRES struct {
+	// Name is the name in Slurm, and resource the name in the accounting database. gres/gpu has no resource: it stands for
+	// the GPUs of all vendors.
 	Name, resource string
 	// amount is the amount of the resource that counts as one.
 	amount int64
+}
+
+// gpuName is the name of GPUs among the generic resources.
+const gpuName = "gpu"
+
+// includes reports whether amounts of a resource in the accounting database count.
+func (t *TRES) includes(resource string) bool {
+	if t.resource == "" {
+		return listrow.GresName(resource) == gpuName
+	}
+	return t.resource == resource
 }
 
 // CPU is the default resource.
@@ -39,8 +53,8 @@ func ParseTRES(text string) ([]TRES, error) {
 			all = append(all, TRES{"mem", accounting.Memory, 1})
 		case lower == "node":
 			all = append(all, TRES{"node", accounting.Nodes, 1})
-		case lower == "gres/gpu" || lower == "gpu":
-			all = append(all, TRES{"gres/gpu", "nvidia.com/gpu", 1})
+		case lower == "gres/gpu" || lower == gpuName:
+			all = append(all, TRES{"gres/gpu", "", 1})
 		case strings.Contains(name, "/"):
 			all = append(all, TRES{name, name, 1})
 		default:
@@ -72,11 +86,20 @@ func (r *Request) NeedsCapacity(unit Unit) bool {
 
 // CapacityQuery returns the query for the capacity of some resources.
 func (r *Request) CapacityQuery(resources []TRES) accounting.CapacityQuery {
-	q := accounting.CapacityQuery{Clusters: r.Clusters, From: r.From.UTC(), To: r.To.UTC()}
+	return accounting.CapacityQuery{Clusters: r.Clusters, Resources: resourceNames(resources), From: r.From.UTC(), To: r.To.UTC()}
+}
+
+// resourceNames returns the names of resources in the accounting database. It returns nil, which selects all, if GPUs are
+// among them, because their names are not known.
+func resourceNames(resources []TRES) []string {
+	var names []string
 	for _, tres := range resources {
-		q.Resources = append(q.Resources, tres.resource)
+		if tres.resource == "" {
+			return nil
+		}
+		names = append(names, tres.resource)
 	}
-	return q
+	return names
 }
 
 // IsAboutClusters reports whether the report compares the use of all users with the capacity of the cluster.
@@ -101,9 +124,7 @@ func (r *Request) Query(resources []TRES) accounting.UsageQuery {
 		q.Resources = []string{accounting.Nodes} // every attempt that ran has nodes
 		return q
 	}
-	for _, tres := range resources {
-		q.Resources = append(q.Resources, tres.resource)
-	}
+	q.Resources = resourceNames(resources)
 	return q
 }
 
@@ -185,7 +206,7 @@ type lineKey struct{ cluster, account, login, qos string }
 
 // linesOfResource returns the lines for one resource. For TopUsage, these are the lines with the highest use.
 func (r *Request) linesOfResource(facts *Facts, tres TRES, unit Unit) []Line {
-	usage := slices.DeleteFunc(slices.Clone(facts.Usage), func(u accounting.Usage) bool { return u.Resource != tres.resource })
+	usage := slices.DeleteFunc(slices.Clone(facts.Usage), func(u accounting.Usage) bool { return !tres.includes(u.Resource) })
 	switch r.layout {
 	case clusters:
 		return r.linesOfClusters(usage, facts, tres, unit)
@@ -237,7 +258,7 @@ func (r *Request) amountOf(value int64, facts *Facts, cluster string, tres TRES)
 func (f *Facts) capacityOf(cluster string, tres TRES) (recorded, down int64) {
 	for i := range f.Capacity {
 		sum := &f.Capacity[i]
-		if sum.Cluster != cluster || sum.Resource != tres.resource {
+		if sum.Cluster != cluster || !tres.includes(sum.Resource) {
 			continue
 		}
 		recorded += sum.Seconds
@@ -259,7 +280,7 @@ func (r *Request) linesOfClusters(usage []accounting.Usage, facts *Facts, tres T
 		allocated[usage[i].Cluster] += usage[i].Seconds
 	}
 	for i := range facts.Waiting {
-		if u := &facts.Waiting[i]; u.Resource == tres.resource {
+		if u := &facts.Waiting[i]; tres.includes(u.Resource) {
 			waiting[u.Cluster] += u.Seconds
 		}
 	}
