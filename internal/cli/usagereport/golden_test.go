@@ -1,6 +1,7 @@
 package usagereport_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/vc-batch/vc/test/clitest"
@@ -31,4 +32,21 @@ func TestReportGolden(t *testing.T) {
 		{About: "an invalid time", Args: "report --until soonish"},
 		{About: "the help", Args: "report --help"},
 	}...))
+}
+
+func TestReportWritesAPageForABrowser(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t)
+	slurmtest.AddAccounting(server)
+	got := golden.Run{Args: "report --resource gpu --since 2026-02-28 --until 2026-03-01 --account nlp-a -o html"}.RunAgainst(t, server)
+	if got.Code != 0 {
+		t.Fatal(got.Err)
+	}
+	for _, want := range []string{
+		"<h1>Use of nvidia.com/gpu</h1>", "<p>2026-02-28 00:00 to 2026-03-01 00:00 UTC</p>", "<p>Accounts: nlp-a</p>", "<h2>By user</h2>", "28 Feb 2026: mei, 4.00 GPU-hours",
+	} {
+		if !strings.Contains(got.Out, want) {
+			t.Errorf("the page does not contain %q:\n%s", want, got.Out)
+		}
+	}
 }

@@ -1,7 +1,7 @@
 // Package usagereport implements `vcctl report`, which shows the use of resources by queue, account, user or namespace.
 //
 //	In:   sums of use from the accounting database
-//	Out:  a table with bars, JSON, YAML or CSV
+//	Out:  a table with bars, JSON, YAML, CSV, or an HTML page with plots
 package usagereport
 
 import (
@@ -32,6 +32,7 @@ type options struct {
 	out                     cli.Value
 	noHeaders               bool
 	by, per, resource       string
+	byGiven                 bool // --by was specified
 	users, queues, accounts []string
 	since, until            string
 	top                     int
@@ -41,7 +42,7 @@ type options struct {
 func New(f *cli.Factory) *cobra.Command { return newReport(f, showReport) }
 
 func newReport(f *cli.Factory, run func(context.Context, *options) error) *cobra.Command {
-	o := &options{f: f, out: cli.Value{Extra: []string{"csv"}}}
+	o := &options{f: f, out: cli.Value{Extra: []string{"csv", "html"}}}
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Show the use of resources by queue, account, user or namespace",
@@ -52,6 +53,12 @@ func newReport(f *cli.Factory, run func(context.Context, *options) error) *cobra
 
 			Days, weeks and months are in UTC, and weeks begin on Monday. The first period is
 			complete: --since is moved to its beginning. Use is known by the hour.
+
+			-o html writes a page for a browser into the standard output: plots over time and
+			tables by queue, account and user, or only by --by. The page needs no network. Its
+			plots have a bar for each day, for intervals of more than 62 days for each week, and
+			for more than a year for each month, unless --per selects the period. They have
+			colors for ten names. The tables list --top names.
 
 			Without the ClusterRole vc-accounting-admin, the report shows only your own use.`),
 		Example: f.FormatExamples(`
@@ -65,9 +72,15 @@ func newReport(f *cli.Factory, run func(context.Context, *options) error) *cobra
 			vcctl report --by user --queue research --per day --since 7d
 
 			# All use of a quarter, for a spreadsheet
-			vcctl report --by namespace --per month --since 2026-07-01 --until 2026-10-01 --top 0 -o csv`),
+			vcctl report --by namespace --per month --since 2026-07-01 --until 2026-10-01 --top 0 -o csv
+
+			# A page with plots of a quarter, for a browser
+			vcctl report --resource gpu --since 2026-07-01 --until 2026-10-01 -o html >report.html`),
 		Args: cli.NoArgs(f),
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.byGiven = cmd.Flags().Changed("by")
+			return run(cmd.Context(), o)
+		},
 	}
 	bys := slices.Sorted(maps.Keys(dimensions))
 	flags := cmd.Flags()
@@ -152,7 +165,14 @@ func showReport(ctx context.Context, o *options) error {
 	if o.top < 0 {
 		return usererror.Errorf("use 0 to list all names", "--top: %d is less than 0", o.top)
 	}
-	query, err := o.newQuery(by, of)
+	isPage := o.out.Format == "html"
+	shown := []string{o.by}
+	if isPage {
+		if shown, err = o.preparePage(); err != nil {
+			return err
+		}
+	}
+	query, err := o.newQuery(shown, of)
 	if err != nil {
 		return err
 	}
@@ -171,6 +191,9 @@ func showReport(ctx context.Context, o *options) error {
 	}
 	busy.RemoveLine()
 	recorded.WarnOwnOnly(ctx, o.f, wire.AllUsageResource, "use")
+	if isPage {
+		return o.writePage(query, of, shown, usage)
+	}
 	return o.printReport(&Report{
 		From: query.From, To: query.To, By: o.by, Per: o.per, Resource: of.resource, Unit: of.title + "-HOURS",
 		Rows: sumUp(usage, by, o.per, o.top, 3600*float64(of.amount)),
@@ -178,14 +201,17 @@ func showReport(ctx context.Context, o *options) error {
 }
 
 // newQuery returns the query for the use that the report needs. Its times are full hours, because use is stored by the hour.
-func (o *options) newQuery(by dimension, of unit) (accounting.UsageQuery, error) {
+func (o *options) newQuery(shown []string, of unit) (accounting.UsageQuery, error) {
 	from, to, err := recorded.ParseInterval(o.since, o.until, o.f.Now())
 	if err != nil {
 		return accounting.UsageQuery{}, err
 	}
 	query := accounting.UsageQuery{
 		From: accounting.Hour.Start(from), To: to.UTC(), Users: o.users, Queues: o.queues, Accounts: o.accounts,
-		Resources: []string{of.resource}, By: []accounting.Dimension{by.by},
+		Resources: []string{of.resource},
+	}
+	for _, name := range shown {
+		query.By = append(query.By, dimensions[name].by)
 	}
 	if of.resource == gpu {
 		query.Resources = nil // the names of the GPUs are not known
