@@ -273,8 +273,22 @@ func (p *planner) addCoordinators() error {
 
 // checkDefaults returns an error if a user would still have accounts, but no longer a default account.
 func (p *planner) checkDefaults() error {
-	after := p.changedTree()
 	var errs []error
+	for _, lost := range p.lostDefaults() {
+		errs = append(errs, usererror.Errorf("sacctmgr modify user "+lost.user+" set defaultaccount="+lost.other,
+			"You can not remove the default account of a user: %s is the default account of user %s", lost.account, lost.user))
+	}
+	return errors.Join(errs...)
+}
+
+// lostDefault is a user who would have no default account. account was the default, and other is another account of the
+// user.
+type lostDefault struct{ user, account, other string }
+
+// lostDefaults returns the users who would still have accounts, but no longer a default account.
+func (p *planner) lostDefaults() []lostDefault {
+	after := p.changedTree()
+	var all []lostDefault
 	for _, name := range p.cluster.Accounts.Names() {
 		for _, user := range p.cluster.Accounts.Account(name).Spec.Users {
 			isLost := p.cluster.Accounts.DefaultAccount(user.Name) == name && after.DefaultAccount(user.Name) == ""
@@ -282,12 +296,11 @@ func (p *planner) checkDefaults() error {
 				continue
 			}
 			if other := findAccountOf(after, user.Name); other != "" {
-				errs = append(errs, usererror.Errorf("sacctmgr modify user "+user.Name+" set defaultaccount="+other,
-					"You can not remove the default account of a user: %s is the default account of user %s", name, user.Name))
+				all = append(all, lostDefault{user.Name, name, other})
 			}
 		}
 	}
-	return errors.Join(errs...)
+	return all
 }
 
 // findAccountOf returns the first account of a user, or "".

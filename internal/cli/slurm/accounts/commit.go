@@ -46,26 +46,21 @@ func confirmChanges(ctx context.Context, f *cli.Factory) error {
 	return cli.ExitStatus(cli.ExitCancelled)
 }
 
-// change carries out a request that changes accounts.
-type change struct {
-	request *sacctmgr.Request
-	client  client.Client
-	// read reads the current accounts.
-	read func() (*sacctmgr.Cluster, error)
+// Change is a change of accounts by a command.
+type Change struct {
+	Client client.Client
+	// Compute returns the plan for the current accounts.
+	Compute func() (*sacctmgr.Plan, error)
+	// Lost is the error if nothing is left to change when another client has changed the accounts. nil means that this is
+	// no error.
+	Lost error
+	// IsDryRun is true if the API server checks the writes but stores nothing.
+	IsDryRun bool
 }
 
-// plan returns the changes for the current accounts.
-func (c *change) plan() (*sacctmgr.Plan, error) {
-	cluster, err := c.read()
-	if err != nil {
-		return nil, err
-	}
-	return c.request.Compute(cluster)
-}
-
-// commit carries out the writes of a plan. If another client changed an account in the meantime, it reads the accounts
-// and computes the plan again. It does not write accounts that the confirmed plan does not write.
-func (c *change) commit(ctx context.Context, confirmed *sacctmgr.Plan) error {
+// Commit carries out the writes of a plan. If another client changed an account in the meantime, it computes the plan
+// again. It does not write accounts that the confirmed plan does not write.
+func (c *Change) Commit(ctx context.Context, confirmed *sacctmgr.Plan) error {
 	permitted := map[string]sacctmgr.Action{}
 	for _, w := range confirmed.Writes {
 		permitted[w.Account.Name] = w.Action
@@ -74,11 +69,11 @@ func (c *change) commit(ctx context.Context, confirmed *sacctmgr.Plan) error {
 	return retry.OnError(retry.DefaultRetry, isOutdated, func() error {
 		if plan == nil {
 			var err error
-			if plan, err = c.plan(); err != nil {
+			if plan, err = c.Compute(); err != nil {
 				return err
 			}
-			if isLost := plan.IsEmpty && c.request.Verb == sacctmgr.Modify; isLost {
-				return usererror.Errorf("list the accounts with sacctmgr show associations", "another client deleted the objects at the same time: nothing was modified")
+			if plan.IsEmpty && c.Lost != nil {
+				return c.Lost
 			}
 		}
 		for _, w := range plan.Writes {
@@ -102,12 +97,16 @@ func isOutdated(err error) bool {
 }
 
 // writeAccount creates, changes or deletes an account.
-func (c *change) writeAccount(ctx context.Context, w sacctmgr.Write) error {
+func (c *Change) writeAccount(ctx context.Context, w sacctmgr.Write) error {
+	to := c.Client
+	if c.IsDryRun {
+		to = client.NewDryRunClient(to)
+	}
 	switch w.Action {
 	case sacctmgr.Create:
-		return c.client.Create(ctx, w.Account)
+		return to.Create(ctx, w.Account)
 	case sacctmgr.Remove:
-		return c.client.Delete(ctx, w.Account, client.Preconditions{UID: &w.Account.UID, ResourceVersion: &w.Account.ResourceVersion})
+		return to.Delete(ctx, w.Account, client.Preconditions{UID: &w.Account.UID, ResourceVersion: &w.Account.ResourceVersion})
 	}
-	return c.client.Patch(ctx, w.Account, client.MergeFromWithOptions(w.Before, client.MergeFromWithOptimisticLock{}))
+	return to.Patch(ctx, w.Account, client.MergeFromWithOptions(w.Before, client.MergeFromWithOptimisticLock{}))
 }

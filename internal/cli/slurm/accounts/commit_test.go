@@ -17,7 +17,7 @@ import (
 )
 
 // interfere returns a change whose first write happens after another client has changed the accounts.
-func interfere(t *testing.T, words []string, other func(client.Client) error) (*change, client.Client) {
+func interfere(t *testing.T, words []string, other func(client.Client) error) (*Change, client.Client) {
 	t.Helper()
 	store := fake.NewClientBuilder().WithScheme(cli.Scheme()).WithObjects(
 		&accountv1alpha1.Account{ObjectMeta: metav1.ObjectMeta{Name: "physics"}, Spec: accountv1alpha1.AccountSpec{Users: []accountv1alpha1.AccountUser{{Name: "mei"}}}},
@@ -55,7 +55,7 @@ func interfere(t *testing.T, words []string, other func(client.Client) error) (*
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &change{request: request, client: slow, read: func() (*sacctmgr.Cluster, error) {
+	return newChange(request, slow, func() (*sacctmgr.Cluster, error) {
 		list := &accountv1alpha1.AccountList{}
 		if err := store.List(t.Context(), list); err != nil {
 			return nil, err
@@ -65,7 +65,7 @@ func interfere(t *testing.T, words []string, other func(client.Client) error) (*
 			accounts = append(accounts, &list.Items[i])
 		}
 		return &sacctmgr.Cluster{Name: "test", Accounts: accountv1alpha1.NewTree(accounts), Site: &profile.Profile{}}, nil
-	}}, store
+	}), store
 }
 
 // edit changes an account as another client.
@@ -80,13 +80,13 @@ func edit(t *testing.T, name string, do func(*accountv1alpha1.Account)) func(cli
 	}
 }
 
-func commit(t *testing.T, c *change) error {
+func commit(t *testing.T, c *Change) error {
 	t.Helper()
-	plan, err := c.plan()
+	plan, err := c.Compute()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.commit(t.Context(), plan)
+	return c.Commit(t.Context(), plan)
 }
 
 func read(t *testing.T, c client.Client, name string) *accountv1alpha1.Account {

@@ -101,8 +101,8 @@ func runSacctmgr(ctx context.Context, c *program.Call) error {
 	if err != nil {
 		return err
 	}
-	change := change{request: request, client: cl, read: func() (*sacctmgr.Cluster, error) { return readCluster(ctx, c, cl) }}
-	plan, err := change.plan()
+	change := newChange(request, cl, func() (*sacctmgr.Cluster, error) { return readCluster(ctx, c, cl) })
+	plan, err := change.Compute()
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,22 @@ func runSacctmgr(ctx context.Context, c *program.Call) error {
 			return err
 		}
 	}
-	return change.commit(ctx, plan)
+	return change.Commit(ctx, plan)
+}
+
+// newChange returns the change that a request describes. read reads the current accounts.
+func newChange(request *sacctmgr.Request, cl client.Client, read func() (*sacctmgr.Cluster, error)) *Change {
+	c := &Change{Client: cl, Compute: func() (*sacctmgr.Plan, error) {
+		cluster, err := read()
+		if err != nil {
+			return nil, err
+		}
+		return request.Compute(cluster)
+	}}
+	if request.Verb == sacctmgr.Modify {
+		c.Lost = usererror.Errorf("list the accounts with sacctmgr show associations", "another client deleted the objects at the same time: nothing was modified")
+	}
+	return c
 }
 
 // printList prints the requested list.
