@@ -75,7 +75,11 @@ func (k *Kind[T]) newGet(f *cli.Factory, run func(context.Context, *listOptions[
 
 func (o *listOptions[T]) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.sel.Selector, "selector", "l", "", "Label selector, for example team=nlp,stage!=test")
-	o.sel.AddAllNamespacesFlag(cmd, o.kind.replaceWords("List the KINDS in all namespaces"))
+	if o.kind.ClusterScoped {
+		cli.AcceptAllNamespaces(cmd)
+	} else {
+		o.sel.AddAllNamespacesFlag(cmd, o.kind.replaceWords("List the KINDS in all namespaces"))
+	}
 	o.sel.AddOldNameFlag(cmd, o.kind.pluralName())
 	if o.kind.Compat != nil {
 		cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the table in the format of Volcano's vcctl")
@@ -89,7 +93,7 @@ func listObjects[T client.Object](ctx context.Context, o *listOptions[T]) error 
 	if err != nil {
 		return err
 	}
-	if o.sel.AllNamespaces {
+	if o.sel.AllNamespaces || o.kind.ClusterScoped {
 		namespace = ""
 	}
 	var narrowed Narrowed[T]
@@ -113,7 +117,7 @@ func listObjects[T client.Object](ctx context.Context, o *listOptions[T]) error 
 		Kind: o.kind.pluralName(), New: o.kind.NewList, Columns: o.kind.Columns(o.f), FreeText: o.kind.FreeText, Spare: o.kind.Spare,
 		Namespace: namespace, AllNamespaces: o.sel.AllNamespaces,
 		Names: names, Selector: labels, Fields: narrowed.Fields, Keep: narrowed.Keep, Single: len(names) == 1,
-		Suggest: o.f.SuggestNames(o.kind.GVK, true),
+		Suggest: o.f.SuggestNames(o.kind.GVK, !o.kind.ClusterScoped),
 	}
 	asVolcano := o.compat || o.sel.UsesOldName() || o.f.UsesVolcanoTables()
 	if asVolcano && o.kind.Compat != nil && o.out.IsPlainTable() {

@@ -94,6 +94,11 @@ func (k *Kind[T]) NewCommand(f *cli.Factory, more ...*cobra.Command) *cobra.Comm
 // NewViewCommand returns only the verb view, for command groups that implement the other verbs themselves.
 func (k *Kind[T]) NewViewCommand(f *cli.Factory) *cobra.Command { return k.newView(f, viewObjects) }
 
+// NewReadCommands returns the verbs list, get and view, for command groups that implement the other verbs themselves.
+func (k *Kind[T]) NewReadCommands(f *cli.Factory) []*cobra.Command {
+	return []*cobra.Command{k.newList(f, listObjects), k.newGet(f, listObjects), k.newView(f, viewObjects)}
+}
+
 // replaceWords replaces NOUN, KIND, KINDS and SAMPLE in a help text.
 func (k *Kind[T]) replaceWords(text string) string {
 	return strings.NewReplacer("NOUN", k.Noun, "KINDS", k.pluralName(), "KIND", k.Called, "SAMPLE", k.Sample).Replace(text)

@@ -28,7 +28,8 @@ var notTried = []string{"template", "allow-missing-template-keys", "show-managed
 	// It shadows the root flag.
 	"kubeconfig-file",
 	// kubectl accepts it without effect on lists of cluster-scoped objects.
-	"node list --all-namespaces", "queue list --all-namespaces", "queue get --all-namespaces", "queue tree --all-namespaces", "queue view --all-namespaces"}
+	"node list --all-namespaces", "queue list --all-namespaces", "queue get --all-namespaces", "queue tree --all-namespaces", "queue view --all-namespaces",
+	"account list --all-namespaces", "account get --all-namespaces", "account view --all-namespaces"}
 
 // needInstallation lists the commands that wait for the parts of an installation, which the server of this test does not
 // have. Package test/install tries them on a real one.
@@ -40,6 +41,13 @@ var needInstallation = []string{"doctor", "crds apply", "crds list"}
 // given maps a flag, or a command and a flag, to the way to give it. Boolean flags that are missing here get the
 // opposite of their default.
 var given = map[string]flagWords{
+	"coordinators": {give: []string{"--coordinators=ada"}}, "description": {give: []string{"--description=Science"}}, "organization": {give: []string{"--organization=uni-2"}},
+	"namespaces": {give: []string{"--namespaces=nlp"}}, "queues": {give: []string{"--queues=research"}}, "max-resources": {give: []string{"--max-resources=cpu=5"}},
+	"max-running-jobs": {give: []string{"--max-running-jobs=5"}}, "max-submitted-jobs": {give: []string{"--max-submitted-jobs=5"}},
+	"max-resources-per-job": {give: []string{"--max-resources-per-job=cpu=5"}}, "user-max-running-jobs": {give: []string{"--user-max-running-jobs=5"}},
+	"user-max-submitted-jobs": {give: []string{"--user-max-submitted-jobs=5"}}, "user-max-resources": {give: []string{"--user-max-resources=cpu=5"}},
+	"user-max-resources-per-job": {give: []string{"--user-max-resources-per-job=cpu=5"}}, "user-max-run-time": {give: []string{"--user-max-run-time=5h"}},
+	"account create --parent": {give: []string{"--parent=physics"}}, "account set --parent": {give: []string{"--parent=root"}},
 	"action": {give: []string{"--action=open"}}, "capability": {give: []string{"--capability=cpu=20"}}, "container": {give: []string{"--container=side"}},
 	"cpu": {give: []string{"--cpu=3"}}, "deserved": {give: []string{"--deserved=cpu=3"}}, "dry-run": {give: []string{"--dry-run=server"}}, "env": {give: []string{"--env=A=b"}},
 	"file": {give: []string{"--file=NEW"}}, "kustomize": {give: []string{"--kustomize=NEWBUILT"}}, "filename": {give: []string{"--filename=NEW"}}, "for": {give: []string{"--for=running"}},
@@ -94,6 +102,18 @@ func situations(command string) []situation {
 		return []situation{with("called"), with("-f", "FRESH")}
 	case "diff":
 		return []situation{with("-f", "FRESH")}
+	case "account create":
+		return []situation{with("called")}
+	case "account set":
+		return []situation{{words: []string{"account", "set", "nlp-lab", "--description=other"}, without: []string{"description"}}}
+	case "account delete":
+		return []situation{with(names...)}
+	case "account add-user":
+		return []situation{with("physics", "zoe")}
+	case "account remove-user":
+		return []situation{with("physics", "omar")}
+	case "account tree":
+		return []situation{with(), with("physics")}
 	case "plan":
 		return []situation{with("-f", "FRESH"), {words: []string{"plan", "--queue-edit=research", "--set=weight=4"}, without: []string{"filename", "kustomize", "recursive", "validate"}}}
 	case "queue update":
@@ -159,7 +179,8 @@ func situations(command string) []situation {
 		return []situation{with("paused"), with("-l", "team=cv")}
 	case "cronjob resume":
 		return []situation{with("held"), with("-l", "team=cv")}
-	case "job view", "job explain", "queue view", "pod view", "podgroup view", "jobflow view", "jobtemplate view", "cronjob view":
+	case "job view", "job explain", "queue view", "pod view", "podgroup view", "jobflow view", "jobtemplate view", "cronjob view",
+		"account view":
 		return []situation{with(names[0]), with(names...), with(labelled...)}
 	}
 	switch {
@@ -268,6 +289,7 @@ func filterable() []client.Object {
 var theseAreThere = map[string][]string{
 	"job": {"eval", "train", "plain"}, "queue": {"infer", "research", "small"}, "podgroup": {"other", "train"}, "pod": {"train-worker-0", "train-worker-1", "train-worker-2"},
 	"jobflow": {"night", "other"}, "jobtemplate": {"other", "serve"}, "cronjob": {"nightly", "other"}, "node": {"n1", "n2"},
+	"account": {"nlp-lab", "physics"},
 }
 
 // otherwise changes the objects so that every list prints a different row for each of them.

@@ -195,6 +195,7 @@ var printsNoText = map[string][]string{
 		"diff", "job edit", "queue edit", "slurm scrontab",
 	},
 	"names, numbers and states, which API servers validate": {
+		"account add-user", "account create", "account delete", "account get", "account remove-user", "account set",
 		"cronjob create", "cronjob delete", "cronjob get", "cronjob resume", "cronjob suspend", "cronjob trigger", "job cancel", "job delete",
 		"job hold", "job release", "job rerun", "job restart", "job resume", "job run", "job scale", "job suspend", "jobflow create",
 		"jobflow delete", "jobflow get", "jobflow retry", "jobflow view", "jobflow wait", "jobtemplate create", "jobtemplate delete",

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/build"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/account"
 	"github.com/vc-batch/vc/internal/cli/completion"
 	"github.com/vc-batch/vc/internal/cli/configcmd"
 	"github.com/vc-batch/vc/internal/cli/crds"
@@ -139,7 +140,7 @@ func New(f *cli.Factory) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.RewordFlagError(f, cmd, err) })
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "installation", Title: "Installation:"}, &cobra.Group{ID: "tool", Title: "This tool:"})
-	addCommandGroup(cmd, "work", job.New(f), queue.New(f), node.New(f), plan.New(f), diff.New(f), top.New(f), jobflow.New(f), jobtemplate.New(f), cronjob.New(f), podgroup.New(f), pod.New(f), events.New(f), history.New(f), usagereport.New(f), slurm.New(f))
+	addCommandGroup(cmd, "work", job.New(f), queue.New(f), account.New(f), node.New(f), plan.New(f), diff.New(f), top.New(f), jobflow.New(f), jobtemplate.New(f), cronjob.New(f), podgroup.New(f), pod.New(f), events.New(f), history.New(f), usagereport.New(f), slurm.New(f))
 	addCommandGroup(cmd, "installation", doctor.New(f), crds.New(f), configcmd.New(f))
 	addCommandGroup(cmd, "tool", version.New(f), completion.New(f), newOptions(f))
 	addTopics(cmd)
