@@ -38,6 +38,13 @@ func CompareNodeChanges(a, b NodeChange) int {
 type Batch struct {
 	Records     []Record     `json:",omitempty"`
 	NodeChanges []NodeChange `json:",omitempty"`
+	// Changes lists changes of accounts.
+	Changes []Change `json:",omitempty"`
+}
+
+// IsEmpty reports whether the batch contains nothing.
+func (b *Batch) IsEmpty() bool {
+	return len(b.Records) == 0 && len(b.NodeChanges) == 0 && len(b.Changes) == 0
 }
 
 // CapacityQuery selects the capacity of nodes over time. An empty list selects all values.

@@ -44,10 +44,14 @@ type Store interface {
 	// last one of each node before. They are ordered by CompareNodeChanges. An empty list of clusters selects all. A last
 	// change is not found if it is more than a month older than from.
 	NodeChanges(ctx context.Context, clusters []string, from, to time.Time) ([]NodeChange, error)
-	// Months returns the months for which records or changes of nodes are stored, oldest first.
+	// AddChanges stores changes of accounts. It ignores changes whose cluster and ID are stored already.
+	AddChanges(ctx context.Context, changes []Change) error
+	// Changes returns the selected changes of accounts, ordered by time and then by ID.
+	Changes(ctx context.Context, query ChangeQuery) ([]Change, error)
+	// Months returns the months for which records or changes of nodes or accounts are stored, oldest first.
 	Months(ctx context.Context) ([]time.Time, error)
-	// DropMonth removes all records that ended in a month, with the use that follows from them, and the changes of nodes in
-	// this month.
+	// DropMonth removes all records that ended in a month, with the use that follows from them, and the changes of nodes and
+	// accounts in this month.
 	DropMonth(ctx context.Context, month time.Time) error
 	// Backup writes a consistent copy of the database.
 	Backup(ctx context.Context, to io.Writer) error

@@ -196,6 +196,11 @@ func (s *Storage) storeOldest(ctx context.Context) (isEmpty bool, err error) {
 			return false, err
 		}
 	}
+	if len(batch.Changes) > 0 {
+		if err := store.AddChanges(ctx, batch.Changes); err != nil {
+			return false, err
+		}
+	}
 	return false, s.spool.Remove(batch)
 }
 

@@ -65,6 +65,7 @@ func newHandler(authn authenticator.Request, allowed permissions, coordinated Co
 	mux.HandleFunc("GET "+wire.RecordsPath, h.authenticated(h.serveRecords))
 	mux.HandleFunc("GET "+wire.UsagePath, h.authenticated(h.serveUsage))
 	mux.HandleFunc("GET "+wire.CapacityPath, h.authenticated(h.serveCapacity))
+	mux.HandleFunc("GET "+wire.TransactionsPath, h.authenticated(h.serveChanges))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeStatus(w, http.StatusNotFound, metav1.StatusReasonNotFound, r.URL.Path+" was not found on this server")
 	})
@@ -80,6 +81,7 @@ func serveDiscovery(w http.ResponseWriter, _ *http.Request) {
 			{Name: wire.RecordsResource, SingularName: "record", Kind: "Record", Verbs: metav1.Verbs{"list"}},
 			{Name: wire.UsageResource, SingularName: "usage", Kind: "Usage", Verbs: metav1.Verbs{"list"}},
 			{Name: wire.CapacityResource, SingularName: "capacity", Kind: "Capacity", Verbs: metav1.Verbs{"list"}},
+			{Name: wire.TransactionsResource, SingularName: "transaction", Kind: "Transaction", Verbs: metav1.Verbs{"list"}},
 		},
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -192,6 +194,40 @@ func (h *handler) serveCapacity(w http.ResponseWriter, r *http.Request, _ user.I
 	stream := h.newStream(w)
 	for _, sum := range accounting.SumCapacity(changes, query) {
 		if err := stream.WriteCapacity(&sum); err != nil {
+			h.abort(w, stream, err)
+			return
+		}
+	}
+	h.end(stream)
+}
+
+// serveChanges lists the changes of all accounts for administrators, and those of the accounts below for coordinators.
+func (h *handler) serveChanges(w http.ResponseWriter, r *http.Request, who user.Info, store accounting.Store) {
+	var query accounting.ChangeQuery
+	if err := wire.DecodeQuery(r.URL.Query(), &query); err != nil {
+		writeStatus(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		return
+	}
+	visibility, err := h.visibleTo(r.Context(), who, wire.AllRecordsResource)
+	if err != nil {
+		writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
+		return
+	}
+	if visibility != nil {
+		if query.VisibleAccounts = visibility.Accounts; len(visibility.Accounts) == 0 {
+			writeStatus(w, http.StatusForbidden, metav1.StatusReasonForbidden, fmt.Sprintf(
+				"user %q cannot list the changes of accounts: only coordinators of an account and users with the ClusterRole vc-accounting-admin can", who.GetName()))
+			return
+		}
+	}
+	all, err := store.Changes(r.Context(), query)
+	if err != nil {
+		writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
+		return
+	}
+	stream := h.newStream(w)
+	for i := range all {
+		if err := stream.WriteChange(&all[i]); err != nil {
 			h.abort(w, stream, err)
 			return
 		}

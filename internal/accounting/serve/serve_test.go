@@ -84,6 +84,12 @@ func newHandlerOf(t *testing.T, isUpToDate bool) http.Handler {
 	if err := records.AddNodeChanges(t.Context(), []accounting.NodeChange{up}); err != nil {
 		t.Fatal(err)
 	}
+	changes := []accounting.Change{
+		{ID: "1", Time: ended, Actor: "admin", Account: "team-of-mei", Action: accounting.AddAccount}, {ID: "2", Time: ended, Actor: "admin", Account: "team-of-omar", Action: accounting.AddAccount},
+	}
+	if err := records.AddChanges(t.Context(), changes); err != nil {
+		t.Fatal(err)
+	}
 	coordinated := func(user string) []string {
 		return map[string][]string{"ada": {"team-of-omar"}}[user]
 	}
@@ -210,5 +216,27 @@ func TestBadRequestsAndAMissingDatabaseGetAReason(t *testing.T) {
 	}
 	if response := get(t, closed, "", wire.Root, nil); response.Code != http.StatusOK || !strings.Contains(response.Body.String(), wire.RecordsResource) {
 		t.Errorf("discovery without a database: status %d, %s", response.Code, response.Body)
+	}
+}
+
+func TestCoordinatorsReadTheChangesOfTheirAccountsAndAdministratorsAll(t *testing.T) {
+	t.Parallel()
+	h := newTestHandler(t)
+	for who, want := range map[string]string{"admin": "1 2", "ada": "2"} {
+		response := get(t, h, who, wire.TransactionsPath, accounting.ChangeQuery{})
+		changes, err := wire.ReadChanges(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, c := range changes {
+			ids = append(ids, c.ID)
+		}
+		if got := strings.Join(ids, " "); got != want {
+			t.Errorf("%s reads %s, want %s", who, got, want)
+		}
+	}
+	if response := get(t, h, "mei", wire.TransactionsPath, accounting.ChangeQuery{}); response.Code != http.StatusForbidden {
+		t.Errorf("a user who coordinates no account gets %d", response.Code)
 	}
 }

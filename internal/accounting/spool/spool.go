@@ -134,7 +134,7 @@ func (s *Spool) readDirectory() error {
 
 // Append writes a batch to the disk. After an error, nothing of it is in the spool.
 func (s *Spool) Append(batch accounting.Batch) error {
-	if len(batch.Records) == 0 && len(batch.NodeChanges) == 0 {
+	if batch.IsEmpty() {
 		return nil
 	}
 	r := &request{Batch: batch, done: make(chan error, 1)}
@@ -163,6 +163,7 @@ func (s *Spool) writeUntilClosed() {
 		for _, r := range group {
 			batch.Records = append(batch.Records, r.Records...)
 			batch.NodeChanges = append(batch.NodeChanges, r.NodeChanges...)
+			batch.Changes = append(batch.Changes, r.Changes...)
 		}
 		err := s.writeBatch(batch)
 		for _, r := range group {

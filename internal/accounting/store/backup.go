@@ -14,13 +14,15 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// A copy is a stream of JSON lines, compressed by zstd: a header, a line for each record and each change of a node, and a
-// last line with the number of both. It does not depend on the database. The use of resources is not part of it, because
-// it follows from the records.
+// A copy is a stream of JSON lines, compressed by zstd: a header, a line for each record and for each change of a node or
+// an account, and a last line with the number of all these. It does not depend on the database. The use of resources is
+// not part of it, because it follows from the records.
 
 const (
 	copyFormat  = "vc-accounting"
-	copyVersion = 2 // version 1 had no changes of nodes
+	copyVersion = 2
+	// oldestVersion is the oldest version that Restore reads. It has no changes.
+	oldestVersion = 1
 )
 
 // header is the first line of a copy.
@@ -33,7 +35,8 @@ type header struct {
 type line struct {
 	Record *accounting.Record     `json:",omitempty"`
 	Node   *accounting.NodeChange `json:",omitempty"`
-	// Records is the number of records and changes of nodes, in the last line.
+	Change *accounting.Change     `json:",omitempty"`
+	// Records is the number of records and changes, in the last line.
 	Records *int `json:",omitempty"`
 }
 
@@ -58,12 +61,22 @@ func (s *store) Backup(ctx context.Context, to io.Writer) error {
 		}
 		count++
 	}
-	changes, err := s.NodeChanges(ctx, nil, time.Time{}, time.Time{})
+	nodes, err := s.NodeChanges(ctx, nil, time.Time{}, time.Time{})
+	if err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	for i := range nodes {
+		if err := encoder.Encode(line{Node: &nodes[i]}); err != nil {
+			return fmt.Errorf("write backup: %w", err)
+		}
+		count++
+	}
+	changes, err := s.Changes(ctx, accounting.ChangeQuery{})
 	if err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
 	for i := range changes {
-		if err := encoder.Encode(line{Node: &changes[i]}); err != nil {
+		if err := encoder.Encode(line{Change: &changes[i]}); err != nil {
 			return fmt.Errorf("write backup: %w", err)
 		}
 		count++
@@ -174,15 +187,21 @@ func (s *store) restore(ctx context.Context, from io.Reader) error {
 		case l.Node != nil:
 			count++
 			batch.NodeChanges = append(batch.NodeChanges, *l.Node)
+		case l.Change != nil:
+			count++
+			batch.Changes = append(batch.Changes, *l.Change)
 		case l.Records == nil || *l.Records != count:
 			return fmt.Errorf("%w: it is damaged: the last line after %d records has another number", accounting.ErrDamagedCopy, count)
 		}
 		isEnd := l.Records != nil
-		if isEnd || len(batch.Records)+len(batch.NodeChanges) == restoreBatch {
+		if isEnd || len(batch.Records)+len(batch.NodeChanges)+len(batch.Changes) == restoreBatch {
 			if _, err := s.add(ctx, batch.Records); err != nil {
 				return err
 			}
 			if err := s.addNodeChanges(ctx, batch.NodeChanges); err != nil {
+				return err
+			}
+			if err := s.addChanges(ctx, batch.Changes); err != nil {
 				return err
 			}
 			batch = accounting.Batch{}
@@ -199,8 +218,8 @@ func checkHeader(decoder *json.Decoder) error {
 	if err := decoder.Decode(&h); err != nil || h.Format != copyFormat {
 		return fmt.Errorf("%w: it is not a copy of an accounting database%s", accounting.ErrDamagedCopy, afterColon(err))
 	}
-	if h.Version < 1 || h.Version > copyVersion {
-		return fmt.Errorf("the copy has version %d, this program reads versions up to %d", h.Version, copyVersion)
+	if h.Version < oldestVersion || h.Version > copyVersion {
+		return fmt.Errorf("the copy has version %d, this program reads versions %d to %d", h.Version, oldestVersion, copyVersion)
 	}
 	return nil
 }

@@ -117,6 +117,27 @@ func (t *instant) Scan(value any) error {
 	return err
 }
 
+// nanoseconds is a time that is stored in nanoseconds since 1970. The zero time is 0.
+type nanoseconds time.Time
+
+// Value implements driver.Valuer.
+func (t *nanoseconds) Value() (driver.Value, error) {
+	if time.Time(*t).IsZero() {
+		return int64(0), nil
+	}
+	return time.Time(*t).UnixNano(), nil
+}
+
+// Scan implements sql.Scanner.
+func (t *nanoseconds) Scan(value any) error {
+	count, err := scanned[int64](value)
+	*t = nanoseconds{}
+	if count != 0 {
+		*t = nanoseconds(time.Unix(0, count).UTC())
+	}
+	return err
+}
+
 // lines is a list of names, stored as lines of a text.
 type lines []string
 

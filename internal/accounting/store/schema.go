@@ -86,4 +86,13 @@ var migrations = []migration{
 			PRIMARY KEY (cluster, node, time {month key})
 		) {partitioned} {clustered}`,
 	}},
+	{tables: []string{"changes"}, statements: []string{
+		`CREATE TABLE {changes} (
+			id {text} NOT NULL, cluster {text} NOT NULL, time_ns BIGINT NOT NULL, actor {text} NOT NULL,
+			action {text} NOT NULL, account {text} NOT NULL, user_names {text} NOT NULL, info {text} NOT NULL
+			{month column},
+			PRIMARY KEY (id, cluster {month key})
+		) {partitioned}`,
+		`CREATE INDEX changes_by_time ON {changes} (time_ns)`,
+	}},
 }

@@ -52,7 +52,7 @@ const (
 // sqliteNames replaces the names in braces in migrations and statements.
 var sqliteNames = strings.NewReplacer(
 	"{records}", "records", "{documents}", "documents", "{usage}", "usage",
-	"{usage_details}", "usage_details", "{nodes}", "nodes",
+	"{usage_details}", "usage_details", "{nodes}", "nodes", "{changes}", "changes",
 	"{text}", "TEXT", "{bytes}", "BLOB",
 	"{month column}", "", "{month key}", "", "{partitioned}", "", "{clustered}", "WITHOUT ROWID",
 )

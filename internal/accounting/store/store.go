@@ -85,12 +85,13 @@ func (s *store) Months(ctx context.Context) ([]time.Time, error) {
 	return s.usedMonths(ctx)
 }
 
-// usedMonths returns the months that have records or changes of nodes. Adding to a new month can fail after its tables were created.
+// usedMonths returns the months that have records or changes. Adding to a new month can fail after its tables were created.
 func (s *store) usedMonths(ctx context.Context) ([]time.Time, error) {
+	const isUsed = `SELECT 1 WHERE EXISTS (SELECT 1 FROM {records}) OR EXISTS (SELECT 1 FROM {nodes}) OR EXISTS (SELECT 1 FROM {changes})`
 	var found []time.Time
 	all, err := s.engine.months(ctx)
 	for i := 0; i < len(all) && err == nil; i++ {
-		err = s.query(ctx, all[i], `SELECT 1 FROM {records} UNION ALL SELECT 1 FROM {nodes} LIMIT 1`, nil, func(*sql.Rows) (bool, error) {
+		err = s.query(ctx, all[i], isUsed, nil, func(*sql.Rows) (bool, error) {
 			found = append(found, all[i])
 			return true, nil
 		})

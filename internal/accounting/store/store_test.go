@@ -47,6 +47,7 @@ var suite = []struct {
 	{"unfinished restore", testUnfinishedRestore},
 	{"invalid use queries", testInvalidUsageQueries},
 	{"changes of nodes", testNodeChanges},
+	{"changes of accounts", testChanges},
 }
 
 func TestStores(t *testing.T) {
@@ -494,6 +495,12 @@ func testMigrations(t *testing.T, newAddress func() string) {
 		if got := readNodeChanges(t, s, time.Time{}, time.Time{}); !cmp.Equal(got, nodeHistory) {
 			t.Errorf("changes of nodes after the migration from version %d: %v", version, got)
 		}
+		if err := s.AddChanges(t.Context(), sampleChanges); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Changes(t.Context(), accounting.ChangeQuery{}); err != nil || len(got) != len(sampleChanges) {
+			t.Errorf("changes of accounts after the migration from version %d: %v, %v", version, got, err)
+		}
 	}
 }
 
@@ -524,7 +531,7 @@ func addAsOldProgram(t *testing.T, s *store, version int, records []*accounting.
 		}
 		err = month.addDetails(t.Context(), tx, collected)
 	}
-	if version > 2 {
+	if version > 3 {
 		t.Fatalf("this test does not know what the program of version %d adds", version)
 	}
 	if err := errors.Join(err, tx.Commit()); err != nil {

@@ -25,20 +25,23 @@ import (
 // all nodes. The verb list on
 // AllRecordsResource and AllUsageResource permits reading those of all users. These two resources exist only in roles.
 const (
-	GroupName          = "accounting.vc-batch.dev"
-	Version            = "v1alpha1"
-	Root               = "/apis/" + GroupName + "/" + Version
-	RecordsResource    = "records"
-	UsageResource      = "usage"
-	CapacityResource   = "capacity"
-	AllRecordsResource = "allrecords"
-	AllUsageResource   = "allusage"
-	RecordsPath        = Root + "/" + RecordsResource
-	UsagePath          = Root + "/" + UsageResource
-	CapacityPath       = Root + "/" + CapacityResource
-	ContentType        = "application/x-ndjson"
-	// QueryParameter is the parameter of a URL that contains an accounting.Query, an accounting.UsageQuery or an
-	// accounting.CapacityQuery as JSON.
+	GroupName        = "accounting.vc-batch.dev"
+	Version          = "v1alpha1"
+	Root             = "/apis/" + GroupName + "/" + Version
+	RecordsResource  = "records"
+	UsageResource    = "usage"
+	CapacityResource = "capacity"
+	// TransactionsResource contains the changes of accounts. AllRecordsResource permits reading those of all accounts.
+	TransactionsResource = "transactions"
+	AllRecordsResource   = "allrecords"
+	AllUsageResource     = "allusage"
+	RecordsPath          = Root + "/" + RecordsResource
+	UsagePath            = Root + "/" + UsageResource
+	CapacityPath         = Root + "/" + CapacityResource
+	TransactionsPath     = Root + "/" + TransactionsResource
+	ContentType          = "application/x-ndjson"
+	// QueryParameter is the parameter of a URL that contains an accounting.Query, UsageQuery, CapacityQuery or ChangeQuery
+	// as JSON.
 	QueryParameter = "query"
 )
 
@@ -71,6 +74,7 @@ type line struct {
 	Record   *accounting.Record   `json:"record,omitempty"`
 	Usage    *accounting.Usage    `json:"usage,omitempty"`
 	Capacity *accounting.Capacity `json:"capacity,omitempty"`
+	Change   *accounting.Change   `json:"change,omitempty"`
 	End      bool                 `json:"end,omitempty"`
 }
 
@@ -93,6 +97,11 @@ func (w *Writer) WriteUsage(usage *accounting.Usage) error {
 // WriteCapacity writes a sum of capacity.
 func (w *Writer) WriteCapacity(capacity *accounting.Capacity) error {
 	return w.encoder.Encode(line{Capacity: capacity})
+}
+
+// WriteChange writes a change of an account.
+func (w *Writer) WriteChange(change *accounting.Change) error {
+	return w.encoder.Encode(line{Change: change})
 }
 
 // WriteEnd writes the last line.
@@ -139,6 +148,20 @@ func ReadCapacity(from io.Reader) ([]accounting.Capacity, error) {
 		}
 		if l.Capacity != nil {
 			all = append(all, *l.Capacity)
+		}
+	}
+	return all, nil
+}
+
+// ReadChanges returns the changes of accounts in a stream.
+func ReadChanges(from io.Reader) ([]accounting.Change, error) {
+	var all []accounting.Change
+	for l, err := range readLines(from) {
+		if err != nil {
+			return nil, err
+		}
+		if l.Change != nil {
+			all = append(all, *l.Change)
 		}
 	}
 	return all, nil

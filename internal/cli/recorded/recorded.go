@@ -69,6 +69,16 @@ func Capacity(ctx context.Context, config *rest.Config, query accounting.Capacit
 	return wire.ReadCapacity(response.Body)
 }
 
+// Changes returns the selected changes of accounts.
+func Changes(ctx context.Context, config *rest.Config, query accounting.ChangeQuery) ([]accounting.Change, error) {
+	response, err := request(ctx, config, wire.TransactionsPath, query)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	return wire.ReadChanges(response.Body)
+}
+
 // MayReadAll reports whether the user may read the data of all users in the accounting database. The resource is
 // wire.AllRecordsResource or wire.AllUsageResource.
 func MayReadAll(ctx context.Context, c client.Client, resource string) (bool, error) {

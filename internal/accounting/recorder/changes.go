@@ -1,0 +1,176 @@
+package recorder
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
+	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/accounting/audit"
+	"github.com/vc-batch/vc/internal/accounting/spool"
+)
+
+const (
+	// changePeriod is the time between two looks for changes of accounts that are not recorded.
+	changePeriod = time.Second
+	// deletionPeriod is the time between two looks for deletions of accounts.
+	deletionPeriod = 5 * time.Second
+	// deletionPatience is the time after which the deletion of an account that still exists has failed. It is longer than
+	// the API server takes for any request.
+	deletionPatience = 5 * time.Minute
+)
+
+// ChangeRecorder records the changes of accounts that admission wrote into their annotations, and the deletions of accounts
+// that it wrote into ConfigMaps.
+type ChangeRecorder struct {
+	// Accounts returns the accounts that are known from a watch.
+	Accounts func() *accountv1alpha1.Tree
+	// API reads and writes accounts and ConfigMaps.
+	API client.Client
+	// Namespace is the namespace of the ConfigMaps.
+	Namespace string
+	// Cluster is the name of the cluster in the records.
+	Cluster string
+	Spool   *spool.Spool
+	Log     logr.Logger
+
+	// versions holds the resource versions of the accounts whose changes were appended to the spool.
+	versions map[types.UID]string
+	// nextLook is when to look for deletions again.
+	nextLook time.Time
+}
+
+// Run records changes until ctx is done.
+func (r *ChangeRecorder) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if err := r.RecordChanges(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			r.Log.Info("Changes of accounts are not recorded yet; trying again", "reason", err.Error())
+		}
+		waitFor(ctx, changePeriod, nil)
+	}
+	return nil
+}
+
+// RecordChanges appends the changes that are not recorded to the spool, and acknowledges them.
+func (r *ChangeRecorder) RecordChanges(ctx context.Context, now time.Time) error {
+	var errs []error
+	tree := r.Accounts()
+	for _, name := range tree.Names() {
+		if account := tree.Account(name); account.Annotations[audit.Unrecorded] != "" {
+			errs = append(errs, r.recordAccount(ctx, account))
+		}
+	}
+	if !now.Before(r.nextLook) {
+		r.nextLook = now.Add(deletionPeriod)
+		errs = append(errs, r.recordDeletions(ctx, now))
+	}
+	return errors.Join(errs...)
+}
+
+// recordAccount records the changes in the annotation of an account. The watch may not have seen yet that they were
+// acknowledged.
+func (r *ChangeRecorder) recordAccount(ctx context.Context, account *accountv1alpha1.Account) error {
+	if r.versions[account.UID] == account.ResourceVersion {
+		return nil
+	}
+	changes, err := audit.Changes(account.Annotations)
+	if err != nil {
+		return fmt.Errorf("account %s: %w", account.Name, err)
+	}
+	if err := r.appendChanges(changes); err != nil {
+		return err
+	}
+	annotations, err := audit.Acknowledge(account.Annotations, changes)
+	if err != nil {
+		return fmt.Errorf("account %s: %w", account.Name, err)
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": account.ResourceVersion, "annotations": annotations}})
+	if err != nil {
+		return fmt.Errorf("account %s: %w", account.Name, err)
+	}
+	err = r.API.Patch(ctx, account.DeepCopy(), client.RawPatch(types.MergePatchType, patch))
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err): // a newer version or the deletion contains the changes, too
+		return nil
+	case err != nil:
+		return fmt.Errorf("account %s: %w", account.Name, err)
+	}
+	if r.versions == nil {
+		r.versions = map[types.UID]string{}
+	}
+	r.versions[account.UID] = account.ResourceVersion
+	return nil
+}
+
+// appendChanges appends changes of this cluster to the spool.
+func (r *ChangeRecorder) appendChanges(changes []accounting.Change) error {
+	changes = slices.Clone(changes)
+	for i := range changes {
+		changes[i].Cluster = r.Cluster
+	}
+	return r.Spool.Append(accounting.Batch{Changes: changes})
+}
+
+// recordDeletions records the deletions of accounts that are gone, and removes those that failed.
+func (r *ChangeRecorder) recordDeletions(ctx context.Context, now time.Time) error {
+	list := &corev1.ConfigMapList{}
+	if err := r.API.List(ctx, list, client.InNamespace(r.Namespace), client.HasLabels{audit.DeletionLabel}); err != nil {
+		return fmt.Errorf("deletions of accounts: %w", err)
+	}
+	deletions, errs := parseDeletions(list.Items)
+	for _, d := range deletions {
+		if err := r.recordDeletion(ctx, d, now); err != nil {
+			errs = append(errs, fmt.Errorf("ConfigMap %s: %w", d.stored.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// storedDeletion is a deletion and the ConfigMap that holds it.
+type storedDeletion struct {
+	*audit.AccountDeletion
+	stored *corev1.ConfigMap
+}
+
+// parseDeletions returns the deletions in ConfigMaps, the latest first. If several requests tried to delete an account, the
+// last one is recorded, because the others have failed.
+func parseDeletions(stored []corev1.ConfigMap) (deletions []storedDeletion, errs []error) {
+	for i := range stored {
+		deletion, err := audit.ParseDeletion(stored[i].Data)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("ConfigMap %s: %w", stored[i].Name, err))
+			continue
+		}
+		deletions = append(deletions, storedDeletion{deletion, &stored[i]})
+	}
+	slices.SortStableFunc(deletions, func(a, b storedDeletion) int { return b.Time().Compare(a.Time()) })
+	return deletions, errs
+}
+
+// recordDeletion records a deletion if the account is gone.
+func (r *ChangeRecorder) recordDeletion(ctx context.Context, d storedDeletion, now time.Time) error {
+	account := &accountv1alpha1.Account{}
+	if err := client.IgnoreNotFound(r.API.Get(ctx, types.NamespacedName{Name: d.Account}, account)); err != nil {
+		return err
+	}
+	exists := account.UID == d.UID && account.DeletionTimestamp == nil
+	switch {
+	case exists && now.Sub(d.Time()) < deletionPatience:
+		return nil
+	case !exists:
+		if err := r.appendChanges(d.Changes); err != nil {
+			return err
+		}
+	}
+	return client.IgnoreNotFound(r.API.Delete(ctx, d.stored, client.Preconditions{UID: &d.stored.UID}))
+}
