@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/vc-batch/vc/internal/accounting/audit"
 	"github.com/vc-batch/vc/internal/accounting/wire"
 )
 
@@ -67,6 +68,8 @@ func AccountingRBAC() []runtime.Object {
 			rule(core, of("pods/status"), "patch"),
 			// accounts, whose coordinators may read the records of their users
 			rule(accountGroup, of("accounts"), watched...),
+			// internal/accounting/recorder: changes of accounts, which it acknowledges
+			rule(accountGroup, of("accounts"), "patch", audit.RecordVerb),
 			// internal/accounting/serve: permission checks for users, and the registration of the queries, which belongs to
 			// the ClusterRole. Clusters may require the verb delete for a change of the owner.
 			rule(reviewGroup, of("subjectaccessreviews"), "create"),
@@ -75,6 +78,8 @@ func AccountingRBAC() []runtime.Object {
 			only(rule(rbacv1.GroupName, of("clusterroles"), "get"), AccountingAccount),
 		},
 		own: append(lease(AccountingLease),
+			// deletions of accounts that are not recorded yet, which admission writes
+			rule(core, of("configmaps"), "list", "delete"),
 			rule(core, of("secrets"), "create"),
 			only(rule(core, of("secrets"), "get", "update"), AccountingCertificate)),
 	}

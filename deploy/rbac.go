@@ -197,6 +197,8 @@ func components() []component {
 			own: append([]rbacv1.PolicyRule{
 				rule(core, of("secrets"), "create"),
 				only(rule(core, of("secrets"), "get", "update"), "volcano-admission-certificate"),
+				// deletions of accounts that are not recorded yet
+				rule(core, of("configmaps"), "create"),
 			}, jobIDs()...),
 		},
 	}
@@ -299,12 +301,15 @@ func people() []runtime.Object {
 		// All users may request lists. A list contains only objects that the user is permitted to list.
 		clusterRole("vc-listing", nil, []rbacv1.PolicyRule{rule(jobsummary.GroupName, of(jobsummary.Resource), "list")}),
 		clusterRoleBinding("vc-listing", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
-		// All users may query the accounting database. The result contains only their own records, and the capacity of all nodes.
-		clusterRole("vc-accounting-user", nil, []rbacv1.PolicyRule{rule(wire.GroupName, of(wire.RecordsResource, wire.UsageResource, wire.CapacityResource), "list")}),
+		// All users may query the accounting database. The result contains only their own records, the changes of the accounts
+		// that they coordinate, and the capacity of all nodes.
+		clusterRole("vc-accounting-user", nil, []rbacv1.PolicyRule{
+			rule(wire.GroupName, of(wire.RecordsResource, wire.UsageResource, wire.CapacityResource, wire.TransactionsResource), "list"),
+		}),
 		clusterRoleBinding("vc-accounting-user", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
 		// An administrator grants this role to those who may read the records of all users.
 		clusterRole("vc-accounting-admin", nil, []rbacv1.PolicyRule{
-			rule(wire.GroupName, of(wire.RecordsResource, wire.UsageResource, wire.CapacityResource, wire.AllRecordsResource, wire.AllUsageResource), "list"),
+			rule(wire.GroupName, of(wire.RecordsResource, wire.UsageResource, wire.CapacityResource, wire.TransactionsResource, wire.AllRecordsResource, wire.AllUsageResource), "list"),
 		}),
 	}
 }

@@ -37,8 +37,8 @@ func TestOnlyAdministratorsMayReadTheRecordsOfAllUsers(t *testing.T) {
 		}
 	}
 	want := map[string][]string{
-		"vc-accounting-user":  {wire.RecordsResource, wire.UsageResource},
-		"vc-accounting-admin": {wire.RecordsResource, wire.UsageResource, wire.AllRecordsResource, wire.AllUsageResource},
+		"vc-accounting-user":  {wire.RecordsResource, wire.UsageResource, wire.TransactionsResource},
+		"vc-accounting-admin": {wire.RecordsResource, wire.UsageResource, wire.TransactionsResource, wire.AllRecordsResource, wire.AllUsageResource},
 	}
 	if diff := cmp.Diff(want, rights); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -48,7 +48,8 @@ func TestOnlyAdministratorsMayReadTheRecordsOfAllUsers(t *testing.T) {
 	}
 }
 
-// TestAccountingHasOnlyItsRights checks that the component changes nothing but jobs and objects with its own name.
+// TestAccountingHasOnlyItsRights checks that the component changes nothing but jobs, annotations of accounts, ConfigMaps in
+// its namespace, and objects with its own name.
 func TestAccountingHasOnlyItsRights(t *testing.T) {
 	t.Parallel()
 	var changes []string
@@ -72,9 +73,9 @@ func TestAccountingHasOnlyItsRights(t *testing.T) {
 		}
 	}
 	want := []string{
-		"patch jobs", "patch pods/status", "create subjectaccessreviews", "create apiservices",
+		"patch jobs", "patch pods/status", "patch accounts", "record accounts", "create subjectaccessreviews", "create apiservices",
 		"update apiservices v1alpha1.accounting.vc-batch.dev", "delete apiservices v1alpha1.accounting.vc-batch.dev",
-		"create leases", "update leases vc-accounting", "create secrets", "update secrets vc-accounting-certificate",
+		"create leases", "update leases vc-accounting", "delete configmaps", "create secrets", "update secrets vc-accounting-certificate",
 	}
 	if diff := cmp.Diff(want, changes); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -86,7 +86,10 @@ type Options struct {
 	// RequireAccounts rejects jobs without an account in which their user is listed, also if no account exists.
 	RequireAccounts bool
 	// RecordJobs adds a finalizer to new Jobs, which keeps a deleted Job until the accounting component has recorded it.
+	// It also records the changes of accounts.
 	RecordJobs bool
+	// RecordNamespace is the namespace of the ConfigMaps with deletions of accounts that are not recorded yet.
+	RecordNamespace string
 	// ClientCAFile is the path of a file with the certificate authorities of clients that may send reviews, such as the
 	// API server if it is configured to present a certificate. If it is empty, any client may send reviews.
 	ClientCAFile string
@@ -175,7 +178,9 @@ func (o *Options) enabledRules(pods *podRules) (mutating, validating []rule) {
 	mutating, validating = append(mutatingRules(), pods.webhookRule()), validatingRules(o.SchedulerNames)
 	for _, rules := range [][]rule{mutating, validating} {
 		for i := range rules {
-			rules[i].off = rules[i].off || len(o.Enabled) > 0 && !slices.Contains(o.Enabled, rules[i].path)
+			isUnused := rules[i].path == pathMutateAccount && !o.RecordJobs
+			isDisabled := len(o.Enabled) > 0 && !slices.Contains(o.Enabled, rules[i].path)
+			rules[i].off = rules[i].off || isUnused || isDisabled
 		}
 	}
 	return mutating, validating

@@ -36,6 +36,8 @@ type Cluster struct {
 	Reviews Creator[*authorizationv1.SubjectAccessReview]
 	// Secrets reads and writes Secrets in the namespace of the certificate. If it is nil, the certificate stays in memory.
 	Secrets ObjectClient[*corev1.Secret]
+	// Deletions creates the ConfigMaps with deletions of accounts that are not recorded yet. Options.RecordJobs needs it.
+	Deletions Creator[*corev1.ConfigMap]
 	// Owner reads the object to which new webhook configurations belong. If it is nil, they belong to no object.
 	Owner ownerGetter
 	// Mutating and Validating read and write the webhook configurations.
@@ -75,6 +77,9 @@ func newCluster(options *Options, config *rest.Config, clientset kubernetes.Inte
 	}
 	if options.SecretNamespace != "" {
 		cluster.Secrets = clientset.CoreV1().Secrets(options.SecretNamespace)
+	}
+	if options.RecordNamespace != "" {
+		cluster.Deletions = clientset.CoreV1().ConfigMaps(options.RecordNamespace)
 	}
 	if options.Owner != "" {
 		cluster.Owner = func(ctx context.Context) (*rbacv1.ClusterRole, error) {

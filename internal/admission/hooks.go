@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/go-logr/logr"
 	"gomodules.xyz/jsonpatch/v2"
@@ -44,6 +45,7 @@ const (
 	pathValidateJobFlow   = "/jobflows/validate"
 	pathValidateTemplate  = "/jobtemplates/validate"
 	pathMutatePod         = "/pods/mutate"
+	pathMutateAccount     = "/accounts/mutate"
 	pathValidateAccount   = "/accounts/validate"
 	pathValidatePod       = "/pods/validate"
 )
@@ -65,8 +67,12 @@ type hooks struct {
 	queueRules schedulingv1beta1.QueueRules
 	// maxReplicas is the maximum number of pods of a job; 0 means that only the limit of the kind applies.
 	maxReplicas int64
-	// recordJobs adds the finalizer of the accounting component to new jobs.
+	// recordJobs adds the finalizer of the accounting component to new jobs, and records the changes of accounts.
 	recordJobs bool
+	// deletions creates the ConfigMaps with deletions of accounts.
+	deletions Creator[*corev1.ConfigMap]
+	// now returns the current time.
+	now func() time.Time
 	// requireClassUse requires a permission for each PriorityClass that a user names.
 	requireClassUse bool
 	// requireAccounts requires an account in which the user is listed, for each job.
@@ -90,6 +96,7 @@ func (h *hooks) handlersByPath() map[string]admission.HandlerFunc {
 		pathValidateTemplate:  h.validateHandler(flowv1alpha1.GroupVersion.WithKind("JobTemplate")),
 		pathValidatePod:       h.validateHandler(corev1.SchemeGroupVersion.WithKind("Pod")),
 		pathMutatePod:         h.mutatePod,
+		pathMutateAccount:     h.mutateAccount,
 		pathValidateAccount:   h.validateHandler(accountv1alpha1.GroupVersion.WithKind("Account")),
 	}
 }

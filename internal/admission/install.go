@@ -69,7 +69,8 @@ type rule struct {
 	off bool
 }
 
-// mutatingRules returns the webhooks that default the project's kinds. They fail open, see the package comment.
+// mutatingRules returns the webhooks that default the project's kinds, and record the changes of accounts. The former fail
+// open, see the package comment.
 func mutatingRules() []rule {
 	job, queue, group := kindsToReview()
 	job.path, job.operations, job.failOpen = pathMutateJob, createAndUpdate(), true
@@ -83,7 +84,12 @@ func mutatingRules() []rule {
 	}
 	flow := cron
 	flow.path, flow.groups, flow.version, flow.resource = pathMutateJobFlow, flowv1alpha1.GroupName, flowv1alpha1.GroupVersion.Version, "jobflows"
-	return []rule{job, queue, group, cron, flow}
+	// It does not fail open, because no change of an account may be made without being recorded.
+	account := rule{
+		path: pathMutateAccount, operations: createAndUpdate(), scope: admissionregistrationv1.ClusterScope,
+		groups: accountv1alpha1.GroupName, version: accountv1alpha1.GroupVersion.Version, resource: "accounts",
+	}
+	return []rule{job, queue, group, cron, flow, account}
 }
 
 // validatingRules returns the webhooks that check the project's kinds, and pods with a disruption budget and one of the
@@ -122,6 +128,7 @@ func validatingRules(schedulerNames []string) []rule {
 	account := rule{
 		path: pathValidateAccount, operations: append(createAndUpdate(), admissionregistrationv1.Delete), scope: admissionregistrationv1.ClusterScope,
 		groups: accountv1alpha1.GroupName, version: accountv1alpha1.GroupVersion.Version, resource: "accounts", conditions: onlySpecChanged(),
+		sideEffects: true, // a deletion is recorded, unless it is a dry run
 	}
 	return []rule{job, queue, group, hyperNode, cron, flow, template, pod, account}
 }
@@ -219,7 +226,7 @@ func (r *rule) validatingWebhook(where target, caBundle []byte) admissionregistr
 		MatchPolicy:             new(admissionregistrationv1.Equivalent),
 		NamespaceSelector:       ordinaryNamespaces(),
 		ObjectSelector:          &r.selector,
-		SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
+		SideEffects:             r.sideEffectClass(),
 		TimeoutSeconds:          new(int32(webhookTimeoutSeconds)),
 		AdmissionReviewVersions: []string{"v1"},
 		MatchConditions:         r.conditions,

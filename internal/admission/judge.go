@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/check"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
@@ -56,6 +57,10 @@ func (h *hooks) validateHandler(kind schema.GroupVersionKind) admission.HandlerF
 		err := errors.Join(queues.err, jobs.err, accounts.err)
 		if isAcceptable := err == nil && len(verdict.Errors) == 0; isAcceptable && isJob {
 			verdict.Errors, err = h.rejectBeyondSubmitLimits(&request)
+		}
+		isDeletion := kind == accountv1alpha1.GroupVersion.WithKind("Account") && request.Operation == admissionv1.Delete
+		if isRemovable := err == nil && len(verdict.Errors) == 0; isRemovable && isDeletion {
+			err = h.recordDeletion(ctx, &request)
 		}
 		if err != nil {
 			return admission.Errored(http.StatusInternalServerError, err)

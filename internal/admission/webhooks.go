@@ -46,6 +46,7 @@ func New(options Options, cluster Cluster, listenAddress string) (*Webhooks, err
 		queues: queueCache{known: cluster.Queues, read: cluster.ReadQueue, list: cluster.ListQueues}, jobs: cluster.Jobs, namespaces: cluster.Namespaces,
 		reviews: cluster.Reviews, schedulers: options.SchedulerNames, ids: options.JobIDs, pods: pods, queueRules: options.Queues, recordJobs: options.RecordJobs,
 		maxReplicas: options.MaxReplicas, requireClassUse: options.RequirePriorityClassUse,
+		now: options.Now, deletions: cluster.Deletions,
 		accounts: cluster.Accounts, submitted: cluster.Submitted, requireAccounts: options.RequireAccounts,
 	}
 	keeper := newCertificateKeeper(options.Now, cluster.Secrets, hosts)

@@ -96,29 +96,37 @@ func runAccounting(ctx context.Context, o *Options, log logr.Logger) error {
 		storage.StoreUntilDone(ctx)
 		return nil
 	})
+	accounts, err := accountwatch.New(o.Config)
+	if err != nil {
+		return err
+	}
+	group.Go(func() error {
+		accounts.Run(ctx)
+		return nil
+	})
 	if o.Accounting.API.ListenAddress != "" {
-		accounts, err := accountwatch.New(o.Config)
-		if err != nil {
-			return err
-		}
-		group.Go(func() error {
-			accounts.Run(ctx)
-			return nil
-		})
 		coordinated := func(user string) []string { return accounts.Accounts().CoordinatedBy(user) }
 		group.Go(func() error { return serve.Run(ctx, o.Config, o.Accounting.API, coordinated, storage.UpToDateStore) })
 	}
+	sources := recorderSources{records: records, storage: storage, accounts: accounts}
 	group.Go(func() error {
 		var once sync.Once
 		return runTermsUntilDone(ctx, o, accountingLease, log, func(ctx context.Context, fence func() error) error {
-			return runRecorderTerm(ctx, o, fence, log, records, storage, func() { once.Do(func() { o.Ready(Accounting) }) })
+			return runRecorderTerm(ctx, o, fence, log, sources, func() { once.Do(func() { o.Ready(Accounting) }) })
 		})
 	})
 	return group.Wait()
 }
 
-// runRecorderTerm records jobs and nodes for one term of leadership.
-func runRecorderTerm(ctx context.Context, o *Options, fence func() error, log logr.Logger, records *spool.Spool, storage *recorder.Storage, ready func()) error {
+// recorderSources holds what all terms of a recorder use.
+type recorderSources struct {
+	records  *spool.Spool
+	storage  *recorder.Storage
+	accounts *accountwatch.Watch
+}
+
+// runRecorderTerm records jobs, nodes and changes of accounts for one term of leadership.
+func runRecorderTerm(ctx context.Context, o *Options, fence func() error, log logr.Logger, from recorderSources, ready func()) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	mgr, err := newControlManager(fencedConfig(o.Config, fence, end), true, log)
@@ -138,17 +146,23 @@ func runRecorderTerm(ctx context.Context, o *Options, fence func() error, log lo
 		return err
 	}
 	tracker := podmeasure.New(2 * o.Accounting.Measure.Interval)
-	recording := recorder.Controller(recorder.Options{Cache: mgr.GetCache(), API: api, Cluster: o.Accounting.Cluster, Spool: records, Tracker: tracker})
+	recording := recorder.Controller(recorder.Options{Cache: mgr.GetCache(), API: api, Cluster: o.Accounting.Cluster, Spool: from.records, Tracker: tracker})
 	if err := recording.AddTo(mgr); err != nil {
 		return err
 	}
-	nodes := &recorder.NodeRecorder{Cache: mgr.GetCache(), Cluster: o.Accounting.Cluster, Spool: records, Storage: storage, Log: log}
+	nodes := &recorder.NodeRecorder{Cache: mgr.GetCache(), Cluster: o.Accounting.Cluster, Spool: from.records, Storage: from.storage, Log: log}
 	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		nodes.RecordUntilDone(ctx)
 		return nil
 	}))
 	if err != nil {
 		return fmt.Errorf("recorder of nodes: %w", err)
+	}
+	changes := &recorder.ChangeRecorder{
+		Accounts: from.accounts.Accounts, API: api, Namespace: o.LeaseNamespace, Cluster: o.Accounting.Cluster, Spool: from.records, Log: log,
+	}
+	if err := mgr.Add(manager.RunnableFunc(changes.Run)); err != nil {
+		return fmt.Errorf("recorder of changes of accounts: %w", err)
 	}
 	if err := addSampler(mgr, o, api, tracker, log); err != nil {
 		return err

@@ -122,6 +122,9 @@ func admissionOptions(o *Options) admission.Options {
 	if options.URL != "" && options.SecretNamespace == "" {
 		options.SecretNamespace = o.LeaseNamespace
 	}
+	if options.RecordNamespace == "" {
+		options.RecordNamespace = o.LeaseNamespace
+	}
 	return options
 }
 

@@ -77,6 +77,21 @@ func AddAccounting(server *clitest.Server) {
 		}
 		return nil
 	}))
+	server.HandlePath(wire.TransactionsPath, answerLines(func(r *http.Request, to *wire.Writer) error {
+		var query accounting.ChangeQuery
+		if err := wire.DecodeQuery(r.URL.Query(), &query); err != nil {
+			return err
+		}
+		for i := range changes {
+			if !query.Selects(&changes[i]) {
+				continue
+			}
+			if err := to.WriteChange(&changes[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
 }
 
 // nodeChanges returns the changes of two nodes with 8 CPUs each. One of them was down for two hours yesterday.
@@ -107,6 +122,11 @@ var (
 	}
 	waiting = []accounting.Usage{
 		{Cluster: "test", Account: "nlp-a", User: "mei", Queue: "nlp", Namespace: "nlp", QOS: "normal", MilliCPUs: 4000, Resource: accounting.CPU, Seconds: 2_400_000, Attempts: 2, Time: yesterday},
+	}
+	changes = []accounting.Change{
+		{ID: "1", Cluster: "test", Time: yesterday, Actor: "ada", Action: accounting.AddAccount, Account: "nlp-a", Users: []string{"mei"}, Info: "shares=3 users[mei]=listed"},
+		{ID: "2", Cluster: "test", Time: yesterday.Add(time.Hour), Actor: "ben", Action: accounting.ModifyAccount, Account: "vision", Info: "limits.maxRunningJobs=10->20"},
+		{ID: "3", Cluster: "test", Time: yesterday.Add(2 * time.Hour), Actor: "ada", Action: accounting.RemoveAccount, Account: "nlp-a", Users: []string{"mei"}, Info: "shares=3->none users[mei]=listed->none"},
 	}
 	yesterday = golden.Now.Truncate(24 * time.Hour).Add(-14 * time.Hour)
 )

@@ -271,7 +271,7 @@ func defaultCommand(user, account string) string {
 
 // confirmDeletion asks for confirmation if an account to delete has users or running jobs.
 func (o *deleteOptions) confirmDeletion(ctx context.Context, c client.Client, plan *sacctmgr.Plan) error {
-	if o.confirm.Yes || o.dryRun.IsDryRun() {
+	if o.confirm.Yes || o.dryRun.IsDryRun() || plan.IsEmpty {
 		return nil
 	}
 	use, err := readUse(ctx, c)

@@ -29,6 +29,14 @@ func (l *groupFlags) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&l.running, "max-running-jobs", "", "Most jobs of the account that run at the same time; none removes the limit")
 	flags.StringVar(&l.submitted, "max-submitted-jobs", "", "Most jobs of the account that have not ended; none removes the limit")
 	flags.StringVar(&l.resources, "max-resources", "", "Most resources that running jobs of the account request together, for example cpu=100,nvidia.com/gpu=8; none removes the limits")
+	completeLimits(cmd, "max-running-jobs", "max-submitted-jobs", "max-resources")
+}
+
+// completeLimits adds completion of the flags of limits.
+func completeLimits(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		_ = cmd.RegisterFlagCompletionFunc(name, cli.CompleteValues(noLimit))
+	}
 }
 
 // apply sets the limits whose flags were specified. It returns nil if no limit remains.
@@ -60,6 +68,7 @@ func (l *userFlags) addFlags(cmd *cobra.Command, whose string) {
 	flags.StringVar(&l.resources, l.prefix+"max-resources", "", "Most resources that running jobs of "+whose+" request together; none removes the limits")
 	flags.StringVar(&l.jobResources, l.prefix+"max-resources-per-job", "", "Most resources of each job of "+whose+"; none removes the limits")
 	flags.StringVar(&l.runTime, l.prefix+"max-run-time", "", "Longest time limit of each job of "+whose+", for example 24h; none removes the limit")
+	completeLimits(cmd, l.prefix+"max-running-jobs", l.prefix+"max-submitted-jobs", l.prefix+"max-resources", l.prefix+"max-resources-per-job", l.prefix+"max-run-time")
 }
 
 // apply sets the limits whose flags were specified. It returns nil if no limit remains.

@@ -84,7 +84,10 @@ func newRemoveUser(f *cli.Factory, run func(context.Context, *userOptions) error
 			account of the user.`),
 		Example: f.FormatExamples(`
 			# One user
-			vcctl account remove-user physics omar`),
+			vcctl account remove-user physics omar
+
+			# Show the account without the user, and change nothing
+			vcctl account remove-user physics omar --dry-run=client -o yaml`),
 		ValidArgsFunction: completeFirst(f.CompleteKind(accountKind(), false), f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.addArguments(f, cmd, args); err != nil {

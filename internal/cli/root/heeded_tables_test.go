@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
@@ -41,7 +42,7 @@ var needInstallation = []string{"doctor", "crds apply", "crds list"}
 // given maps a flag, or a command and a flag, to the way to give it. Boolean flags that are missing here get the
 // opposite of their default.
 var given = map[string]flagWords{
-	"coordinators": {give: []string{"--coordinators=ada"}}, "description": {give: []string{"--description=Science"}}, "organization": {give: []string{"--organization=uni-2"}},
+	"shares": {give: []string{"--shares=5"}}, "coordinators": {give: []string{"--coordinators=ada"}}, "description": {give: []string{"--description=Science"}}, "organization": {give: []string{"--organization=uni-2"}},
 	"namespaces": {give: []string{"--namespaces=nlp"}}, "queues": {give: []string{"--queues=research"}}, "max-resources": {give: []string{"--max-resources=cpu=5"}},
 	"max-running-jobs": {give: []string{"--max-running-jobs=5"}}, "max-submitted-jobs": {give: []string{"--max-submitted-jobs=5"}},
 	"max-resources-per-job": {give: []string{"--max-resources-per-job=cpu=5"}}, "user-max-running-jobs": {give: []string{"--user-max-running-jobs=5"}},
@@ -105,11 +106,14 @@ func situations(command string) []situation {
 	case "account create":
 		return []situation{with("called")}
 	case "account set":
-		return []situation{{words: []string{"account", "set", "nlp-lab", "--description=other"}, without: []string{"description"}}}
+		return []situation{
+			{words: []string{"account", "set", "nlp-lab", "--description=other"}, without: []string{"description"}},
+			{words: []string{"account", "set", "nlp-lab", "--organization=other"}, without: []string{"organization"}},
+		}
 	case "account delete":
 		return []situation{with(names...)}
 	case "account add-user":
-		return []situation{with("physics", "zoe")}
+		return []situation{with("nlp-lab", "omar")}
 	case "account remove-user":
 		return []situation{with("physics", "omar")}
 	case "account tree":
@@ -320,6 +324,9 @@ func otherwise(world []client.Object) []client.Object {
 			all = append(all, now)
 		case *corev1.Node:
 			now.Spec.Unschedulable = true
+			all = append(all, now)
+		case *accountv1alpha1.Account:
+			now.Spec.Description = "other words"
 			all = append(all, now)
 		case *corev1.Event:
 			now.Count, now.Message = now.Count+10, "other words"

@@ -60,7 +60,7 @@ func heededWorld(t *testing.T) []client.Object {
 		labels := map[string]string{"turn": fmt.Sprintf("%03d", len(world)-i)} // sorting by this label reverses the order
 		maps.Copy(labels, object.GetLabels())
 		switch object.GetName() {
-		case "train", "eval", "research", "infer", "train-worker-0", "train-worker-1", "night", "serve", "nightly", "other", "n1", "n2":
+		case "train", "eval", "research", "infer", "train-worker-0", "train-worker-1", "night", "serve", "nightly", "other", "n1", "n2", "nlp-lab", "physics":
 			labels["team"] = "nlp"
 		case "paused", "archive", "held", "shut", "cordoned":
 			labels["team"] = "cv"

@@ -195,7 +195,7 @@ var printsNoText = map[string][]string{
 		"diff", "job edit", "queue edit", "slurm scrontab",
 	},
 	"names, numbers and states, which API servers validate": {
-		"account add-user", "account create", "account delete", "account get", "account remove-user", "account set",
+		"account add-user", "account create", "account delete", "account remove-user", "account set",
 		"cronjob create", "cronjob delete", "cronjob get", "cronjob resume", "cronjob suspend", "cronjob trigger", "job cancel", "job delete",
 		"job hold", "job release", "job rerun", "job restart", "job resume", "job run", "job scale", "job suspend", "jobflow create",
 		"jobflow delete", "jobflow get", "jobflow retry", "jobflow view", "jobflow wait", "jobtemplate create", "jobtemplate delete",
@@ -224,6 +224,9 @@ func addHostileAccounting(server *clitest.Server) {
 			Queue: text, Outcome: accounting.Outcome(text), Reason: text, Ended: golden.Now.Add(-time.Hour), NodeNames: []string{text},
 		})
 	}))
+	server.HandlePath(wire.TransactionsPath, answer(func(to *wire.Writer) error {
+		return to.WriteChange(&accounting.Change{ID: text, Cluster: text, Time: golden.Now, Actor: text, Action: accounting.ModifyAccount, Account: text, Users: []string{text}, Info: text})
+	}))
 	server.HandlePath(wire.UsagePath, answer(func(to *wire.Writer) error {
 		return to.WriteUsage(&accounting.Usage{
 			Cluster: text, Account: text, User: text, Queue: text, QOS: text, Namespace: text, Resource: accounting.CPU, Seconds: 3_600_000, Attempts: 1,
@@ -238,7 +241,7 @@ func slurmListings() []shown {
 	for _, line := range []string{
 		"squeue -a", "squeue -a -l", "squeue -a -h -o '%all'", "squeue -a -O 'JobID,Name,UserName,Account,Comment,Partition,Command:80,WorkDir:80,Reason'",
 		"sacct -a", "sacct -a -p -o JobID,JobName,User,Account,Comment,WorkDir,SubmitLine", "sacct -a -l -P", "scontrol show job", "scontrol -o show job", "scontrol show node",
-		"scontrol show partition", "sinfo -N -l", "sinfo -R", "sprio", "sshare -a", "sacctmgr show account", "sacctmgr show association",
+		"scontrol show partition", "sinfo -N -l", "sinfo -R", "sprio", "sshare -a", "sacctmgr show account", "sacctmgr show association", "sacctmgr show transactions", "sacctmgr -P show transactions format=users,info,actor,where",
 		"sreport cluster AccountUtilizationByUser", "sreport job SizesByAccount",
 	} {
 		all = append(all, shown{args: append([]string{"slurm"}, words(line)...)})

@@ -94,7 +94,7 @@ var unsupportedVerbs = map[string]string{
 
 var unsupportedEntities = map[string]string{
 	"qos": "a QOS is a priority class here: use kubectl get priorityclasses", "wckey": "jobs may have any wckey", "event": "use kubectl get events", "federation": "clusters are not federated", "resource": "licenses are not managed",
-	"reservation": "there are no advance reservations", "transaction": "the audit log of the API server records changes", "runawayjobs": "the recorder corrects the records of lost jobs by itself",
+	"reservation": "there are no advance reservations", "runawayjobs": "the recorder corrects the records of lost jobs by itself",
 	"problem": "the API server checks every change of an account", "job": "use sacct", "stats": "use sdiag", "configuration": "use scontrol show config", "host": "use sinfo",
 }
 

@@ -11,13 +11,16 @@ package accounts
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/url"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
+	"github.com/vc-batch/vc/internal/accounting"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/recorded"
 	"github.com/vc-batch/vc/internal/cli/slurm/clusterdata"
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
@@ -52,6 +55,7 @@ var Sacctmgr = program.Program{Table: &sacctmgrTable, Run: runSacctmgr, Complete
 		  delete account|user|coordinator NAME... [where CONDITION...]
 		  show account|user|association [where CONDITION...] [format=LIST]
 		  show cluster|tres [format=LIST]
+		  show transactions [CONDITION...] [format=LIST]
 
 		Values of accounts: parent, description, organization, fairshare, queues,
 		namespaces, grpjobs, grpsubmitjobs, grptres. Values of users: defaultaccount,
@@ -62,7 +66,8 @@ var Sacctmgr = program.Program{Table: &sacctmgrTable, Run: runSacctmgr, Complete
 
 		Conditions: account, user, cluster, parent, defaultaccount, description,
 		organization. Words of show: withassoc, withcoord, withsubaccounts, woplimits,
-		onlydefaults, tree. Words may be abbreviated, and their case does not matter.`,
+		onlydefaults, tree. Conditions of transactions: account, user, actor, action,
+		cluster, start, end. Words may be abbreviated, and their case does not matter.`,
 	Example: `
 		# An account for a department, one for a project, and a user
 		vcctl slurm sacctmgr -i add account science description=Science grptres=cpu=1000
@@ -75,11 +80,20 @@ var Sacctmgr = program.Program{Table: &sacctmgrTable, Run: runSacctmgr, Complete
 		# The tree with the limits
 		vcctl slurm sacctmgr show assoc tree format=account,user,share,grptres%30,maxjobs
 
+		# Who changed the account since the beginning of the month
+		vcctl slurm sacctmgr show transactions account=physics start=2026-11-01 format=time,actor,action,info%-60
+
 		# For scripts
 		vcctl slurm sacctmgr -n -P show user format=user,defaultaccount`,
 }
 
 func runSacctmgr(ctx context.Context, c *program.Call) error {
+	if transactions, isOne, err := sacctmgr.ParseTransactions(c.Parsed.Operands, c.Factory.Now()); isOne {
+		if err != nil {
+			return err
+		}
+		return printTransactions(ctx, c, transactions)
+	}
 	request, err := sacctmgr.Parse(c.Parsed.Operands)
 	if err != nil {
 		return err
@@ -155,11 +169,43 @@ func printList(ctx context.Context, c *program.Call, request *sacctmgr.Request) 
 	if err != nil {
 		return err
 	}
-	form := tableformat.Form{
+	_, err = io.WriteString(c.Factory.Streams.Out, columns.FormatTable(rows, tableForm(c)))
+	return err
+}
+
+// tableForm returns the form of a list.
+func tableForm(c *program.Call) tableformat.Form {
+	return tableformat.Form{
 		Between: "|", Heading: !c.Parsed.Has("noheader"), Parsable: c.Parsed.Has("parsable") || c.Parsed.Has("parsable2"),
 		Closed: c.Parsed.Has("parsable") && !c.Parsed.Has("parsable2"),
 	}
-	_, err = io.WriteString(c.Factory.Streams.Out, columns.FormatTable(rows, form))
+}
+
+// printTransactions prints the changes of accounts that the accounting database has recorded.
+func printTransactions(ctx context.Context, c *program.Call, request *sacctmgr.Transactions) error {
+	if c.Parsed.Has("associations") {
+		return usererror.Errorf("remove -s", "-s has no effect on this command")
+	}
+	columns, err := request.ParseColumns(c.Factory.Now().Location())
+	if err != nil {
+		return err
+	}
+	config, err := c.Factory.RESTConfig()
+	if err != nil {
+		return err
+	}
+	changes, err := recorded.Changes(ctx, config, request.Query)
+	switch {
+	case errors.Is(err, recorded.ErrNoDatabase):
+		return usererror.Errorf("ask the administrator to enable accounting", "%s, which records the changes of accounts", err)
+	case err != nil:
+		return err
+	}
+	rows := make([]*accounting.Change, len(changes))
+	for i := range changes {
+		rows[i] = &changes[i]
+	}
+	_, err = io.WriteString(c.Factory.Streams.Out, columns.FormatTable(rows, tableForm(c)))
 	return err
 }
 

@@ -39,6 +39,13 @@ func newRun(about string, argv ...string) golden.Run {
 	return golden.Run{About: about, Argv: append([]string{"slurm", "sacctmgr"}, argv...), Prepare: addAccounts}
 }
 
+// withDatabase returns a run in a cluster with an accounting database.
+func withDatabase(about string, argv ...string) golden.Run {
+	r := newRun(about, argv...)
+	r.Prepare = slurmtest.AddAccounting
+	return r
+}
+
 // reporting marks a run that fails after it has printed the changes, or that nothing matches.
 func reporting(r golden.Run) golden.Run {
 	r.Report = true
@@ -71,6 +78,11 @@ func TestSacctmgr(t *testing.T) {
 	t.Parallel()
 	golden.CompareRuns(t, "sacctmgr", []golden.Run{
 		newRun("accounts", "show", "account"),
+		withDatabase("transactions", "show", "transactions"),
+		withDatabase("transactions of an account by a user, for scripts", "-nP", "show", "transactions", "accounts=nlp-a", "actor=ada", "format=time,action,actor,users,info"),
+		withDatabase("transactions of a day on which nothing happened", "show", "transactions", "start=2020-01-01", "end=2020-01-02"),
+		withDatabase("a condition that transactions do not have", "show", "transactions", "colour=red"),
+		newRun("transactions without a database", "show", "transactions"),
 		newRun("users", "list", "users"),
 		newRun("associations", "show", "assoc"),
 		newRun("the tree of associations", "show", "assoc", "tree", "format=account,user,share,grptres%24,maxjobs,maxtres%20"),
