@@ -76,6 +76,9 @@ func (s *store) addMonth(ctx context.Context, start time.Time, records []*accoun
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }()
+	if err := s.engine.lockVersion(ctx, tx); err != nil {
+		return 0, err
+	}
 	fresh, err := m.insertRecords(ctx, tx, records)
 	if err != nil {
 		return 0, err

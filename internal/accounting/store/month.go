@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // engine is the part of a store that differs between databases.
@@ -22,6 +23,8 @@ type engine interface {
 	// restoring reports whether a copy is being restored, or was when the process ended.
 	restoring(ctx context.Context) (bool, error)
 	setRestoring(ctx context.Context, restoring bool) error
+	// lockVersion returns an error if the database got a newer schema after it was opened.
+	lockVersion(ctx context.Context, tx *sql.Tx) error
 	// isMissing reports whether an error means that the tables of the month were removed.
 	isMissing(err error) bool
 	// explain wraps an error in an error of package accounting.
@@ -69,6 +72,12 @@ func checkVersion(what string, version int) error {
 			what, version, len(migrations), accounting.ErrNewerSchema)
 	}
 	return nil
+}
+
+// olderSchema returns the error about a database that must be migrated before it can be read.
+func olderSchema(what string, version int) error {
+	return usererror.Errorf("start vcd accounting of this version first: it migrates the database",
+		"%s has schema version %d, this program reads version %d", what, version, len(migrations))
 }
 
 // migrate applies the migrations that follow a version. monthsOf returns the months whose tables must be filled, with the

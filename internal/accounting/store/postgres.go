@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // postgresEngine stores each month in partitions.
@@ -53,6 +54,33 @@ func postgresNames(suffix string) *strings.Replacer {
 
 // openPostgres connects to a database, and applies the migrations.
 func openPostgres(ctx context.Context, address string) (engine, error) {
+	e, err := connectPostgres(address)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.change(ctx, e.migrate); err != nil {
+		_ = e.close()
+		return nil, e.explain(err)
+	}
+	return e, nil
+}
+
+// openPostgresForReading connects to a database without changing its tables, because a process of an older version may
+// be using it.
+func openPostgresForReading(ctx context.Context, address string) (engine, error) {
+	e, err := connectPostgres(address)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.checkTables(ctx); err != nil {
+		_ = e.close()
+		return nil, e.explain(err)
+	}
+	return e, nil
+}
+
+// connectPostgres returns the engine of a database. It connects when it is used.
+func connectPostgres(address string) (*postgresEngine, error) {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
 		return nil, fmt.Errorf("database address: %w", err)
@@ -64,11 +92,33 @@ func openPostgres(ctx context.Context, address string) (engine, error) {
 	e.db.SetMaxOpenConns(connections)
 	e.db.SetMaxIdleConns(connections)
 	e.db.SetConnMaxIdleTime(idleTime)
-	if err := e.change(ctx, e.migrate); err != nil {
-		_ = e.close()
-		return nil, e.explain(err)
-	}
 	return e, nil
+}
+
+// checkTables returns an error if the database does not have the schema of this program.
+func (e *postgresEngine) checkTables(ctx context.Context) error {
+	var version int
+	err := e.db.QueryRowContext(ctx, "SELECT schema_version FROM "+postgresSchema+".state").Scan(&version)
+	if e.isMissing(err) {
+		return usererror.Wrapf("specify the database that vcd accounting uses", "%s has no tables for records: %v", e.what, accounting.ErrUnavailable)
+	}
+	if err == nil && version < len(migrations) {
+		return olderSchema(e.what, version)
+	}
+	if err != nil {
+		return err
+	}
+	return checkVersion(e.what, version)
+}
+
+// lockVersion returns an error if another process has migrated the database to a newer schema. Until the end of the
+// transaction, no process migrates it.
+func (e *postgresEngine) lockVersion(ctx context.Context, tx *sql.Tx) error {
+	var version int
+	if err := tx.QueryRowContext(ctx, "SELECT schema_version FROM "+postgresSchema+".state FOR SHARE").Scan(&version); err != nil {
+		return err
+	}
+	return checkVersion(e.what, version)
 }
 
 // change runs a transaction that changes tables. Only one process at a time does.
@@ -100,13 +150,13 @@ func (e *postgresEngine) migrate(ctx context.Context, tx *sql.Tx) error {
 		}
 	}
 	var version int
-	if err := tx.QueryRowContext(ctx, "SELECT schema_version FROM "+postgresSchema+".state").Scan(&version); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT schema_version FROM "+postgresSchema+".state FOR UPDATE").Scan(&version); err != nil {
 		return err
 	}
 	if err := checkVersion(e.what, version); err != nil {
 		return err
 	}
-	if 0 < version && version < len(migrations) { // another process may be adding records
+	if version == 1 { // programs of this version add records without lockVersion
 		if _, err := tx.ExecContext(ctx, "LOCK TABLE "+postgresSchema+".records IN SHARE MODE"); err != nil {
 			return err
 		}

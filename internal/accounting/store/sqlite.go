@@ -172,8 +172,7 @@ func checkFile(ctx context.Context, db *sql.DB, path string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if version < len(migrations) {
-		return usererror.Errorf("start vcd accounting of this version first: it migrates the database",
-			"%s has schema version %d, this program uses version %d", path, version, len(migrations))
+		return olderSchema(path, version)
 	}
 	return checkVersion(path, version)
 }
@@ -301,6 +300,9 @@ func (e *sqliteEngine) setRestoring(_ context.Context, restoring bool) error {
 
 // isMissing returns false: an open file stays while it is read.
 func (e *sqliteEngine) isMissing(error) bool { return false }
+
+// lockVersion does nothing, because the directory is locked.
+func (e *sqliteEngine) lockVersion(context.Context, *sql.Tx) error { return nil }
 
 // explain wraps an error of SQLite.
 func (e *sqliteEngine) explain(err error) error {

@@ -16,17 +16,20 @@ import (
 // Open opens a database, and creates what is missing in it. The address is sqlite:DIRECTORY or the URL of a PostgreSQL
 // database.
 func Open(ctx context.Context, address string) (accounting.Store, error) {
-	return openAddress(ctx, address, openSQLite)
+	return openAddress(ctx, address, openSQLite, openPostgres)
 }
 
 // OpenForReading opens a database that another process may be using. Nothing can be written to the returned store. The
 // schema must be that of this program.
 func OpenForReading(ctx context.Context, address string) (accounting.Store, error) {
-	return openAddress(ctx, address, openSQLiteForReading)
+	return openAddress(ctx, address, openSQLiteForReading, openPostgresForReading)
 }
 
-// openAddress opens the database with an address. openDirectory opens the directory of SQLite.
-func openAddress(ctx context.Context, address string, openDirectory func(context.Context, string) (engine, error)) (accounting.Store, error) {
+// openEngine opens a directory of SQLite, or a PostgreSQL database with a URL.
+type openEngine func(ctx context.Context, address string) (engine, error)
+
+// openAddress opens the database with an address.
+func openAddress(ctx context.Context, address string, openDirectory, openServer openEngine) (accounting.Store, error) {
 	scheme, rest, _ := strings.Cut(address, ":")
 	var engine engine
 	var err error
@@ -34,7 +37,7 @@ func openAddress(ctx context.Context, address string, openDirectory func(context
 	case scheme == "sqlite" && rest != "":
 		engine, err = openDirectory(ctx, rest)
 	case (scheme == "postgres" || scheme == "postgresql") && strings.HasPrefix(rest, "//"):
-		engine, err = openPostgres(ctx, address)
+		engine, err = openServer(ctx, address)
 	default:
 		return nil, unknownAddress(address)
 	}

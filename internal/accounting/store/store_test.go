@@ -445,8 +445,14 @@ func testNewerSchema(t *testing.T, newAddress func() string) {
 		t.Fatal(err)
 	}
 	m.release()
+	if _, err := s.Add(t.Context(), sample(60)); m.numbered && !errors.Is(err, accounting.ErrNewerSchema) {
+		t.Errorf("Add returns %v after another process has migrated the database", err)
+	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := OpenForReading(t.Context(), address); !errors.Is(err, accounting.ErrNewerSchema) {
+		t.Errorf("OpenForReading returns %v", err)
 	}
 	_, err = Open(t.Context(), address)
 	if !errors.Is(err, accounting.ErrNewerSchema) {
@@ -478,6 +484,9 @@ func testMigrations(t *testing.T, newAddress func() string) {
 			t.Fatal(err)
 		}
 		migrations = all
+		if _, err := OpenForReading(t.Context(), address); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("has schema version %d", version)) {
+			t.Errorf("OpenForReading of version %d returns %v", version, err)
+		}
 		s := open(t, address)
 		rapid.Check(t, func(t *rapid.T) { compareWithModel(t, s, m) })
 		added, err := s.Add(t.Context(), sample(400)) // to the old months, too
