@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -18,9 +19,11 @@ import (
 // and each pair of rounds gives a share. Pods run for a short time, so that jobs end and are recorded while others
 // are scheduled.
 func TestThroughputWithAccounting(t *testing.T) {
-	skipUnlessAsked(t)
+	s := shapes(t)[0]
+	if wanted := os.Getenv("VC_BENCH"); wanted == "1" || wanted == "all" {
+		s = shape{jobs: 250, pods: 20}
+	}
 	r := startBare(t, 1000)
-	s := shape{jobs: 250, pods: 20}
 	database := filepath.Join(t.TempDir(), "records")
 	var shares, cpuShares []float64
 	for pair := range moreRounds() {
@@ -59,7 +62,12 @@ func (r *rig) accountedRound(t *testing.T, namespace string, s shape, flags ...s
 	inParallel(t, s.jobs, func(ctx context.Context, i int) error {
 		return r.ours.Create(ctx, newJob(namespace, fmt.Sprintf("job-%d", i), s.pods, annotations))
 	})
+	last := counts{}
 	eventually(t, 5*time.Minute, fmt.Sprintf("all %d pods of %s are bound", s.all(), namespace), func() bool {
+		if now := r.pods.count(namespace); now.bound != last.bound && now.bound%500 == 0 {
+			t.Logf("%s: %d pods exist, %d are bound", namespace, now.exist, now.bound)
+			last = now
+		}
 		return r.pods.count(namespace).bound == s.all()
 	})
 	round := accountedRound{took: r.pods.count(namespace).lastBound.Sub(began), cpu: cpuOf(t, daemon) - cpu}
