@@ -153,9 +153,10 @@ func measureQueries(t *testing.T, s *store, database string) {
 	for range 9 {
 		day := epoch.AddDate(0, rand.IntN(benchMonths), rand.IntN(28))
 		user := fmt.Sprintf("user%d", rand.IntN(benchUsers))
-		began := time.Now()
+		began, used := time.Now(), processorTime()
 		found := collect(t, s.Records(t.Context(), accounting.Query{Users: []string{user}, From: day, To: day.AddDate(0, 0, 1)}))
 		days = append(days, milliseconds(began))
+		t.Logf("a day with %d records in %v, in processor time of this process %v", len(found), time.Since(began), processorTime()-used)
 		if len(found) == 0 {
 			t.Fatalf("%s has no records on %s", user, day)
 		}

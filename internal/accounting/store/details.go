@@ -106,18 +106,15 @@ func (m *month) addDetails(ctx context.Context, tx *sql.Tx, d details) error {
 		attempts = stored.attempts + excluded.attempts, begun = stored.begun + excluded.begun`)
 }
 
-const (
-	// fillPage is the number of records that fillDetails reads at once.
-	fillPage = 20_000
-	// fillRows is the number of rows that it collects before it stores them.
-	fillRows = 200_000
-)
+// fillPage is the number of records that fillDetails reads at once, and fillRows the number of rows that it collects
+// before it stores them. Tests use smaller numbers.
+var fillPage, fillRows = 20_000, 200_000
 
 // fillDetails fills the table of details from the records of a month. It reads pages, because PostgreSQL cannot write
-// while the rows of a statement are read.
+// while the rows of a statement are read. Records that ended at about the same time have many rows in common.
 func fillDetails(ctx context.Context, tx *sql.Tx, m *month) error {
 	collected := details{}
-	var last *accounting.Key
+	var last *accounting.Position
 	for {
 		page, err := m.readPage(ctx, tx, last)
 		if err != nil {
@@ -125,7 +122,10 @@ func fillDetails(ctx context.Context, tx *sql.Tx, m *month) error {
 		}
 		for i := range page {
 			collected.add(&page[i])
-			last = &page[i].Key
+		}
+		if len(page) > 0 {
+			position := page[len(page)-1].Position()
+			last = &position
 		}
 		if len(collected) < fillRows && len(page) == fillPage {
 			continue
@@ -140,22 +140,18 @@ func fillDetails(ctx context.Context, tx *sql.Tx, m *month) error {
 	}
 }
 
-// detailColumns lists the columns that details depend on. The first four are the key of a record, in the order of its
-// index.
+// detailColumns lists the columns that details and the position of a record depend on.
 var detailColumns = []string{
 	"job_uid", "attempt", "element", "cluster", "namespace", "user_name", "account", "qos", "queue",
 	"eligible", "started", "ended", "requested", "allocated",
 }
 
-// readPage reads the columns that details depend on from the records that follow a key. nil is before all keys.
-func (m *month) readPage(ctx context.Context, tx *sql.Tx, last *accounting.Key) ([]accounting.Record, error) {
-	key := strings.Join(detailColumns[:4], ", ")
+// readPage reads the detailColumns of the records that follow a position. nil is before all positions.
+func (m *month) readPage(ctx context.Context, tx *sql.Tx, last *accounting.Position) ([]accounting.Record, error) {
 	where := &conditions{}
-	if last != nil {
-		where.add(`(`+key+`) > (?, ?, ?, ?)`, last.JobUID, last.Attempt, last.Element, last.Cluster)
-	}
-	text := `SELECT ` + strings.Join(detailColumns, ", ") + ` FROM {records}` + where.String() + ` ORDER BY ` + key +
-		fmt.Sprintf(` LIMIT %d`, fillPage)
+	where.after(last)
+	text := `SELECT ` + strings.Join(detailColumns, ", ") + ` FROM {records}` + where.String() +
+		` ORDER BY ended, cluster, job_uid, attempt, element` + fmt.Sprintf(` LIMIT %d`, fillPage)
 	rows, err := tx.QueryContext(ctx, m.statement(text), where.args...)
 	if err != nil {
 		return nil, err

@@ -468,8 +468,9 @@ func testNewerSchema(t *testing.T, newAddress func() string) {
 // testMigrations creates a database with each older version of the schema, fills it as the program of that version did,
 // and opens it with this program.
 func testMigrations(t *testing.T, newAddress func() string) {
-	all := migrations
-	t.Cleanup(func() { migrations = all })
+	all, page, rows := migrations, fillPage, fillRows
+	t.Cleanup(func() { migrations, fillPage, fillRows = all, page, rows })
+	fillPage, fillRows = 7, 300 // several pages a month
 	for version := 1; version < len(all); version++ {
 		address, m := newAddress(), model{}
 		records := sample(300)
