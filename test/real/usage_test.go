@@ -16,8 +16,10 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -173,7 +175,7 @@ func checkUse(ctx context.Context, t *testing.T, namespace string, used float64)
 // of its service account.
 func startAccounting(t *testing.T, c client.Client) {
 	t.Helper()
-	for _, object := range deploy.AccountingRBAC() {
+	for _, object := range append(deploy.AccountingRBAC(), localRegistration()...) {
 		if err := c.Create(t.Context(), object.(client.Object)); err != nil && !apierrors.IsAlreadyExists(err) {
 			t.Fatal(err)
 		}
@@ -205,6 +207,22 @@ func startAccounting(t *testing.T, c client.Client) {
 		_, err := vcctl(ctx, "history", "--all-users", "-A")
 		return err
 	})
+}
+
+// localRegistration returns the additional rights of a process that runs beside the API server: it creates the Service
+// through which the API server reaches it.
+func localRegistration() []runtime.Object {
+	const name = "local-registration"
+	meta := metav1.ObjectMeta{Name: name, Namespace: deploy.Namespace}
+	return []runtime.Object{
+		&rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{""}, Resources: []string{"services"}, Verbs: []string{"get", "create", "update", "delete"}},
+		}},
+		&rbacv1.RoleBinding{
+			ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: deploy.AccountingAccount, Namespace: deploy.Namespace}},
+		},
+	}
 }
 
 // accountingConfig returns a kubeconfig with a token of the service account.
