@@ -16,7 +16,7 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -34,6 +34,8 @@ const (
 	busyTicks = 6000
 	// busyMiB is the memory that it uses, besides that of its shell.
 	busyMiB = 48
+	// accountingPort is the port of vc-accounting beside the API server.
+	accountingPort = 9443
 )
 
 // busyScript keeps memory in use, and then uses CPU time. At the end, it reports the CPU time of its process.
@@ -175,7 +177,7 @@ func checkUse(ctx context.Context, t *testing.T, namespace string, used float64)
 // of its service account.
 func startAccounting(t *testing.T, c client.Client) {
 	t.Helper()
-	for _, object := range append(deploy.AccountingRBAC(), localRegistration()...) {
+	for _, object := range append(deploy.AccountingRBAC(), accountingService()...) {
 		if err := c.Create(t.Context(), object.(client.Object)); err != nil && !apierrors.IsAlreadyExists(err) {
 			t.Fatal(err)
 		}
@@ -191,7 +193,8 @@ func startAccounting(t *testing.T, c client.Client) {
 	}
 	defer log.Close()
 	recorder := exec.Command(filepath.Join(os.Getenv(binVariable), "vcd"), "accounting", "--kubeconfig="+kubeconfig, "--accounting-store=sqlite:"+filepath.Join(dir, "records"),
-		"--accounting-address=127.0.0.1:0", "--accounting-measure-interval=5s", "--enable-metrics=false", "--enable-healthz=false", "--v=1")
+		fmt.Sprintf("--accounting-address=%s:%d", gateway, accountingPort),
+		"--accounting-service="+deploy.Namespace+"/"+deploy.AccountingWorkload, "--accounting-owner="+deploy.AccountingAccount, "--accounting-measure-interval=5s", "--enable-metrics=false", "--enable-healthz=false", "--v=1")
 	recorder.Stdout, recorder.Stderr = log, log
 	if err := recorder.Start(); err != nil {
 		t.Fatal(err)
@@ -209,18 +212,18 @@ func startAccounting(t *testing.T, c client.Client) {
 	})
 }
 
-// localRegistration returns the additional rights of a process that runs beside the API server: it creates the Service
-// through which the API server reaches it.
-func localRegistration() []runtime.Object {
-	const name = "local-registration"
-	meta := metav1.ObjectMeta{Name: name, Namespace: deploy.Namespace}
+// accountingService returns the Service of a process beside the API server, with its address.
+func accountingService() []runtime.Object {
+	meta := metav1.ObjectMeta{Name: deploy.AccountingWorkload, Namespace: deploy.Namespace}
+	slice := meta
+	slice.Labels = map[string]string{discoveryv1.LabelServiceName: meta.Name}
+	const portName = "https"
 	return []runtime.Object{
-		&rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
-			{APIGroups: []string{""}, Resources: []string{"services"}, Verbs: []string{"get", "create", "update", "delete"}},
-		}},
-		&rbacv1.RoleBinding{
-			ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
-			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: deploy.AccountingAccount, Namespace: deploy.Namespace}},
+		&corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: portName, Port: 443}}}},
+		&discoveryv1.EndpointSlice{
+			ObjectMeta: slice, AddressType: discoveryv1.AddressTypeIPv4,
+			Endpoints: []discoveryv1.Endpoint{{Addresses: []string{gateway}, Conditions: discoveryv1.EndpointConditions{Ready: new(true)}}},
+			Ports:     []discoveryv1.EndpointPort{{Name: new(portName), Port: new(int32(accountingPort)), Protocol: new(corev1.ProtocolTCP)}},
 		},
 	}
 }
