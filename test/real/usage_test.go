@@ -40,14 +40,14 @@ const (
 
 // busyScript keeps memory in use, and then uses CPU time. At the end, it reports the CPU time of its process.
 var busyScript = fmt.Sprintf(`
-	head -c %dM /dev/zero >/dev/shm/memory
+	head -c %d /dev/zero >/dev/shm/memory
 	while :; do
 		n=0
 		while [ $n -lt 20000 ]; do n=$((n+1)); done
 		read -r _ _ _ _ _ _ _ _ _ _ _ _ _ user system _ </proc/self/stat
 		[ $((user + system)) -ge %d ] && break
 	done
-	echo $((user + system)) >/dev/termination-log`, busyMiB, busyTicks)
+	echo $((user + system)) >/dev/termination-log`, busyMiB<<20, busyTicks)
 
 // TestTheUseOfPodsOnKubeletsIsMeasured compares what seff, sacct and sstat show for a job with what its container measured
 // itself. The recorder has only the rights of its service account.
