@@ -37,8 +37,8 @@ func TestOnlyAdministratorsMayReadTheRecordsOfAllUsers(t *testing.T) {
 		}
 	}
 	want := map[string][]string{
-		"vc-accounting-user":  {wire.RecordsResource, wire.UsageResource, wire.TransactionsResource},
-		"vc-accounting-admin": {wire.RecordsResource, wire.UsageResource, wire.TransactionsResource, wire.AllRecordsResource, wire.AllUsageResource},
+		"vc-accounting-user":  {wire.RecordsResource, wire.UsageResource, wire.CapacityResource, wire.TransactionsResource},
+		"vc-accounting-admin": {wire.RecordsResource, wire.UsageResource, wire.CapacityResource, wire.TransactionsResource, wire.AllRecordsResource, wire.AllUsageResource},
 	}
 	if diff := cmp.Diff(want, rights); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
