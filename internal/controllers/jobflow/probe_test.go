@@ -9,10 +9,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
@@ -78,6 +82,47 @@ func TestProbesAskEveryPodOfATask(t *testing.T) {
 				t.Errorf("holds: %v, %v; want %v", held[c.probe], err, c.want)
 			}
 		})
+	}
+}
+
+// TestAStepStartsWhenTheProbeOfItsTargetSucceeds verifies that the reconciler runs probes and uses their results.
+func TestAStepStartsWhenTheProbeOfItsTargetSucceeds(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	port := listener.Addr().(*net.TCPAddr).Port
+	probe := &flowv1alpha1.Probe{TCPSocketList: []flowv1alpha1.TCPSocket{{TaskName: "server", Port: port}}}
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"}, flowv1alpha1.Flow{Name: "b", DependsOn: &flowv1alpha1.DependsOn{Targets: []string{"a"}, Probe: probe}})
+	server := apiserver.New(scheme, func() time.Time { return epoch })
+	for _, o := range []client.Object{w.in.Flow, w.in.Templates["a"], w.in.Templates["b"]} {
+		server.Save(o)
+	}
+	r := New(Options{Cache: server.Cache(), API: server.Client(), Recorder: record.NewFakeRecorder(20), Now: func() time.Time { return epoch }})
+	reconcileFlow := func() reconcile.Result {
+		t.Helper()
+		result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w.in.Flow)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	hasStarted := func(name string) bool { return apiserver.Find[*batchv1alpha1.Job](server, "default", name) != nil }
+	reconcileFlow()
+	if result := reconcileFlow(); !hasStarted("f-a") || hasStarted("f-b") || result.RequeueAfter != probeEvery {
+		t.Errorf("before the pods run: started a: %v, b: %v; next probe in %s", hasStarted("f-a"), hasStarted("f-b"), result.RequeueAfter)
+	}
+	job := apiserver.Find[*batchv1alpha1.Job](server, "default", "f-a")
+	for _, name := range []string{"f-a-server-0", "f-a-server-1"} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", Annotations: map[string]string{keys.TaskSpec: "server"}}}
+		pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1alpha1.GroupVersion.WithKind("Job"))}
+		pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "none"}}
+		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "127.0.0.1"}
+		server.Save(pod)
+	}
+	if reconcileFlow(); !hasStarted("f-b") {
+		t.Error("step b has not started, although the pods of step a respond")
 	}
 }
 
