@@ -28,7 +28,7 @@ const (
 	OutOfMemory Outcome = "OutOfMemory" // a container exceeded its memory limit
 	NodeFailed  Outcome = "NodeFailed"  // a node was lost
 	Cancelled   Outcome = "Cancelled"   // a user ended or deleted the job
-	Suspended   Outcome = "Suspended"   // a user suspended the job, which may be resumed
+	Suspended   Outcome = "Suspended"   // a user suspended the job, and resumed it later
 	Preempted   Outcome = "Preempted"   // the job's pods were evicted
 	Restarted   Outcome = "Restarted"   // a user or a policy restarted the job
 )

@@ -37,6 +37,9 @@ func (b *Board) newJobRow(e *jobEntry, now time.Time) *Job {
 	facts := state.Facts{Job: job, Group: e.group, Queue: b.queues[j.Queue], Pods: sum, Now: now}
 	stands, times := state.Of(facts), state.TimesOf(facts)
 	j.State, j.Reason, j.Started, j.Ended = string(stands.Code), stands.Reason, times.Start, times.End
+	if j.Ended.IsZero() {
+		j.Ended = times.Released // a suspended job does not run
+	}
 	if j.Reason == state.None {
 		j.Reason = ""
 	}

@@ -28,13 +28,13 @@ import (
 const age = 52 * 7 * 24 * time.Hour
 
 const sacctColumns = "jobid,jobidraw,jobname,partition,account,user,qos,state,exitcode,derivedexitcode,submit,eligible,start,end," +
-	"elapsed,planned,timelimit,nnodes,ncpus,reqmem,alloctres,nodelist,reason,restarts,totalcpu,maxrss"
+	"elapsed,suspended,planned,timelimit,nnodes,ncpus,reqmem,alloctres,nodelist,reason,restarts,totalcpu,maxrss"
 
 // attemptColumns are the columns of sacct that are known for each attempt of a job.
 const attemptColumns = "jobid,jobname,state,exitcode,start,end,elapsed,nodelist"
 
-// TestTheHistoryIsTheSameAYearLater runs jobs that succeed, fail, restart, are requeued, are preempted, or are arrays. It
-// deletes all of them, stops the cluster, makes all stored records a year older, and starts the cluster again. This is what
+// TestTheHistoryIsTheSameAYearLater runs jobs that succeed, fail, restart, are requeued, suspended or preempted, or are
+// arrays. It deletes all of them, stops the cluster, makes all stored records a year older, and starts the cluster again. This is what
 // a cluster shows whose clock moved forward by a year.
 func TestTheHistoryIsTheSameAYearLater(t *testing.T) {
 	c := startRestartableCluster(t)
@@ -64,7 +64,7 @@ func TestTheHistoryIsTheSameAYearLater(t *testing.T) {
 	if yearAgo := c.vcctl("slurm", "sacct", "-X", "-D", "-n", "-P", "-o", attemptColumns, "-S", since); yearAgo != want {
 		t.Errorf("sacct -D a year later (-want +got):\n%s", cmp.Diff(want, yearAgo))
 	}
-	for _, state := range []string{"|FAILED|", "|REQUEUED|", "|PREEMPTED|", "|CANCELLED"} {
+	for _, state := range []string{"|FAILED|", "|REQUEUED|", "|PREEMPTED|", "|SUSPENDED|", "|CANCELLED"} {
 		if !strings.Contains(attempts, state) {
 			t.Errorf("no attempt is %s:\n%s", state, attempts)
 		}
@@ -139,6 +139,8 @@ func runJobsOfAllKinds(c *cluster) (busy string) {
 	c.vcctl("slurm", "scancel", requeued)
 	c.waitForSacct("requeued", "CANCELLED", 1)
 
+	suspendJobs(c)
+
 	c.create(lowManifest)
 	c.running("low", 1, time.Minute)
 	c.create(highManifest)
@@ -147,6 +149,53 @@ func runJobsOfAllKinds(c *cluster) (busy string) {
 	c.vcctl("slurm", "scancel", "--name", "low")
 	c.waitForSacct("low", "CANCELLED", 1)
 	return busy
+}
+
+// suspendJobs suspends two jobs. One of them is resumed and completes. The other one is cancelled while it is suspended.
+func suspendJobs(c *cluster) {
+	c.t.Helper()
+	const wrap = `[ "${SLURM_RESTART_COUNT:-0}" -gt 0 ] || sleep 1000`
+	var ids []string
+	for _, name := range []string{"resumed", "dropped"} {
+		ids = append(ids, strings.TrimSpace(c.vcctl("slurm", "sbatch", "--parsable", "-J", name, "--wrap", wrap)))
+		c.waitForSacct(name, "RUNNING", 1)
+	}
+	c.vcctl("slurm", "scontrol", "suspend", strings.Join(ids, ","))
+	ran := map[string]string{}
+	for i, name := range []string{"resumed", "dropped"} {
+		c.waitForSacct(name, "SUSPENDED", 1)
+		c.eventually(time.Minute, "the suspended time of job "+name+" grows, and its run time does not", func() error {
+			shown := c.sacctFields(ids[i], "elapsed,suspended,end")
+			if ran[name] == "" {
+				ran[name] = shown[0]
+			}
+			if shown[0] != ran[name] || shown[1] < "00:00:03" || shown[2] != "Unknown" {
+				return errors.New(strings.Join(shown, " "))
+			}
+			return nil
+		})
+		if shown := c.vcctl("slurm", "scontrol", "show", "job", ids[i]); strings.Contains(shown, "SuspendTime=None") {
+			c.t.Errorf("scontrol shows no time of the suspension:\n%s", shown)
+		}
+	}
+	c.vcctl("slurm", "scontrol", "resume", ids[0])
+	c.waitForSacct("resumed", "COMPLETED", 1)
+	c.vcctl("slurm", "scancel", ids[1])
+	c.waitForSacct("dropped", "CANCELLED", 1)
+	for i, name := range []string{"resumed", "dropped"} {
+		if shown := c.sacctFields(ids[i], "elapsed,suspended"); shown[1] < "00:00:03" {
+			c.t.Errorf("job %s was suspended for %s", name, shown[1])
+		}
+	}
+	if shown := c.sacctFields(ids[1], "elapsed"); shown[0] != ran["dropped"] {
+		c.t.Errorf("the cancelled job ran for %s, want %s", shown[0], ran["dropped"])
+	}
+}
+
+// sacctFields returns columns of a job that sacct prints.
+func (c *cluster) sacctFields(id, columns string) []string {
+	c.t.Helper()
+	return strings.Split(strings.TrimSpace(c.vcctl("slurm", "sacct", "-X", "-n", "-P", "-j", id, "-o", columns)), "|")
 }
 
 // waitForSacct waits until sacct lists n jobs of a name, or n tasks of an array, in a state.
@@ -220,7 +269,7 @@ func readUse(c *cluster) (cpuSeconds, memoryMiB float64) {
 func makeRecordsOlder(t *testing.T, directory string) {
 	t.Helper()
 	records := readRecords(t, directory)
-	for _, outcome := range []accounting.Outcome{accounting.Completed, accounting.Failed, accounting.Cancelled, accounting.Restarted, accounting.Preempted} {
+	for _, outcome := range []accounting.Outcome{accounting.Completed, accounting.Failed, accounting.Cancelled, accounting.Restarted, accounting.Preempted, accounting.Suspended} {
 		if !slices.ContainsFunc(records, func(r accounting.Record) bool { return r.Outcome == outcome }) {
 			t.Errorf("no attempt was recorded as %s", outcome)
 		}

@@ -76,14 +76,14 @@ func currentRecords(in Input) ([]accounting.Record, error) {
 	return records, nil
 }
 
-// IsAttemptOver reports whether the current attempt to run a job is over: the job has ended, is suspended, or is being
-// deleted.
+// IsAttemptOver reports whether the current attempt to run a job is over: the job has ended or is being deleted. A suspended
+// job may be resumed, which begins another attempt, or cancelled.
 func IsAttemptOver(job *batchv1alpha1.Job) bool { return hasEnded(job) || job.DeletionTimestamp != nil }
 
-// hasEnded reports whether a job has ended or is suspended, and has no more pods to stop.
+// hasEnded reports whether a job has ended and has no more pods to stop.
 func hasEnded(job *batchv1alpha1.Job) bool {
 	switch job.Status.State.Phase {
-	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated, batchv1alpha1.Aborted:
+	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated:
 		return true
 	}
 	return false
@@ -168,12 +168,17 @@ func addUse(r *accounting.Record, sum podusage.Use) {
 	r.CPUTime, r.PeakMemoryBytes = max(r.CPUTime, sum.CPUTime()), max(r.PeakMemoryBytes, sum.PeakMemoryBytes)
 }
 
-// endOf returns the end of a row. An element whose end was not recorded ended with the job.
+// endOf returns the end of a row. An element whose end was not recorded ended with the job. A job that was cancelled while
+// it was suspended used resources until its suspension only.
 func endOf(row *listrow.Row) time.Time {
-	if !row.Times.End.IsZero() {
-		return row.Times.End
+	end := row.Times.End
+	if end.IsZero() {
+		end = row.Job.Status.State.LastTransitionTime.Time
 	}
-	return row.Job.Status.State.LastTransitionTime.Time
+	if released := row.Times.Released; !released.IsZero() && released.Before(end) {
+		return released
+	}
+	return end
 }
 
 // earlierRecords returns the records of the attempts in the status from a number on.

@@ -125,6 +125,16 @@ func TestTheOutcomeAndTimesFollowFromTheEnd(t *testing.T) {
 			deleted := after(50)
 			job.DeletionTimestamp = &deleted
 		}, accounting.Completed, true, 20, 0},
+		{"cancelled while suspended", func(job *batchv1alpha1.Job) {
+			enter(job, batchv1alpha1.Aborted, 20)
+			job.Annotations[keys.CancelledBy] = "mei"
+			enter(job, batchv1alpha1.Terminated, 40)
+		}, accounting.Cancelled, true, 20, 0},
+		{"deleted while suspended", func(job *batchv1alpha1.Job) {
+			enter(job, batchv1alpha1.Aborted, 20)
+			deleted := after(50)
+			job.DeletionTimestamp = &deleted
+		}, accounting.Cancelled, true, 20, 0},
 		{"cancelled before it ran again", func(job *batchv1alpha1.Job) {
 			enter(job, batchv1alpha1.Restarting, 20)
 			job.Status.RetryCount = 1
@@ -153,6 +163,27 @@ func TestTheOutcomeAndTimesFollowFromTheEnd(t *testing.T) {
 				t.Errorf("started at %s with %v", got.Started, got.Allocated)
 			}
 		})
+	}
+}
+
+// A suspended job is recorded when it is known what becomes of it: a record cannot be changed.
+func TestASuspendedJobIsRecordedWhenItIsResumed(t *testing.T) {
+	t.Parallel()
+	job := newJob()
+	enter(job, batchv1alpha1.Aborted, 20)
+	if records, err := Records(Input{Job: job}, 0); err != nil || len(records) != 0 {
+		t.Fatalf("%d records of a suspended job, error %v", len(records), err)
+	}
+	started := after(10)
+	job.Status.Attempts = []batchv1alpha1.JobAttempt{{Number: 0, Phase: batchv1alpha1.Aborted, StartTime: &started, EndTime: after(20)}}
+	job.Status.UserRestarts = 1
+	enter(job, batchv1alpha1.Restarting, 30)
+	records, err := Records(Input{Job: job}, 0)
+	if err != nil || len(records) != 1 {
+		t.Fatalf("%d records, error %v", len(records), err)
+	}
+	if got := records[0]; got.Outcome != accounting.Suspended || got.Attempt != 0 || !got.Ended.Equal(after(20).Time) {
+		t.Errorf("attempt %d is %s at %s", got.Attempt, got.Outcome, got.Ended)
 	}
 }
 

@@ -107,6 +107,9 @@ func (s *Source) elementRows(options submission.Options, facts state.Facts, part
 	var idle []Row // rows that are pending or suspended
 	for _, part := range parts {
 		row := Row{Source: s, Asked: options, State: part.State, Exit: part.Exit, Times: state.Times{Submit: whole.Submit, Eligible: whole.Eligible}}
+		if part.State.Code == state.Suspended {
+			row.Times.Released = whole.Released
+		}
 		if part.State.Code.IsIdle() && !part.HasPods && !each {
 			row.Elements = part.Elements
 			idle = append(idle, row)
@@ -172,7 +175,9 @@ func (r *Row) setElementState(pods []*corev1.Pod, known map[int32]state.Times, w
 	case code == state.Running && r.Times.Start.IsZero():
 		r.Times.Start = whole.Start
 	case code == state.Cancelled && r.Times.End.IsZero():
-		r.Times.End = whole.End
+		r.Times.End, r.Times.Released = whole.End, whole.Released
+	case code == state.Suspended:
+		r.Times.Released = whole.Released
 	}
 	r.setExitFromState()
 }

@@ -95,7 +95,7 @@ func (s Style) ColumnFields() []field {
 		}
 		return number(l.CPUs)
 	})
-	add("Suspended", 10, func(line) string { return state.LongClock(0) }) // a suspended job starts over
+	add("Suspended", 10, func(l line) string { return state.LongClock(l.suspendedTime()) })
 	add("ReqMem", 10, job(func(l line) string { return s.FormatSize(l.TotalRequest().Memory) }))
 	add("AllocTRES", 10, func(l line) string { return allocatedTRES(l) })
 	add("ReqTRES", 10, job(func(l line) string { return sortTRES(l.TRESText()) }))

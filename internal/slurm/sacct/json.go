@@ -245,7 +245,7 @@ func newRequired(l *Line) Required {
 func newTime(l *Line) Time {
 	return Time{
 		Elapsed: int64(l.ElapsedTime() / time.Second), Eligible: unixTime(l.Times.Eligible), End: unixTime(l.End), Limit: squeue.NewTimeLimit(l.TimeLimit()),
-		Planned: squeue.NewNumber(int64(l.plannedTime() / time.Second)), Start: unixTime(l.Start), Submission: unixTime(l.Times.Submit), Total: newCPUTime(l),
+		Planned: squeue.NewNumber(int64(l.plannedTime() / time.Second)), Start: unixTime(l.Start), Submission: unixTime(l.Times.Submit), Suspended: int64(l.suspendedTime() / time.Second), Total: newCPUTime(l),
 	}
 }
 

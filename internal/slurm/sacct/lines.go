@@ -175,7 +175,15 @@ func (l *Line) nodesOfPods(pods string) string {
 
 // ElapsedTime returns how long the line's job or step has been running, or how long it ran.
 func (l *Line) ElapsedTime() time.Duration {
-	return state.Times{Start: l.Start, End: l.End}.ElapsedTime(l.Now)
+	return state.Times{Start: l.Start, End: l.End, Released: l.Times.Released}.ElapsedTime(l.Now)
+}
+
+// suspendedTime returns how long the line's job was suspended. Steps end when their job is suspended.
+func (l *Line) suspendedTime() time.Duration {
+	if !l.IsJob() {
+		return 0
+	}
+	return l.Times.SuspendedTime(l.Now)
 }
 
 // IsJob reports whether the line describes a whole job.

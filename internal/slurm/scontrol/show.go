@@ -67,7 +67,7 @@ func JobText(r *listrow.Row, form Form) string {
 		fmt.Sprintf("SubmitTime=%s EligibleTime=%s", when(r.Times.Submit), when(eligibleTime(r))),
 		fmt.Sprintf("AccrueTime=%s", when(eligibleTime(r))),
 		fmt.Sprintf("StartTime=%s EndTime=%s Deadline=N/A", when(start), when(end)),
-		fmt.Sprintf("SuspendTime=%s SecsPreSuspend=0 LastSchedEval=N/A", suspendTime(r, style)),
+		suspensionText(r, style) + " LastSchedEval=N/A",
 		fmt.Sprintf("Partition=%s AllocNode:Sid=%s:N/A", r.PartitionName(), cmp.Or(r.Asked.SubmitHost, "N/A")),
 		fmt.Sprintf("ReqNodeList=%s ExcNodeList=%s", cmp.Or(r.Asked.Nodes, noValue), cmp.Or(r.Asked.Exclude, noValue)),
 		fmt.Sprintf("NodeList=%s", cmp.Or(r.NodeList(), noValue)),
@@ -149,11 +149,12 @@ func limitText(r *listrow.Row) string {
 	return state.LongClock(r.TimeLimit())
 }
 
-func suspendTime(r *listrow.Row, style timeformat.Style) string {
+// suspensionText returns when a suspended job was suspended, and for how long it had run.
+func suspensionText(r *listrow.Row, style timeformat.Style) string {
 	if r.State.Code == state.Suspended {
-		return timeText(r.Times.End, r.Now, style)
+		return fmt.Sprintf("SuspendTime=%s SecsPreSuspend=%d", timeText(r.Times.Released, r.Now, style), r.UsedTime()/time.Second)
 	}
-	return "None"
+	return "SuspendTime=None SecsPreSuspend=0"
 }
 
 func allocatedTRES(r *listrow.Row) string {

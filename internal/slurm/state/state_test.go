@@ -254,6 +254,50 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+// A suspended job has run until it released its nodes, also if it is cancelled later. A resumed one starts again.
+func TestSuspendedTimeIsNoRunTime(t *testing.T) {
+	t.Parallel()
+	type phase struct {
+		phase batchv1alpha1.JobPhase
+		ago   time.Duration
+	}
+	ran, suspended := phase{batchv1alpha1.Running, 60 * time.Minute}, phase{batchv1alpha1.Aborted, 50 * time.Minute}
+	resumed, cancelled := phase{batchv1alpha1.Restarting, 20 * time.Minute}, phase{batchv1alpha1.Terminated, 5 * time.Minute}
+	before := batchv1alpha1.JobAttempt{Number: 0, Phase: batchv1alpha1.Aborted, EndTime: metav1.NewTime(noon.Add(-suspended.ago))}
+	for name, c := range map[string]struct {
+		phases         []phase
+		attempts       []batchv1alpha1.JobAttempt
+		ran, suspended time.Duration
+		hasEnd         bool
+	}{
+		"suspended":               {phases: []phase{ran, suspended}, ran: 10 * time.Minute, suspended: 50 * time.Minute},
+		"suspended and cancelled": {phases: []phase{ran, suspended, cancelled}, ran: 10 * time.Minute, suspended: 45 * time.Minute, hasEnd: true},
+		"suspended before it ran": {phases: []phase{suspended}, suspended: 50 * time.Minute},
+		"resumed, pending":        {phases: []phase{ran, suspended, resumed}, attempts: []batchv1alpha1.JobAttempt{before}, suspended: 30 * time.Minute},
+		"resumed, running": {phases: []phase{suspended, resumed, {batchv1alpha1.Running, 15 * time.Minute}}, attempts: []batchv1alpha1.JobAttempt{before},
+			ran: 15 * time.Minute, suspended: 30 * time.Minute},
+		"suspended twice": {phases: []phase{resumed, {batchv1alpha1.Running, 15 * time.Minute}, {batchv1alpha1.Aborted, 5 * time.Minute}}, attempts: []batchv1alpha1.JobAttempt{before},
+			ran: 10 * time.Minute, suspended: 35 * time.Minute},
+		"restarted since it was resumed": {phases: []phase{suspended, resumed, {batchv1alpha1.Running, 15 * time.Minute}},
+			attempts: []batchv1alpha1.JobAttempt{before, {Number: 1, Phase: batchv1alpha1.Restarting}}, ran: 15 * time.Minute},
+	} {
+		j := job(batchv1alpha1.Pending)
+		j.Status.Conditions, j.Status.Attempts, j.Status.UserRestarts = nil, c.attempts, int32(len(c.attempts))
+		for _, p := range c.phases {
+			at := metav1.NewTime(noon.Add(-p.ago))
+			j.Status.Conditions = append(j.Status.Conditions, batchv1alpha1.JobCondition{Status: p.phase, LastTransitionTime: &at})
+			j.Status.State.Phase, j.Status.State.LastTransitionTime = p.phase, at
+		}
+		times := TimesOf(Facts{Job: j, Now: noon})
+		if ran, suspended := times.ElapsedTime(noon), times.SuspendedTime(noon); ran != c.ran || suspended != c.suspended {
+			t.Errorf("%s: ran %v and was suspended %v, want %v and %v", name, ran, suspended, c.ran, c.suspended)
+		}
+		if hasEnd := !times.End.IsZero(); hasEnd != c.hasEnd {
+			t.Errorf("%s: ended at %v", name, times.End)
+		}
+	}
+}
+
 func TestClocks(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration][2]string{

@@ -12,6 +12,11 @@ import (
 // Times holds the times of a job or of an array element. Unknown times are zero.
 type Times struct {
 	Submit, Eligible, Start, End time.Time
+	// Released is when the job was suspended and released its nodes, unless it was resumed since. A resumed job starts
+	// again, so its times are those of the attempt after the suspension.
+	Released time.Time
+	// SuspendedBefore is for how long the job was suspended before it was resumed and this attempt began.
+	SuspendedBefore time.Duration
 }
 
 // TimesOf returns the times of a job.
@@ -21,11 +26,15 @@ func TimesOf(f Facts) Times {
 	if begin, err := batchv1alpha1.BeginOf(job); err == nil && begin.After(t.Submit) {
 		t.Eligible = begin
 	}
+	t.SuspendedBefore = suspendedBefore(job)
 	switch phase := phaseOf(job); phase {
 	case batchv1alpha1.Pending, batchv1alpha1.Restarting:
 		return t
-	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated, batchv1alpha1.Aborted:
+	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated:
 		t.End = job.Status.State.LastTransitionTime.Time
+	}
+	if isSuspendedSinceItRan(job) {
+		t.Released = phaseStart(job, batchv1alpha1.Aborted)
 	}
 	if !hasRestartedSinceItRan(job) {
 		t.Start = phaseStart(job, batchv1alpha1.Running)
@@ -45,10 +54,36 @@ func hasRestartedSinceItRan(job *batchv1alpha1.Job) bool {
 	if exceedsLimit {
 		return false
 	}
-	position := func(phase batchv1alpha1.JobPhase) int {
-		return slices.IndexFunc(job.Status.Conditions, func(c batchv1alpha1.JobCondition) bool { return c.Status == phase })
+	return phasePosition(job, batchv1alpha1.Restarting) > phasePosition(job, batchv1alpha1.Running)
+}
+
+// isSuspendedSinceItRan reports whether a job was suspended after it entered the phase Running for the last time, and was
+// not resumed. It may have been cancelled since.
+func isSuspendedSinceItRan(job *batchv1alpha1.Job) bool {
+	if job.Status.State.Phase == batchv1alpha1.Aborted {
+		return true
 	}
-	return position(batchv1alpha1.Restarting) > position(batchv1alpha1.Running)
+	at := phasePosition(job, batchv1alpha1.Aborted)
+	return at > phasePosition(job, batchv1alpha1.Running) && at > phasePosition(job, batchv1alpha1.Restarting)
+}
+
+// suspendedBefore returns for how long a job was suspended between the attempt before the current one and its resumption.
+func suspendedBefore(job *batchv1alpha1.Job) time.Duration {
+	n := len(job.Status.Attempts)
+	if n == 0 {
+		return 0
+	}
+	last, resumed := &job.Status.Attempts[n-1], phaseStart(job, batchv1alpha1.Restarting)
+	wasSuspended := last.Phase == batchv1alpha1.Aborted && last.Number+1 == job.Attempt()
+	if !wasSuspended || resumed.IsZero() {
+		return 0
+	}
+	return max(0, resumed.Sub(last.EndTime.Time))
+}
+
+// phasePosition returns the position of a phase in the order in which the job last entered the phases, or -1.
+func phasePosition(job *batchv1alpha1.Job, phase batchv1alpha1.JobPhase) int {
+	return slices.IndexFunc(job.Status.Conditions, func(c batchv1alpha1.JobCondition) bool { return c.Status == phase })
 }
 
 // phaseStart returns the time when a job last entered a phase.
@@ -64,16 +99,33 @@ func phaseStart(job *batchv1alpha1.Job, phase batchv1alpha1.JobPhase) time.Time 
 	return time.Time{}
 }
 
-// ElapsedTime returns how long the job or element has been running, or how long it ran.
+// ElapsedTime returns how long the job or element has been running, or how long it ran. The time for which it was suspended
+// does not count.
 func (t Times) ElapsedTime(now time.Time) time.Duration {
 	if t.Start.IsZero() {
 		return 0
 	}
-	end := t.End
-	if end.IsZero() {
-		end = now
+	until := t.endOrNow(now)
+	if !t.Released.IsZero() && t.Released.Before(until) {
+		until = t.Released
 	}
-	return max(0, end.Sub(t.Start)).Truncate(time.Second)
+	return max(0, until.Sub(t.Start)).Truncate(time.Second)
+}
+
+// SuspendedTime returns how long the job was suspended: before this attempt, and since it ran.
+func (t Times) SuspendedTime(now time.Time) time.Duration {
+	suspended := t.SuspendedBefore
+	if !t.Released.IsZero() {
+		suspended += max(0, t.endOrNow(now).Sub(t.Released))
+	}
+	return suspended.Truncate(time.Second)
+}
+
+func (t Times) endOrNow(now time.Time) time.Time {
+	if t.End.IsZero() {
+		return now
+	}
+	return t.End
 }
 
 // TimeLimit returns the time limit of a job, which is the shortest limit of its tasks' pods. It returns 0 if there is
