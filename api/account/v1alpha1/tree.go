@@ -159,3 +159,14 @@ func (t *Tree) checkParent(account *Account) error {
 	}
 	return nil
 }
+
+// Budgets returns the names of the account and of those of its ancestors that have budgets, nearest first.
+func (t *Tree) Budgets(name string) []string {
+	var names []string
+	for _, account := range t.Path(name) {
+		if limits := account.Spec.Limits; limits != nil && limits.Budget != nil {
+			names = append(names, account.Name)
+		}
+	}
+	return names
+}

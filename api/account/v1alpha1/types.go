@@ -129,7 +129,40 @@ type AccountLimits struct {
 	// MaxResources is the maximum amount of resources that admitted jobs request together. Slurm calls it GrpTRES.
 	// +optional
 	MaxResources corev1.ResourceList `json:"maxResources,omitempty"`
+	// Budget limits the resources that jobs use over time. A job reserves its whole time limit from the budget when it is
+	// admitted, so no running job is stopped for a budget. Jobs need a time limit, which is the activeDeadlineSeconds of
+	// their pods.
+	// +optional
+	Budget *Budget `json:"budget,omitempty"`
 }
+
+// Budget is an amount of resources that jobs may use in a period.
+type Budget struct {
+	// ResourceMinutes is the amount of each resource, multiplied by minutes, that jobs may use in a period. For example,
+	// cpu: 600 permits 10 hours of 1 CPU, or 1 hour of 10 CPUs. Slurm calls it GrpTRESMins.
+	// +optional
+	ResourceMinutes corev1.ResourceList `json:"resourceMinutes,omitempty"`
+	// Period is the calendar period, in UTC, at whose start the budget is available again: Month, Quarter, Year or None.
+	// Defaults to None: the budget counts all usage since the scheduler first saw it, or since the time in since.
+	// +optional
+	// +kubebuilder:validation:Enum=None;Month;Quarter;Year
+	Period BudgetPeriod `json:"period,omitempty"`
+	// Since is a time from which usage counts. Once it has passed, earlier usage no longer counts. Set it to the current
+	// time to make the whole budget available again.
+	// +optional
+	Since *metav1.Time `json:"since,omitempty"`
+}
+
+// BudgetPeriod is the period of a budget.
+type BudgetPeriod string
+
+// Values of BudgetPeriod. Periods start at midnight UTC on the first day of a month.
+const (
+	BudgetPeriodNone    BudgetPeriod = "None"
+	BudgetPeriodMonth   BudgetPeriod = "Month"
+	BudgetPeriodQuarter BudgetPeriod = "Quarter"
+	BudgetPeriodYear    BudgetPeriod = "Year"
+)
 
 // UserLimits limits the jobs of a user in an account.
 type UserLimits struct {

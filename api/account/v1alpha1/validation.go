@@ -22,6 +22,9 @@ const (
 	maxNameLength = 63
 )
 
+// budgetPeriods lists the periods of budgets.
+var budgetPeriods = []BudgetPeriod{BudgetPeriodNone, BudgetPeriodMonth, BudgetPeriodQuarter, BudgetPeriodYear}
+
 // Validate returns the errors of a new or changed account. others contains all accounts; it may contain an earlier
 // version of this one. If others is nil, the checks that involve other accounts are skipped.
 //
@@ -92,7 +95,22 @@ func validateAccountLimits(limits *AccountLimits, path *field.Path) field.ErrorL
 	}
 	errs := validateCount(limits.MaxRunningJobs, path.Child("maxRunningJobs"))
 	errs = append(errs, validateCount(limits.MaxSubmittedJobs, path.Child("maxSubmittedJobs"))...)
-	return append(errs, validateResources(limits.MaxResources, path.Child("maxResources"))...)
+	errs = append(errs, validateResources(limits.MaxResources, path.Child("maxResources"))...)
+	return append(errs, validateBudget(limits.Budget, path.Child("budget"))...)
+}
+
+func validateBudget(budget *Budget, path *field.Path) field.ErrorList {
+	if budget == nil {
+		return nil
+	}
+	errs := validateResources(budget.ResourceMinutes, path.Child("resourceMinutes"))
+	if len(budget.ResourceMinutes) == 0 {
+		errs = append(errs, field.Required(path.Child("resourceMinutes"), "specify the amount of at least one resource, for example cpu: 60000; or remove the budget"))
+	}
+	if budget.Period != "" && !slices.Contains(budgetPeriods, budget.Period) {
+		errs = append(errs, field.NotSupported(path.Child("period"), budget.Period, budgetPeriods))
+	}
+	return errs
 }
 
 func validateUserLimits(limits *UserLimits, path *field.Path) field.ErrorList {
