@@ -15,6 +15,9 @@ const (
 	// each task that has any of these, as JSON. The scheduler uses it before the pods exist. Without the annotation,
 	// the placement rules of a PodGroup are unknown.
 	TaskPlacements = OurPrefix + "task-placements"
+	// TimeLimit is the annotation of a job's PodGroup with the longest activeDeadlineSeconds of the job's tasks, as a
+	// duration. It is missing if a task has none. The scheduler uses it before the pods exist.
+	TimeLimit = OurPrefix + "time-limit"
 	// JobTitle is the annotation with the name that the user gave a job. Multiple jobs may have the same one.
 	JobTitle = OurPrefix + "job-name"
 )

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
 	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
@@ -48,4 +50,5 @@ func (c *Cluster) refreshAccounts() {
 	}
 	c.Accounts = accountv1alpha1.NewTree(accounts)
 	c.AccountGen = c.nextGeneration()
+	c.budgeted = slices.ContainsFunc(accounts, func(a *accountv1alpha1.Account) bool { return a.Spec.Limits != nil && a.Spec.Limits.Budget != nil })
 }

@@ -65,6 +65,12 @@ type Cluster struct {
 	// usage.
 	UsageGen uint64
 
+	// BudgetUsage holds the usage of the budgets of accounts, as last decided or read. BudgetUsageGen is the generation of
+	// the last load of saved usage. EndedPods holds the pods that have ended since the last cycle.
+	BudgetUsage    map[string]*BudgetUsage
+	BudgetUsageGen uint64
+	EndedPods      []EndedPod
+
 	// TotalGen, NodeSetGen and QueueSetGen are the generations of the last changes to the total capacity, to the set of
 	// nodes, and to the specs of queues.
 	TotalGen, NodeSetGen, QueueSetGen uint64
@@ -103,6 +109,8 @@ type Cluster struct {
 	// accounts holds the accounts by name. accountsChanged is true if Accounts must be built again.
 	accounts        map[string]*accountv1alpha1.Account
 	accountsChanged bool
+	// budgeted is true if any account has a budget.
+	budgeted bool
 	// undescribed is the number of pending gangs that have no pods yet, and whose pods no job describes.
 	undescribed int
 }

@@ -180,7 +180,8 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 		Account:         pg.Labels[keys.Account],
 		Preemptable:     annotationOrLabel(pg, keys.Preemptable),
 		Annotations:     pg.Annotations,
-		Estimate:        estimateFrom(pg.Annotations),
+		Estimate:        durationFrom(pg.Annotations[keys.RunningEstimate]),
+		TimeLimit:       durationFrom(pg.Annotations[keys.TimeLimit]),
 		Status:          *pg.Status.DeepCopy(),
 	}
 	for i := range pg.OwnerReferences {

@@ -116,7 +116,10 @@ type GangSet struct {
 	// missing.
 	Preemptable string
 	Estimate    time.Duration // expected run time of the gang's pods; 0 if unknown
-	Status      schedulingv1beta1.PodGroupStatus
+	// TimeLimit is the longest time limit of the gang's pods, including pods that do not exist yet; 0 if it is unknown or
+	// a pod has none.
+	TimeLimit time.Duration
+	Status    schedulingv1beta1.PodGroupStatus
 	// Topology limits the distance between the gang's pods; nil if they may run anywhere.
 	Topology  *TopologySpec
 	SubGroups []SubGroupPolicy

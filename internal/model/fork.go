@@ -153,6 +153,7 @@ func (f *fork) copyRest() {
 	to.Resources = from.Resources.Clone()
 	to.Numa, to.Namespaces, to.Budgets = maps.Clone(from.Numa), maps.Clone(from.Namespaces), maps.Clone(from.Budgets)
 	to.Shuffled, to.Quotas, to.Usage = maps.Clone(from.Shuffled), maps.Clone(from.Quotas), maps.Clone(from.Usage)
+	to.BudgetUsage, to.EndedPods = maps.Clone(from.BudgetUsage), slices.Clone(from.EndedPods)
 	to.classes, to.accounts = maps.Clone(from.classes), maps.Clone(from.accounts)
 	to.HyperNodes = make(map[string]*HyperNode, len(from.HyperNodes))
 	for name, h := range from.HyperNodes {

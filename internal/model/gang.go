@@ -53,6 +53,9 @@ type Gang struct {
 	Preemptable string
 	// Estimate is the expected run time of the gang's pods; 0 if unknown.
 	Estimate time.Duration
+	// TimeLimit is the longest time limit of the gang's pods, including pods that do not exist yet; 0 if it is unknown or
+	// a pod has none.
+	TimeLimit time.Duration
 	// Topology limits the distance between the gang's pods; nil if they may run anywhere.
 	Topology  *TopologySpec
 	SubGroups []SubGroupPolicy

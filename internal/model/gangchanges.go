@@ -61,7 +61,7 @@ func (d GangSet) apply(c *Cluster) {
 	if g.Estimate != d.Estimate {
 		c.EstimateGen = c.nextGeneration()
 	}
-	g.Estimate = d.Estimate
+	g.Estimate, g.TimeLimit = d.Estimate, d.TimeLimit
 	c.countRunTimes(g.Estimate > 0, 1)
 	g.Topology, g.SubGroups = d.Topology, d.SubGroups
 	c.setGangPriority(g)

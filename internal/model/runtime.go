@@ -39,13 +39,13 @@ func runTimeFrom(pod *corev1.Pod) RunTime {
 			r.Limit = time.Duration(*s) * time.Second
 		}
 	}
-	r.Estimate = estimateFrom(pod.Annotations)
+	r.Estimate = durationFrom(pod.Annotations[keys.RunningEstimate])
 	return r
 }
 
-// estimateFrom parses the estimate annotation. It returns 0 if the annotation is missing or invalid.
-func estimateFrom(annotations map[string]string) time.Duration {
-	d, err := time.ParseDuration(annotations[keys.RunningEstimate])
+// durationFrom parses the duration in an annotation. It returns 0 if the annotation is missing or invalid.
+func durationFrom(text string) time.Duration {
+	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
 		return 0
 	}

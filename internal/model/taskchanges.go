@@ -47,6 +47,10 @@ func (d TaskSet) apply(c *Cluster) {
 	node, status := t.mergeAssumptions()
 	t.mergeAnnotations()
 	c.addTaskToSums(t, node, status)
+	usedNode := wasNode != NoNode && was.CountsOnNode()
+	if usedNode && !status.CountsOnNode() {
+		c.recordEnded(t)
+	}
 	if status.IsLeaving() || status == Failed {
 		c.recordLost(t.Gang, t, was, wasNode)
 	}
@@ -89,6 +93,9 @@ func (d TaskGone) apply(c *Cluster) {
 
 func (c *Cluster) removeTask(t *Task) {
 	c.recordLost(t.Gang, t, t.Status, t.Node)
+	if t.Node != NoNode && t.Status.CountsOnNode() {
+		c.recordEnded(t)
+	}
 	c.removeTaskFromSums(t)
 	c.forgetAttached(t)
 	if t.Gang != nil {

@@ -52,5 +52,6 @@ func Assume(c *model.Cluster, d *Decisions) {
 	}
 	c.AssumeMissed(d.Now)
 	c.AssumeUsage(d.Usage)
+	c.AssumeBudgetUsage(d.BudgetUsage)
 	c.RefreshAssumed()
 }

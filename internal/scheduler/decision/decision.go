@@ -201,8 +201,10 @@ type Decisions struct {
 	// about to be freed.
 	Lingering []Object
 	// Usage holds the new usage of each account whose running pods changed. It must be stored to survive restarts.
-	Usage  []model.UsageEntry
-	Events []Event
+	Usage []model.UsageEntry
+	// BudgetUsage holds the new usage of each budget whose pods changed. It must be stored to survive restarts.
+	BudgetUsage []model.BudgetUsageEntry
+	Events      []Event
 	// Again requests another cycle at once, after Assume, because the decisions may allow other gangs to start.
 	Again bool
 	// WakeAt requests a cycle at the given time even if nothing changes; the zero time requests none.

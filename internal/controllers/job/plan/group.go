@@ -36,6 +36,7 @@ func newGroup(job *batchv1alpha1.Job, priorities map[string]int32, starts func(t
 	}
 	setOrDelete(annotations, keys.TaskRequests, taskRequests(job))
 	setOrDelete(annotations, keys.TaskPlacements, taskPlacements(job))
+	setOrDelete(annotations, keys.TimeLimit, timeLimitText(job))
 	annotations[keys.JobVersion] = strconv.Itoa(int(job.Status.Version))
 	return &schedulingv1beta1.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Name: GroupName(job), Namespace: job.Namespace, Labels: maps.Clone(job.Labels), Annotations: annotations,
@@ -116,6 +117,19 @@ func runningEstimate(job *batchv1alpha1.Job) time.Duration {
 	if estimate := job.Spec.RunningEstimate; estimate != nil && estimate.Duration > 0 {
 		return estimate.Duration
 	}
+	return longestTimeLimit(job)
+}
+
+// timeLimitText returns the longest time limit of the job's tasks, or "" if a task has none.
+func timeLimitText(job *batchv1alpha1.Job) string {
+	if limit := longestTimeLimit(job); limit > 0 {
+		return limit.String()
+	}
+	return ""
+}
+
+// longestTimeLimit returns the longest time limit of the job's tasks, or 0 if a task has none.
+func longestTimeLimit(job *batchv1alpha1.Job) time.Duration {
 	var longest time.Duration
 	for i := range job.Spec.Tasks {
 		limit := job.Spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds
