@@ -158,6 +158,8 @@ const (
 	// resource is not known.
 	userLimit    = "QOSMaxNodePerUserLimit"
 	accountLimit = "AssocGrpNodeLimit"
+	// accountBudget is Slurm's name for exceeding the budget of an account if the resource is not known.
+	accountBudget = "AssocGrpUnknownMinutes"
 )
 
 // SlurmFor returns the name in squeue's REASON column if there is not enough of the specified resource (cpu, memory,
@@ -170,6 +172,8 @@ func (r Reason) SlurmFor(resource string) string {
 		return limitOf("QOSGrp", "NodeLimit", resource)
 	case r.Slurm == accountLimit:
 		return limitOf("AssocGrp", "NodeLimit", resource)
+	case r.Slurm == accountBudget:
+		return budgetOf(resource)
 	case r.Slurm == userLimit:
 		return userLimitOf(resource)
 	case r.Slurm == assocLimit && resource == "pods":
@@ -178,6 +182,20 @@ func (r Reason) SlurmFor(resource string) string {
 		return limitOf("AssocGrp", "", resource)
 	}
 	return r.Slurm
+}
+
+// budgetOf returns Slurm's name for exceeding the budget of an account for a resource.
+func budgetOf(resource string) string {
+	switch resource {
+	case "cpu":
+		return "AssocGrpCPUMinutesLimit"
+	case "memory":
+		return "AssocGrpMemMinutes"
+	case "pods":
+		return "AssocGrpNodeMinutes"
+	default:
+		return "AssocGrpGRESMinutes"
+	}
 }
 
 // userLimitOf returns Slurm's name for exceeding the limit of a user on a resource.

@@ -18,6 +18,8 @@ const (
 	UserResourceLimit    Code = "UserResourceLimit"
 	AccountJobLimit      Code = "AccountJobLimit"
 	AccountResourceLimit Code = "AccountResourceLimit"
+	// AccountBudget means that the budget of an account is used up or reserved.
+	AccountBudget Code = "AccountBudget"
 	Overcommitted        Code = "Overcommitted"
 	OverQuota            Code = "OverQuota"
 	OverCapability       Code = "OverCapability"
@@ -172,6 +174,9 @@ var waiting = []Reason{
 	{Code: AccountResourceLimit, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: LimitOfAccount, Slurm: accountLimit,
 		Sentence: "the account, or an account above it, would exceed its resource limit",
 		Hint:     "wait until jobs of this account end, request less, or ask the account's administrator to raise the limit"},
+	{Code: AccountBudget, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: LimitOfAccount, Slurm: accountBudget,
+		Sentence: "the account, or an account above it, would exceed its budget",
+		Hint:     "wait until the budget's next period starts or running jobs of this account end early, lower the time limit or the requests, or ask the account's administrator to raise the budget"},
 	{Code: OverCapability, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: OthersHoldQueue, Remedies: lessDemand, Slurm: qosLimit,
 		Sentence: "the queue would exceed its capability",
 		Hint:     "request less, wait for jobs of this queue to end, or raise the capability"},

@@ -123,7 +123,7 @@ func limitShortage(l *Limit) schedulingv1beta1.Shortage {
 	left := max(l.Limit-l.Held-l.Promised+l.Spare, 0)
 	return schedulingv1beta1.Shortage{
 		Resource: corev1.ResourceName(l.Resource), Scope: scope, Of: of,
-		Asked: formatRoundedUp(l.Resource, l.Asked), Available: formatRoundedDown(l.Resource, left), ShortBy: formatRoundedUp(l.Resource, max(l.Asked-left, 0)),
+		Asked: formatUp(l, l.Asked), Available: formatDown(l, left), ShortBy: formatUp(l, max(l.Asked-left, 0)),
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"time"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/model/resource"
@@ -154,6 +155,29 @@ type Limit struct {
 	// in descending order of their shares. Both are set only if the limit is a share.
 	Total   float64
 	Sharers []Sharer
+	// Budget is set if the limit is the budget of an account. The amounts are then multiplied by minutes, and Held is what
+	// pods have used and reserve until their time limits.
+	Budget *BudgetLimit
+}
+
+// BudgetLimit describes the budget of an account.
+type BudgetLimit struct {
+	Period accountv1alpha1.BudgetPeriod
+	// RenewedAt is the next time at which the whole budget is available; zero if there is no such time.
+	RenewedAt time.Time
+	// TimeLimit is the time limit of the gang's pods.
+	TimeLimit time.Duration
+	// NeedsTimeLimit is true if the gang is held back because its pods have no time limit.
+	NeedsTimeLimit bool
+}
+
+// InUnits converts an amount of the limit's resource to the unit of the limit. For a budget, it multiplies the amount by
+// the time limit in minutes.
+func (l *Limit) InUnits(amount float64) float64 {
+	if l.Budget != nil {
+		return amount * l.Budget.TimeLimit.Minutes()
+	}
+	return amount
 }
 
 // IsBelowRequest reports whether a request exceeds the whole limit.

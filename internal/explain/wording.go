@@ -39,6 +39,7 @@ var wordings = map[reason.Code]wording{
 	reason.UserResourceLimit:    {cause: causeOfAccount, pod: podTextOfAccount, hint: hintForAccount, never: hintIfOverAccount},
 	reason.AccountJobLimit:      {cause: causeOfJobLimit, pod: causeOfJobLimit, hint: hintForJobLimit, never: hintIfOverAccount},
 	reason.AccountResourceLimit: {cause: causeOfAccount, pod: podTextOfAccount, hint: hintForAccount, never: hintIfOverAccount},
+	reason.AccountBudget:        {cause: causeOfBudget, pod: podTextOfBudget, hint: hintForBudget, never: hintIfOverBudget},
 	reason.Overcommitted:        {cause: causeOfOvercommit, never: hintIfOverOvercommit},
 	reason.NotEnqueued:          {cause: causeOfNoAdmission},
 	reason.NotReclaimable:       {cause: causeOfNoReclaim, pod: podTextOfNoReclaim},

@@ -463,6 +463,32 @@ func (b *AccountBuilder) MaxResource(name, q string) *AccountBuilder {
 	return b
 }
 
+// Budget sets the budget of a resource, in minutes.
+func (b *AccountBuilder) Budget(name, minutes string) *AccountBuilder {
+	setAmount(&b.budget().ResourceMinutes, name, minutes)
+	return b
+}
+
+// BudgetPeriod sets the period of the budget.
+func (b *AccountBuilder) BudgetPeriod(period accountv1alpha1.BudgetPeriod) *AccountBuilder {
+	b.budget().Period = period
+	return b
+}
+
+// BudgetSince sets the time from which usage counts.
+func (b *AccountBuilder) BudgetSince(at time.Time) *AccountBuilder {
+	b.budget().Since = &metav1.Time{Time: at}
+	return b
+}
+
+func (b *AccountBuilder) budget() *accountv1alpha1.Budget {
+	limits := b.limits()
+	if limits.Budget == nil {
+		limits.Budget = &accountv1alpha1.Budget{}
+	}
+	return limits.Budget
+}
+
 // UserMaxRunningJobs limits the number of running jobs of a user, or of each user if name is "".
 func (b *AccountBuilder) UserMaxRunningJobs(user string, n int32) *AccountBuilder {
 	b.userLimits(user).MaxRunningJobs = &n

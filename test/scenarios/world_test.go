@@ -89,6 +89,8 @@ func (w *world) do(line string, body []string) []string {
 		return w.account(args)
 	case "accounts":
 		return w.accounts()
+	case "consumed":
+		return w.consumed()
 	case "quota":
 		return w.quota(args)
 	case "class":
@@ -174,14 +176,15 @@ func (w *world) restart() {
 		w.fatal("%v", err)
 	}
 	var used []model.UsageEntry // the daemon stores it
+	var consumed []model.BudgetUsageEntry
 	if w.model != nil {
-		used = model.SortUsage(w.model.Usage)
+		used, consumed = model.SortUsage(w.model.Usage), model.SortBudgetUsage(w.model.BudgetUsage)
 	}
 	w.engine, w.model = engine, model.New()
 	for _, c := range w.classes {
 		w.model.Apply(model.PriorityClassFrom(c))
 	}
-	w.model.Apply(model.UsageSet{Entries: used})
+	w.model.Apply(model.UsageSet{Entries: used}, model.BudgetUsageSet{Entries: consumed})
 	for _, q := range w.quotas {
 		w.model.Apply(model.QuotaFrom(q))
 	}

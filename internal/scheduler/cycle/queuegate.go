@@ -68,9 +68,9 @@ func (s *Cycle) countAllowed(j *framework.Job, tasks []*model.Task, first, atLea
 	}
 	if index, ok := s.Cluster.Resources.Find(v.Limit.Resource); ok {
 		limit := *v.Limit
-		limit.Asked = float64(framework.SumRequests(tasks[:min(atLeast, len(tasks))]).Get(index))
-		limit.Least = session.LeastRequest(tasks, nil, atLeast, index)
-		limit.Held -= float64(framework.SumRequests(tasks[:n]).Get(index))
+		limit.Asked = limit.InUnits(float64(framework.SumRequests(tasks[:min(atLeast, len(tasks))]).Get(index)))
+		limit.Least = limit.InUnits(session.LeastRequest(tasks, nil, atLeast, index))
+		limit.Held -= limit.InUnits(float64(framework.SumRequests(tasks[:n]).Get(index)))
 		v.Limit = &limit
 	}
 	return n, v

@@ -221,11 +221,11 @@ func (r *round) forWholeGang(v explain.Verdict) explain.Verdict {
 	limit := *v.Limit
 	for _, p := range r.placed {
 		if p.Task.Status != model.Pipelined { // promised tasks are already counted in the queue
-			limit.Held -= float64(p.Task.Shape.Request.Get(index))
+			limit.Held -= limit.InUnits(float64(p.Task.Shape.Request.Get(index)))
 		}
 	}
-	limit.Asked = max(limit.Asked, float64(r.requestedTotal().Get(index)))
-	limit.Least = r.leastRequest(index) // smaller pods, or other pods than this one, may fit
+	limit.Asked = max(limit.Asked, limit.InUnits(float64(r.requestedTotal().Get(index))))
+	limit.Least = limit.InUnits(r.leastRequest(index)) // smaller pods, or other pods than this one, may fit
 	v.Limit = &limit
 	return v
 }

@@ -29,6 +29,8 @@
 package accountlimits
 
 import (
+	"time"
+
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
@@ -62,7 +64,11 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	limits := &s.Rules.GangLimits
 	limitedBefore := p.tally.limited
-	p.tally.update(s.Cluster)
+	p.tally.update(s.Cluster, s.Now)
+	renewedAt := time.Time{}
+	if s.Out.BudgetUsage, renewedAt = p.tally.changedBudgets(s.Now); !renewedAt.IsZero() {
+		s.WakeAt(renewedAt)
+	}
 	if !p.tally.limited {
 		if limitedBefore { // the last limit was removed
 			limits.Relaxed = append(limits.Relaxed, func(*framework.Job) bool { return true })
@@ -100,13 +106,16 @@ func (r *rules) checkAdmission(j *framework.Job) explain.Verdict {
 	own := r.tally.partOf(j.Gang)
 	floor := minimumOf(j.Gang, j.MinResources, j.MinMember)
 	for _, scope := range scopes {
-		if v := scope.checkJobs(own); v.Code != "" {
+		if v := scope.checkJobs(r.s.Cluster.Resources, own); v.Code != "" {
 			return v
 		}
 		v := r.checkResources(scope, own, func(index int) (requested, claims, uses int64) {
 			requested = floor.Get(index)
 			return requested, requested - own.claimed.Get(index), 0
 		})
+		if v.Code == "" {
+			v = r.checkAdmittedBudget(scope, own, floor)
+		}
 		if v.Code != "" {
 			return v
 		}
@@ -122,7 +131,7 @@ func (r *rules) checkHolding(j *framework.Job, request resource.Request) explain
 	}
 	own := r.tally.partOf(j.Gang)
 	for _, scope := range scopes {
-		if v := scope.checkJobs(own); v.Code != "" {
+		if v := scope.checkJobs(r.s.Cluster.Resources, own); v.Code != "" {
 			return v
 		}
 		v := r.checkResources(scope, own, func(index int) (requested, claims, uses int64) {
@@ -130,6 +139,9 @@ func (r *rules) checkHolding(j *framework.Job, request resource.Request) explain
 			claims = own.claimsWith(index, own.held.Get(index)+uses) - own.claimed.Get(index)
 			return max(uses, claims), claims, uses
 		})
+		if v.Code == "" {
+			v = r.checkHeldBudget(scope, own, request)
+		}
 		if v.Code != "" {
 			return v
 		}
@@ -169,7 +181,7 @@ func (r *rules) checkResources(scope *scope, own *part, more func(index int) (re
 	if len(exceeded) == 0 {
 		return explain.Verdict{}
 	}
-	scope.recordRefusal(own)
+	scope.recordRefusal(r.s.Cluster.Resources, own)
 	code := reason.AccountResourceLimit
 	if scope.user != "" {
 		code = reason.UserResourceLimit
@@ -178,11 +190,11 @@ func (r *rules) checkResources(scope *scope, own *part, more func(index int) (re
 }
 
 // checkJobs returns a verdict if a scope permits no more jobs and a gang does not count as a job yet.
-func (s *scope) checkJobs(own *part) explain.Verdict {
+func (s *scope) checkJobs(names *resource.Names, own *part) explain.Verdict {
 	if s.maxJobs == nil || own.isJob() || s.jobs < int(*s.maxJobs) {
 		return explain.Verdict{}
 	}
-	s.recordRefusal(own)
+	s.recordRefusal(names, own)
 	code := reason.AccountJobLimit
 	if s.user != "" {
 		code = reason.UserJobLimit

@@ -2,6 +2,7 @@ package accountlimits
 
 import (
 	"slices"
+	"time"
 
 	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
@@ -17,12 +18,15 @@ type tally struct {
 	cluster    *model.Cluster
 	seen       uint64 // generation of the model up to which gangs were processed
 	accountGen uint64 // generation of the accounts
+	usageGen   uint64 // generation of the last load of the usage of budgets
 	limited    bool   // an account or a user has limits
 
 	parts map[*model.Gang]*part
 	// paths holds the scopes of each party. scopes holds the scopes that are in use.
 	paths  map[model.Party][]*scope
 	scopes map[model.Party]*scope
+	// budgets holds the budgets by account.
+	budgets map[string]*budget
 	// decided holds the gangs that were admitted or placed in this cycle. Their parts differ from the model.
 	decided map[*model.Gang]bool
 	// changed holds the scopes whose counts have changed since the last update.
@@ -39,6 +43,7 @@ type scope struct {
 	account, user string
 	maxJobs       *int32
 	maxResources  []resource.Amount // by name
+	budget        *budget           // nil if the account has none
 
 	jobs          int
 	claimed, held resource.Balance
@@ -51,6 +56,8 @@ type scope struct {
 type counts struct {
 	jobs          int
 	claimed, held resource.Vec
+	// committed and budgeted are the results of budget.refusedAt.
+	committed, budgeted resource.Vec
 }
 
 // part holds the contribution of a gang to its scopes.
@@ -64,6 +71,10 @@ type part struct {
 	readmits      bool
 	placed        int
 	claimed, held resource.Vec
+	// limit is the time limit of the gang's pods, and budgets holds the contribution to each budget. They are empty if no
+	// budget limits the gang.
+	limit   timeLimit
+	budgets []budgetPart
 	// loaded is the contribution of the gang according to the model.
 	loaded counts
 }
@@ -91,12 +102,16 @@ func (p *part) countJobs() int {
 }
 
 // computeClaims computes the claims of the gang: for each resource, the greater of its minimum and its use.
-func (p *part) computeClaims() {
+func (p *part) computeClaims(names *resource.Names) {
 	p.claimed = append(p.claimed[:0], p.held...)
+	floor := p.floor
 	if !p.claimsMinimum() {
-		return
+		floor = nil
 	}
-	for i, least := range p.floor {
+	for i := range p.budgets {
+		p.budgets[i].setUnplaced(names, floor, p.held, p.limit.longest)
+	}
+	for i, least := range floor {
 		switch {
 		case i >= len(p.claimed):
 			p.claimed = append(p.claimed, least)
@@ -107,12 +122,16 @@ func (p *part) computeClaims() {
 }
 
 // update updates the tally from the model.
-func (t *tally) update(c *model.Cluster) {
-	if t.cluster != c || t.accountGen != c.AccountGen {
-		t.rebuildFrom(c)
+func (t *tally) update(c *model.Cluster, now time.Time) {
+	if t.cluster != c || t.accountGen != c.AccountGen || t.usageGen != c.BudgetUsageGen {
+		t.rebuildFrom(c, now)
 		return
 	}
 	if !t.limited {
+		return
+	}
+	if t.isRestartDue(now) {
+		t.rebuildFrom(c, now)
 		return
 	}
 	t.relaxed, t.allRelaxed = nil, false
@@ -121,11 +140,13 @@ func (t *tally) update(c *model.Cluster) {
 	}
 	clear(t.decided)
 	if !c.GangsSince(t.seen, t.loadGang) {
-		t.rebuildFrom(c)
+		t.rebuildFrom(c, now)
 		return
 	}
+	t.loadUsage(now)
+	t.addEndedPods(now)
 	for s := range t.changed {
-		if s.refused == nil || !s.isLessThan(s.refused) {
+		if s.refused == nil || !s.isLessThan(c.Resources, s.refused) {
 			continue
 		}
 		if t.relaxed == nil {
@@ -138,24 +159,32 @@ func (t *tally) update(c *model.Cluster) {
 }
 
 // rebuildFrom counts all gangs again.
-func (t *tally) rebuildFrom(c *model.Cluster) {
+func (t *tally) rebuildFrom(c *model.Cluster, now time.Time) {
 	*t = tally{
-		cluster: c, seen: c.Gen(), accountGen: c.AccountGen, allRelaxed: true, parts: map[*model.Gang]*part{},
+		cluster: c, seen: c.Gen(), accountGen: c.AccountGen, usageGen: c.BudgetUsageGen, budgets: map[string]*budget{}, allRelaxed: true, parts: map[*model.Gang]*part{},
 		paths: map[model.Party][]*scope{}, scopes: map[model.Party]*scope{}, decided: map[*model.Gang]bool{}, changed: map[*scope]bool{},
 	}
 	for _, name := range c.Accounts.Names() {
 		account := c.Accounts.Account(name)
 		if limits := account.Spec.Limits; limits != nil {
-			t.addScope(model.Party{Account: name}, limits.MaxRunningJobs, resource.AmountsFrom(limits.MaxResources, resource.RoundDownSum))
+			t.addScope(scope{
+				account: name, maxJobs: limits.MaxRunningJobs, maxResources: resource.AmountsFrom(limits.MaxResources, resource.RoundDownSum),
+				budget: t.newBudget(name, limits.Budget),
+			})
 		}
 		t.limited = t.limited || len(t.scopes) > 0 || limitsUsers(account)
 	}
 	if !t.limited {
 		return
 	}
+	t.loadUsage(now)
 	for _, g := range c.Gangs {
 		t.loadGang(g)
 	}
+	for _, b := range t.budgets {
+		t.checkStored(b, now)
+	}
+	t.addEndedPods(now)
 }
 
 // limitsUsers reports whether an account limits its users.
@@ -164,13 +193,12 @@ func limitsUsers(account *accountv1alpha1.Account) bool {
 }
 
 // addScope adds a scope if it has limits. It returns nil otherwise.
-func (t *tally) addScope(of model.Party, maxJobs *int32, maxResources []resource.Amount) *scope {
-	if maxJobs == nil && len(maxResources) == 0 {
+func (t *tally) addScope(s scope) *scope {
+	if s.maxJobs == nil && len(s.maxResources) == 0 && s.budget == nil {
 		return nil
 	}
-	s := &scope{account: of.Account, user: of.User, maxJobs: maxJobs, maxResources: maxResources}
-	t.scopes[of] = s
-	return s
+	t.scopes[model.Party{Account: s.account, User: s.user}] = &s
+	return &s
 }
 
 // userScope returns the scope of a user in an account; nil if the user has no limits there.
@@ -179,7 +207,9 @@ func (t *tally) userScope(of model.Party) *scope {
 		return s
 	}
 	limits := t.cluster.Accounts.EffectiveUserLimits(of.Account, of.User)
-	return t.addScope(of, limits.MaxRunningJobs, resource.AmountsFrom(limits.MaxResources, resource.RoundDownSum))
+	return t.addScope(scope{
+		account: of.Account, user: of.User, maxJobs: limits.MaxRunningJobs, maxResources: resource.AmountsFrom(limits.MaxResources, resource.RoundDownSum),
+	})
 }
 
 // scopesOf returns the scopes that limit a party, in the order of the checks: the user, the account, its ancestors.
@@ -240,6 +270,9 @@ func (t *tally) loadGang(g *model.Gang) {
 	}
 	p := t.newPart(g, scopes)
 	p.loaded = counts{jobs: p.countJobs(), claimed: p.claimed.Clone(), held: p.held.Clone()}
+	for i := range p.budgets {
+		p.budgets[i].markLoaded()
+	}
 	t.parts[g] = p
 	t.addPart(p, 1)
 }
@@ -252,7 +285,13 @@ func (t *tally) newPart(g *model.Gang, scopes []*scope) *part {
 		p.readmits = g.Status.Phase == schedulingv1beta1.PodGroupCompleted
 		p.floor = minimumOf(g, g.MinResources, g.MinMember)
 	}
-	p.computeClaims()
+	for _, s := range scopes {
+		if s.budget != nil {
+			p.limit = timeLimitOf(g)
+			p.budgets = append(p.budgets, t.newBudgetPart(s.budget, g))
+		}
+	}
+	p.computeClaims(t.cluster.Resources)
 	return p
 }
 
@@ -306,6 +345,9 @@ func (t *tally) countAdmitted(j *framework.Job) {
 func (t *tally) countPlaced(g *model.Gang, task *model.Task, sign int) {
 	t.changePart(g, func(p *part) {
 		p.placed += sign
+		for i := range p.budgets {
+			p.budgets[i].addTask(t.cluster.Resources, task, p.budgets[i].of.usage.Since, int64(sign))
+		}
 		if sign > 0 {
 			p.held.Add(task.Shape.Request)
 		} else {
@@ -323,7 +365,7 @@ func (t *tally) changePart(g *model.Gang, change func(*part)) {
 	p := t.parts[g]
 	t.addPart(p, -1)
 	change(p)
-	p.computeClaims()
+	p.computeClaims(t.cluster.Resources)
 	t.addPart(p, 1)
 	t.decided[g] = true
 }
@@ -336,11 +378,14 @@ func (t *tally) addPart(p *part, sign int) {
 		s.claimed.Add(p.claimed, int64(sign))
 		s.held.Add(p.held, int64(sign))
 	}
+	for i := range p.budgets {
+		p.budgets[i].of.addPart(&p.budgets[i], sign)
+	}
 }
 
 // recordRefusal records the counts at which the scope holds back a gang. It ignores the gang's own changes in this cycle,
 // because they may be rolled back. If they are committed, the gang is tried again in the next cycle.
-func (s *scope) recordRefusal(own *part) {
+func (s *scope) recordRefusal(names *resource.Names, own *part) {
 	if s.refused == nil {
 		s.refused = &counts{}
 	}
@@ -351,6 +396,11 @@ func (s *scope) recordRefusal(own *part) {
 	r.jobs = max(r.jobs, s.jobs-own.countJobs()+own.loaded.jobs)
 	r.claimed = maxCounts(r.claimed, now.claimed, own.claimed, own.loaded.claimed)
 	r.held = maxCounts(r.held, now.held, own.held, own.loaded.held)
+	if s.budget != nil {
+		committed, budgeted := s.budget.refusedAt(names, own.partOfBudget(s.budget))
+		r.committed = maxCounts(r.committed, committed, nil, nil)
+		r.budgeted = maxCounts(r.budgeted, budgeted, nil, nil)
+	}
 }
 
 // maxCounts returns, for each resource, the greater of most and now-less+more.
@@ -365,8 +415,11 @@ func maxCounts(most, now, less, more resource.Vec) resource.Vec {
 }
 
 // isLessThan reports whether any count of the scope is less than it was.
-func (s *scope) isLessThan(before *counts) bool {
+func (s *scope) isLessThan(names *resource.Names, before *counts) bool {
 	if s.jobs < before.jobs {
+		return true
+	}
+	if s.budget != nil && s.budget.isLessThan(names, before.committed, before.budgeted) {
 		return true
 	}
 	for i := range before.claimed {

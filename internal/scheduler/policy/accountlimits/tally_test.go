@@ -69,8 +69,8 @@ func TestATallyThatIsKeptCountsLikeANewOne(t *testing.T) {
 				continue
 			}
 			var fresh tally
-			kept.update(c)
-			fresh.update(c)
+			kept.update(c, make.Epoch)
+			fresh.update(c, make.Epoch)
 			if diff := cmp.Diff(countsOf(&fresh), countsOf(&kept)); diff != "" {
 				t.Fatalf("counts (-new +kept):\n%s", diff)
 			}
@@ -92,8 +92,8 @@ func TestACycleWithoutChangesReadsNoGang(t *testing.T) {
 			c.Apply(model.GangFrom(make.Gang(fmt.Sprintf("g%d", i)).Label(keys.Account, "a").Phase(schedulingv1beta1.PodGroupInqueue).Obj()))
 		}
 		var kept tally
-		kept.update(c)
-		return testing.AllocsPerRun(20, func() { kept.update(c) })
+		kept.update(c, make.Epoch)
+		return testing.AllocsPerRun(20, func() { kept.update(c, make.Epoch) })
 	}
 	if few, many := cost(10), cost(10_000); many > few {
 		t.Errorf("a cycle allocates %v times with 10 gangs, %v times with 10,000", few, many)
@@ -109,11 +109,11 @@ func TestManyChangesAreCountedOneByOne(t *testing.T) {
 	for i := range gangs {
 		c.Apply(model.GangFrom(make.Gang(fmt.Sprintf("g%d", i)).Label(keys.Account, "a").Obj()))
 	}
-	kept.update(c)
+	kept.update(c, make.Epoch)
 	began := time.Now()
 	for i := range 100 {
 		c.Apply(model.GangFrom(make.Gang(fmt.Sprintf("g%d", i)).Label(keys.Account, "a").Phase(schedulingv1beta1.PodGroupRunning).Obj()))
-		kept.update(c)
+		kept.update(c, make.Epoch)
 	}
 	if took := time.Since(began); took > most {
 		t.Errorf("100 changes take %v, want %v at most", took, most)
