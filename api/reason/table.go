@@ -19,7 +19,7 @@ const (
 	AccountJobLimit      Code = "AccountJobLimit"
 	AccountResourceLimit Code = "AccountResourceLimit"
 	// AccountBudget means that the budget of an account is used up or reserved.
-	AccountBudget Code = "AccountBudget"
+	AccountBudget        Code = "AccountBudget"
 	Overcommitted        Code = "Overcommitted"
 	OverQuota            Code = "OverQuota"
 	OverCapability       Code = "OverCapability"

@@ -43,6 +43,10 @@ func causeOfBudget(v *Verdict, sentence string) string {
 		return "the request exceeds " + describeBudget(v.Limit) + ": " + strings.Join(parts, "; ")
 	}
 	for _, l := range v.limitAndMore() {
+		if l.Budget.HeldWithoutLimit {
+			parts = append(parts, "a running job without a time limit reserves all of it")
+			break
+		}
 		text := fmt.Sprintf("%s-minutes requested %s, %s used or reserved by running jobs", l.Resource, formatUp(&l, l.Asked), formatUp(&l, l.Held))
 		if l.Promised > 0 {
 			text += fmt.Sprintf(", %s reserved for %s", formatUp(&l, l.Promised), listPromisees(&l))
@@ -73,6 +77,9 @@ func roundMinutes(l *Limit, amount float64, round func(float64) float64) float64
 // hintForBudget says when there will be budget again.
 func hintForBudget(v *Verdict, _ string) string {
 	l := v.Limit
+	if l.Budget.HeldWithoutLimit {
+		return fmt.Sprintf("wait until the running jobs of account %s without a time limit end, or end them", l.Account)
+	}
 	wait := "wait until running jobs of this account end before their time limits, which returns the rest of their reservations"
 	if !l.Budget.RenewedAt.IsZero() {
 		wait = fmt.Sprintf("wait until %s, when the whole budget is available again, or until running jobs of this account end before their time limits",

@@ -55,7 +55,7 @@ func ToAPIExplanation(v *Verdict, q *Standing, resources *resource.Names) *sched
 		e.Nodes = append(e.Nodes, n)
 	}
 	e.Short = nodeShortages(v, resources)
-	if l := v.Limit; l != nil && l.Resource != "" {
+	if l := v.Limit; l != nil && l.Resource != "" && !l.isHeldWithoutLimit() {
 		if l.Node { // the capacity that is currently free does not matter
 			e.Short = nil
 		}

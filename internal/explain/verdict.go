@@ -167,9 +167,15 @@ type BudgetLimit struct {
 	RenewedAt time.Time
 	// TimeLimit is the time limit of the gang's pods.
 	TimeLimit time.Duration
+	// HeldWithoutLimit is true if a running pod without a time limit reserves the whole budget.
+	HeldWithoutLimit bool
 	// NeedsTimeLimit is true if the gang is held back because its pods have no time limit.
 	NeedsTimeLimit bool
 }
+
+// isHeldWithoutLimit reports whether a running pod without a time limit reserves the whole budget, so that amounts have no
+// meaning.
+func (l *Limit) isHeldWithoutLimit() bool { return l.Budget != nil && l.Budget.HeldWithoutLimit }
 
 // InUnits converts an amount of the limit's resource to the unit of the limit. For a budget, it multiplies the amount by
 // the time limit in minutes.

@@ -51,6 +51,8 @@ func (r *Cluster) setAccount(name string) {
 	if isDrawn("limits cpu of users") {
 		b.UserMaxResource("", "cpu", fmt.Sprint(rapid.IntRange(0, most).Draw(r.T, "most cpu of users")))
 	}
+	r.addBudget(b)
+	delete(r.budgets.most, name)
 	r.Accounts[name] = b.Obj()
 	r.Model.Apply(model.AccountFrom(b.Obj()))
 }
@@ -237,6 +239,9 @@ func (r *Cluster) isLimited(name string, use map[string]AccountUse) bool {
 		if g.Spec.MinResources != nil {
 			then.CPU = max(own.CPU, g.Spec.MinResources.Cpu().MilliValue())
 		}
+	}
+	if r.isLimitedByBudget(name, pods, account, own, then, r.Model.Gangs["default/"+name].Status.Phase == schedulingv1beta1.PodGroupPending) {
+		return true
 	}
 	for _, key := range r.limitKeys(account, user) {
 		jobs, resources := r.limitsOf(key)

@@ -58,6 +58,7 @@ type Cluster struct {
 	Accounts map[string]*accountv1alpha1.Account
 	// HeldBack counts how often CheckHeldBack has found a gang that a limit holds back.
 	HeldBack int
+	budgets  budgetTimes
 	// hyper holds the HyperNodes of a rich world.
 	hyper []model.Delta
 	// DescribeEngine, if set, describes an engine's state of the gangs in failure messages.
@@ -172,6 +173,12 @@ func (r *Cluster) AddGang() (name string) {
 		case 2:
 			size, least := int32(rapid.IntRange(1, 2).Draw(t, "size")), int32(rapid.IntRange(0, 2).Draw(t, "least"))
 			b.SubGroups(schedulingv1beta1.SubGroupPolicySpec{Name: "part", SubGroupSize: &size, MinSubGroups: &least, MatchLabelKeys: []string{"part"}, NetworkTopology: clustertest.DrawTopology(t)})
+		}
+	}
+	if len(r.Accounts) > 0 {
+		limit = r.drawTimeLimit()
+		if limit != nil && rapid.Bool().Draw(t, "described") {
+			b.Annotation(keys.TimeLimit, (time.Duration(*limit) * time.Second).String())
 		}
 	}
 	if promised := rapid.IntRange(0, 8).Draw(t, "minResources"); promised > 0 {

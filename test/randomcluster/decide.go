@@ -27,6 +27,7 @@ func (r *Cluster) Decide() {
 	if err != nil {
 		r.T.Fatal(err)
 	}
+	budgets := r.snapshotBudgets()
 	again := fresh.Cycle(r.Now, r.Model)
 	d := r.Engine.Cycle(r.Now, r.Model)
 	same := cmp.Options{cmpopts.IgnoreFields(decision.Nomination{}, "Publish")}
@@ -45,6 +46,9 @@ func (r *Cluster) Decide() {
 	if diff := cmp.Diff(again.Usage, d.Usage); diff != "" {
 		r.T.Fatalf("an engine without a past notes other use (-fresh +old):\n%s", diff)
 	}
+	if diff := cmp.Diff(again.BudgetUsage, d.BudgetUsage); diff != "" {
+		r.T.Fatalf("an engine without a past records another usage of budgets (-fresh +old):\n%s", diff)
+	}
 	if diff := cmp.Diff(r.admitted(&again), r.admitted(&d)); len(r.Accounts) > 0 && diff != "" {
 		r.T.Fatalf("an engine without a past admits other gangs (-fresh +old):\n%s%s\nthe fresh one:\n%s", diff, r.describe(r.Engine), r.describe(fresh))
 	}
@@ -53,6 +57,7 @@ func (r *Cluster) Decide() {
 	decision.Assume(r.Model, &d)
 	r.check(&d, before)
 	r.CheckAccounts(used, r.UseOfAccounts())
+	r.checkBudgets(budgets)
 	r.ungate(&d)
 	for _, b := range d.Binds {
 		p := r.Pods[b.Pod.Name]
@@ -64,6 +69,10 @@ func (r *Cluster) Decide() {
 		default:
 			delete(r.Coming, p.UID)
 			p.Spec.NodeName, p.Status.Phase = b.Node, corev1.PodRunning
+			if len(r.Accounts) > 0 {
+				r.StartPod(p)
+				continue
+			}
 			r.Model.Apply(model.TaskFrom(p, true))
 		}
 	}
@@ -78,6 +87,7 @@ func (r *Cluster) Decide() {
 			r.DropPod(e.Pod.Name)
 		}
 	}
+	r.followPods()
 }
 
 // admitted returns the gangs that are admitted by decisions.
@@ -98,14 +108,16 @@ func (r *Cluster) admitted(d *decision.Decisions) []string {
 func (r *Cluster) Settle() {
 	for range 20 {
 		r.Now = r.Now.Add(2 * time.Second)
-		before := r.UseOfAccounts()
+		before, budgets := r.UseOfAccounts(), r.snapshotBudgets()
 		d := r.Engine.Cycle(r.Now, r.Model)
 		decision.Assume(r.Model, &d)
 		for _, b := range d.Binds {
 			r.Coming[r.Pods[b.Pod.Name].UID] = b.Node
 		}
 		r.CheckAccounts(before, r.UseOfAccounts())
+		r.checkBudgets(budgets)
 		r.CarryOut(&d)
+		r.followPods()
 		if len(d.Binds)+len(d.Evicts)+len(d.Gangs)+len(d.Ungates)+len(d.Nominations) == 0 {
 			return
 		}

@@ -430,6 +430,7 @@ func (r *rules) checkBudget(scope *scope, own *part, more func(index int, reserv
 			Account: scope.account, Resource: string(most.Name), Asked: minutes(requested), Held: minutes(b.committed(index)),
 			Promised: minutes(b.unplaced.Get(index)), Limit: minutes(most.Value), Budget: renewal,
 		}
+		renewal.HeldWithoutLimit = renewal.HeldWithoutLimit || b.committed(index) == noTimeLimit
 		exceeded = append(exceeded, limit)
 		if requested > most.Value {
 			impossible = append(impossible, limit)
@@ -454,4 +455,3 @@ func (p *part) partOfBudget(b *budget) *budgetPart {
 	}
 	return &budgetPart{}
 }
-
