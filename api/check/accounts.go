@@ -88,6 +88,7 @@ func (a *Around) accountRules(job *batchv1alpha1.Job, at *field.Path, requiresTi
 		errs := append(c.checkQueue(), c.checkNamespace()...)
 		for i := range job.Spec.Tasks {
 			errs = append(errs, c.checkTimeLimit(job, i, requiresTimeLimit)...)
+			errs = append(errs, c.checkBudget(job, i, requiresTimeLimit)...)
 		}
 		errs = append(errs, c.checkEstimate(job)...)
 		return append(errs, c.checkResources(job, nil)...)
@@ -112,6 +113,7 @@ func (a *Around) accountRulesUpdate(old, job *batchv1alpha1.Job, requiresTimeLim
 		for i := range job.Spec.Tasks {
 			if batchv1alpha1.IsRaisedLimit(old.Spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds, job.Spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds) {
 				errs = append(errs, c.checkTimeLimit(job, i, requiresTimeLimit)...)
+				errs = append(errs, c.checkBudget(job, i, requiresTimeLimit)...)
 			}
 		}
 		if batchv1alpha1.IsRaisedEstimate(old.Spec.RunningEstimate, job.Spec.RunningEstimate) {
@@ -284,6 +286,24 @@ func (c *accountCheck) checkTimeLimit(job *batchv1alpha1.Job, task int, requires
 			textformat.FormatDuration(time.Duration(min(*limit, schedulingv1beta1.MaxDeadlineSeconds))*time.Second), description, most, SlurmPolicyViolation))}
 	}
 	return nil
+}
+
+// checkBudget checks that a task's pods have a time limit if a budget limits the account. A job without a time limit could
+// never be admitted to its queue, because it would have to reserve more than any budget.
+func (c *accountCheck) checkBudget(job *batchv1alpha1.Job, task int, requiresTimeLimit bool) field.ErrorList {
+	if !requiresTimeLimit || job.Spec.Tasks[task].Template.Spec.ActiveDeadlineSeconds != nil {
+		return nil
+	}
+	if most, _ := c.runTimeLimit(); most > 0 { // checkTimeLimit reports the missing time limit
+		return nil
+	}
+	budgets := c.tree.Budgets(c.account)
+	if len(budgets) == 0 {
+		return nil
+	}
+	path := c.at.Child("spec", "tasks").Index(task).Child("template", "spec", "activeDeadlineSeconds")
+	return field.ErrorList{field.Required(path, fmt.Sprintf(
+		"the pods have no time limit, but account %s has a budget, from which a job reserves its whole time limit: set a time limit (sbatch --time), or use another account: %s", budgets[0], SlurmPolicyViolation))}
 }
 
 // checkEstimate checks the expected run time.

@@ -289,3 +289,17 @@ func TestTwoUpdatesInARowFormNoCycle(t *testing.T) {
 	lagging := &laggingAccounts{cached: accountv1alpha1.NewTree([]*accountv1alpha1.Account{a, b}), current: accountv1alpha1.NewTree([]*accountv1alpha1.Account{aBelowB, b})}
 	requireErrors(t, Update(accountKind, raw(t, b), raw(t, bBelowA), &Around{Accounts: lagging}).Errors, "spec.parent", "accounts would form a cycle")
 }
+
+// TestAJobForAnAccountWithABudgetNeedsATimeLimit covers a budget of an ancestor, and an update of a job that was created
+// before the budget.
+func TestAJobForAnAccountWithABudgetNeedsATimeLimit(t *testing.T) {
+	t.Parallel()
+	science, physics := account("science", ""), account("physics", "science", accountv1alpha1.AccountUser{Name: "ada"})
+	science.Spec.Limits = &accountv1alpha1.AccountLimits{Budget: &accountv1alpha1.Budget{ResourceMinutes: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("60000")}}}
+	around := &Around{Accounts: NewAccountLookup(science, physics), IsDefaulted: true}
+	const where, what = "spec.tasks[0].template.spec.activeDeadlineSeconds", "the pods have no time limit, but account science has a budget"
+	limited, unlimited := jobOf("ada", "physics"), jobOf("ada", "physics", timeLimit(nil))
+	requireErrors(t, Create(jobKind, raw(t, limited), around).Errors, "", "")
+	requireErrors(t, Create(jobKind, raw(t, unlimited), around).Errors, where, what)
+	requireErrors(t, Update(jobKind, raw(t, unlimited), raw(t, unlimited), around).Errors, "", "")
+}
