@@ -69,6 +69,9 @@ const UsageName = "vc-scheduler-usage"
 // UsageData is the key in the ConfigMap UsageName that holds all usage, as a JSON list.
 const UsageData = "usage"
 
+// BudgetUsageData is the key in the ConfigMap UsageName that holds the usage of the budgets of accounts, as a JSON list.
+const BudgetUsageData = "budgets"
+
 // PodGroupOf returns the name of the PodGroup that a pod's annotations specify, or "".
 func PodGroupOf(annotations map[string]string) string {
 	if name := annotations[GroupName]; name != "" {

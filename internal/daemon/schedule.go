@@ -98,7 +98,11 @@ func runSchedulerTerm(ctx context.Context, o *Options, conf *confFile, fence fun
 	log.Info("The scheduler has read the state of the cluster", "took", time.Since(began))
 	cluster := model.New()
 	cluster.DefaultQueue = o.DefaultQueue
-	cluster.Apply(used.loadStoredUsage(ctx))
+	usage, budgets, err := used.loadStoredUsage(ctx)
+	if err != nil {
+		return err
+	}
+	cluster.Apply(usage, budgets)
 	parts.Go(func() { used.writePeriodically(ctx) })
 	parts.Go(func() {
 		nodemetrics.Run(ctx, func() config.Metrics { return *conf.metrics.Load() }, o.Config, in.Put, log)
