@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/usererror"
@@ -17,7 +18,8 @@ import (
 // Key identifies a value that can be set.
 type Key string
 
-// The keys of settings, with Slurm's names. Queues and Namespaces do not exist in Slurm.
+// The keys of settings, with Slurm's names. BudgetPeriod, Queues and Namespaces do not exist in
+// Slurm.
 const (
 	Parent         Key = "Parent"
 	Description    Key = "Description"
@@ -27,6 +29,8 @@ const (
 	GrpJobs        Key = "GrpJobs"
 	GrpSubmitJobs  Key = "GrpSubmitJobs"
 	GrpTRES        Key = "GrpTRES"
+	GrpTRESMins    Key = "GrpTRESMins"
+	BudgetPeriod   Key = "BudgetPeriod"
 	MaxJobs        Key = "MaxJobs"
 	MaxSubmitJobs  Key = "MaxSubmitJobs"
 	MaxTRESPerJob  Key = "MaxTRESPerJob"
@@ -85,6 +89,7 @@ const (
 	tresValue
 	wallValue
 	listValue
+	periodValue
 )
 
 // key describes a word before =.
@@ -125,6 +130,9 @@ var keys = []key{
 	{word: word[Key]{"grptres", 7, GrpTRES}, kind: tresValue, setFor: ofBoth},
 	{word: word[Key]{"grpcpus", 6, GrpTRES}, kind: tresValue, setFor: ofBoth, tres: "cpu"},
 	{word: word[Key]{"grpmemory", 4, GrpTRES}, kind: tresValue, setFor: ofBoth, tres: "mem"},
+	{word: word[Key]{"grptresmins", 8, GrpTRESMins}, kind: tresValue, setFor: ofAccounts},
+	{word: word[Key]{"grpcpumins", 7, GrpTRESMins}, kind: tresValue, setFor: ofAccounts, tres: "cpu"},
+	{word: word[Key]{"budgetperiod", 6, BudgetPeriod}, kind: periodValue, setFor: ofAccounts},
 	{word: word[Key]{"maxjobs", 4, MaxJobs}, kind: countValue, setFor: ofBoth},
 	{word: word[Key]{"maxsubmitjobs", 4, MaxSubmitJobs}, kind: countValue, setFor: ofBoth},
 	{word: word[Key]{"maxtresperuser", 11, MaxTRESPerUser}, kind: tresValue, setFor: ofBoth},
@@ -140,20 +148,20 @@ var keys = []key{
 // Hints for keys of Slurm that are not supported.
 const (
 	noQOS     = "a QOS is a priority class here, which accounts do not restrict"
-	noMinutes = "limits of resources times minutes are not available: use grptres= and maxwall="
+	noMinutes = "limit the minutes of all jobs of an account together with grptresmins=, and the time of each job with maxwall="
 	noWCKey   = "jobs may have any wckey"
 	noNodes   = "limit cpu, mem or gres/gpu: pods of several jobs share nodes"
 )
 
 // unsupportedKeys maps keys of Slurm that have no meaning here to hints.
 var unsupportedKeys = map[string]string{
-	"qoslevel": noQOS, "defaultqos": noQOS, "grptresmins": noMinutes, "grptresrunmins": noMinutes, "grpcpumins": noMinutes, "grpcpurunmins": noMinutes,
+	"qoslevel": noQOS, "defaultqos": noQOS, "grptresrunmins": noMinutes, "grpcpurunmins": noMinutes,
 	"maxtresmins": noMinutes, "maxtresminsperjob": noMinutes, "maxcpumins": noMinutes, "grpwall": noMinutes, "wckeys": noWCKey, "defaultwckey": noWCKey,
 	"grpnodes": noNodes, "maxnodesperjob": noNodes, "maxtrespernode": noNodes, "maxtrespn": noNodes,
 	"partitions": "an account permits queues, for all its users: use modify account NAME set queues=LIST", "grpjobsaccrue": "the age of a job does not raise its priority",
 	"maxjobsaccrue": "the age of a job does not raise its priority", "minpriothresh": "use priority classes", "priority": "use priority classes",
 	"adminlevel": "Kubernetes' roles determine who may change accounts: use kubectl create clusterrolebinding", "newname": "create a new account, and change the jobs' account with scontrol update",
-	"rawusage": "usage is computed from the jobs", "flags": "accounts have no flags", "comment": "use description=", "origin": "clusters are not federated", "ids": "use names: associations have no numbers",
+	"rawusage": "to make the whole budget of an account available again, set limits.budget.since of the Account to the current time", "flags": "accounts have no flags", "comment": "use description=", "origin": "clusters are not federated", "ids": "use names: associations have no numbers",
 	"federation": "clusters are not federated",
 }
 
@@ -355,6 +363,8 @@ func (s *Setting) parseValue(k *key, value string) (hint string, err error) {
 			value = k.tres + "=" + value
 		}
 		s.Amounts, err = parseAmounts(value)
+	case periodValue:
+		s.Text, hint = parsePeriod(value)
 	case listValue:
 		s.Names = splitList(value)
 		if len(s.Names) == 0 && s.Op != Replace {
@@ -372,6 +382,22 @@ const (
 	// maxShares is the largest number of shares.
 	maxShares = 1_000_000
 )
+
+// periods lists the periods of budgets.
+var periods = []accountv1alpha1.BudgetPeriod{accountv1alpha1.BudgetPeriodNone, accountv1alpha1.BudgetPeriodMonth, accountv1alpha1.BudgetPeriodQuarter, accountv1alpha1.BudgetPeriodYear}
+
+// parsePeriod parses the period of a budget. It returns a hint if the period is invalid.
+func parsePeriod(text string) (period, hint string) {
+	for _, known := range periods {
+		if strings.EqualFold(text, string(known)) {
+			return string(known), ""
+		}
+	}
+	if text == "-1" {
+		return string(accountv1alpha1.BudgetPeriodNone), ""
+	}
+	return "", "use month, quarter, year or none"
+}
 
 // parseNumber parses a number up to most, where -1 removes the value. It returns the given hint if the number is invalid.
 func parseNumber(text string, most int64, hint string) (number int32, problem string) {

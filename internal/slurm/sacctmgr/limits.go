@@ -162,14 +162,35 @@ func changeAccountLimits(old *accountv1alpha1.AccountLimits, s *Setting, site *p
 		limits.MaxSubmittedJobs = changeNumber(s.Number)
 	case GrpTRES:
 		limits.MaxResources, err = changeResources(limits.MaxResources, s.Amounts, site)
+	case GrpTRESMins:
+		limits.Budget, err = changeBudget(limits.Budget, s.Amounts, site)
+	case BudgetPeriod:
+		if limits.Budget == nil {
+			limits.Budget = &accountv1alpha1.Budget{}
+		}
+		limits.Budget.Period = accountv1alpha1.BudgetPeriod(s.Text)
 	default:
 		return old, false, nil
 	}
 	hasCounts := limits.MaxRunningJobs != nil || limits.MaxSubmittedJobs != nil
-	if !hasCounts && len(limits.MaxResources) == 0 {
+	if hasResources := len(limits.MaxResources) > 0 || limits.Budget != nil; !hasCounts && !hasResources {
 		return nil, true, err
 	}
 	return limits, true, err
+}
+
+// changeBudget returns the budget with the amounts of a setting. It returns nil if no amount remains.
+func changeBudget(old *accountv1alpha1.Budget, amounts []Amount, site *profile.Profile) (*accountv1alpha1.Budget, error) {
+	budget := &accountv1alpha1.Budget{}
+	if old != nil {
+		budget = old
+	}
+	var err error
+	budget.ResourceMinutes, err = changeResources(budget.ResourceMinutes, amounts, site)
+	if err != nil || len(budget.ResourceMinutes) == 0 {
+		return nil, err
+	}
+	return budget, nil
 }
 
 // formatNumber returns a limit, or "" if it is not set.
@@ -191,7 +212,7 @@ func formatWall(limit *metav1.Duration) string {
 // text returns the value of a setting for the list of settings, without the name.
 func (s *Setting) text() string {
 	switch {
-	case s.Key == GrpTRES, s.Key == MaxTRESPerJob, s.Key == MaxTRESPerUser:
+	case s.Key == GrpTRES, s.Key == GrpTRESMins, s.Key == MaxTRESPerJob, s.Key == MaxTRESPerUser:
 		return amountsText(s.Amounts)
 	case s.Key == MaxWall && s.Wall == noLimit:
 		return "NONE"
@@ -199,7 +220,7 @@ func (s *Setting) text() string {
 		return timeformat.LongDuration(s.Wall)
 	case s.Key == Queues, s.Key == Namespaces:
 		return strings.Join(s.Names, ",")
-	case s.Key == Parent, s.Key == Description, s.Key == Organization, s.Key == DefaultAccount:
+	case s.Key == Parent, s.Key == BudgetPeriod, s.Key == Description, s.Key == Organization, s.Key == DefaultAccount:
 		return s.Text
 	case s.Number == noLimit:
 		return "NONE"

@@ -309,14 +309,15 @@ func (r *Request) columnFields() []tableformat.Field[*Row] {
 		text("DefaultAccount", "Def Acct", 10, func(l *Row) string { return l.defaultAccount }),
 		text("DefaultQOS", "Def QOS", 9, nothing),
 		text("Description", "Descr", 20, ofAccount(func(s *accountv1alpha1.AccountSpec) string { return s.Description }, "default root account")),
-		text("GrpCPUMins", "GrpCPUMins", 11, nothing),
+		text("BudgetPeriod", "BudgetPeriod", 12, func(l *Row) string { return string(l.budget().Period) }),
+		text("GrpCPUMins", "GrpCPUMins", 11, func(l *Row) string { return l.amount(l.budget().ResourceMinutes, corev1.ResourceCPU) }),
 		text("GrpCPUs", "GrpCPUs", 8, func(l *Row) string { return l.amount(l.groupResources(), corev1.ResourceCPU) }),
 		text("GrpJobs", "GrpJobs", 7, ofAccountLimits(func(a *accountv1alpha1.AccountLimits) string { return formatNumber(a.MaxRunningJobs) })),
 		text("GrpMem", "GrpMem", 7, func(l *Row) string { return l.amount(l.groupResources(), corev1.ResourceMemory) }),
 		text("GrpNodes", "GrpNodes", 8, nothing),
 		text("GrpSubmitJobs", "GrpSubmit", 9, ofAccountLimits(func(a *accountv1alpha1.AccountLimits) string { return formatNumber(a.MaxSubmittedJobs) })),
 		text("GrpTRES", "GrpTRES", 13, func(l *Row) string { return formatResources(l.groupResources(), l.site) }),
-		text("GrpTRESMins", "GrpTRESMins", 13, nothing),
+		text("GrpTRESMins", "GrpTRESMins", 13, func(l *Row) string { return formatResources(l.budget().ResourceMinutes, l.site) }),
 		text("GrpTRESRunMins", "GrpTRESRunMin", 13, nothing),
 		text("GrpWall", "GrpWall", 11, nothing),
 		text("MaxCPUMins", "MaxCPUMins", 11, nothing),
@@ -374,6 +375,15 @@ func (l *Row) groupResources() corev1.ResourceList {
 		return l.account.Spec.Limits.MaxResources
 	}
 	return nil
+}
+
+// budget returns the budget of the account. It is empty if the account has none, and for users.
+func (l *Row) budget() *accountv1alpha1.Budget {
+	hasLimits := l.user == nil && l.account != nil && l.account.Spec.Limits != nil
+	if !hasLimits || l.account.Spec.Limits.Budget == nil {
+		return &accountv1alpha1.Budget{}
+	}
+	return l.account.Spec.Limits.Budget
 }
 
 // amount returns the limit of one resource, or "" if it is not set.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/yaml"
 
 	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
@@ -211,6 +213,23 @@ limits:
     memory: 2Ti
     nvidia.com/gpu: "8"
 organization: uni
+`},
+		{"modify account chem set grptresmins=cpu=60000,mem=1T budgetperiod=QUARTER", `
+ Modified account associations...
+  C = prod       A = chem of science
+`, `
+update chem
+limits:
+  budget:
+    period: Quarter
+    resourceMinutes:
+      cpu: 60k
+      memory: 1Ti
+parent: science
+users:
+- name: mei
+- default: true
+  name: ann
 `},
 		{"modify user mei set maxjobs=-1 maxtres=-1 grptres=gres/gpu=2 where account=physics", `
  Modified user associations...
@@ -456,4 +475,21 @@ func FuzzPlan(f *testing.F) {
 			t.Errorf("%q changes something twice: %s", words, again.Text)
 		}
 	})
+}
+
+// TestABudgetIsListedWithItsPeriod checks the columns of an account with a budget, and of an account without one.
+func TestABudgetIsListedWithItsPeriod(t *testing.T) {
+	t.Parallel()
+	row := Row{site: &profile.Profile{}, account: &accountv1alpha1.Account{Spec: accountv1alpha1.AccountSpec{Limits: &accountv1alpha1.AccountLimits{Budget: &accountv1alpha1.Budget{
+		ResourceMinutes: corev1.ResourceList{"cpu": resource.MustParse("60k"), "memory": resource.MustParse("1Ti")}, Period: accountv1alpha1.BudgetPeriodMonth,
+	}}}}}
+	if got, want := formatResources(row.budget().ResourceMinutes, row.site), "cpu=60000,mem=1T"; got != want {
+		t.Errorf("the budget is %q, want %q", got, want)
+	}
+	if got := row.budget().Period; got != accountv1alpha1.BudgetPeriodMonth {
+		t.Errorf("the period is %q", got)
+	}
+	if got := (&Row{account: &accountv1alpha1.Account{}}).budget(); len(got.ResourceMinutes) > 0 {
+		t.Errorf("an account without a budget has %v", got)
+	}
 }

@@ -58,11 +58,13 @@ var Sacctmgr = program.Program{Table: &sacctmgrTable, Run: runSacctmgr, Complete
 		  show transactions [CONDITION...] [format=LIST]
 
 		Values of accounts: parent, description, organization, fairshare, queues,
-		namespaces, grpjobs, grpsubmitjobs, grptres. Values of users: defaultaccount,
-		fairshare, grptres. Values of both: maxjobs, maxsubmitjobs, maxtresperjob,
-		maxtresperuser, maxwall. An account's max... values limit each of its users. -1
-		removes a limit. Resources (TRES) are cpu, mem, gres/gpu and the names of
-		Kubernetes' resources. += and -= change queues and namespaces.
+		namespaces, grpjobs, grpsubmitjobs, grptres, grptresmins, budgetperiod. Values
+		of users: defaultaccount, fairshare, grptres. Values of both: maxjobs,
+		maxsubmitjobs, maxtresperjob, maxtresperuser, maxwall. An account's max...
+		values limit each of its users. -1 removes a limit. grptresmins is a budget of
+		resources times minutes; budgetperiod is month, quarter, year or none. Resources
+		(TRES) are cpu, mem, gres/gpu and the names of Kubernetes' resources. += and -=
+		change queues and namespaces.
 
 		Conditions: account, user, cluster, parent, defaultaccount, description,
 		organization. Words of show: withassoc, withcoord, withsubaccounts, woplimits,
