@@ -2,7 +2,7 @@
 // the configuration does not list it.
 //
 //	In:   the tree of accounts; the party, phase, minimum and pods of each gang
-//	Out:  the rules of framework.GangLimits
+//	Out:  the rules of framework.GangLimits; Decisions.BudgetUsage
 //
 // The limits of a gang are, in this order: the limits of its user in its account, the limits of the account, and the
 // limits of each ancestor of the account. A gang whose user is unknown has no limits as a user, and a gang whose account
@@ -14,8 +14,14 @@
 // The claim of a gang is the amount that counts toward a limit. For each resource, it is the greater of two amounts: the
 // request of the gang's minimum without the pods that have succeeded, and the resources that its pods use.
 //
+// A budget limits the resources that the gangs of an account use over time. What counts is the usage of pods that have
+// ended, the worst case of pods on nodes, and the worst case of admitted minimums without nodes. The worst case is the
+// request multiplied by the time limit. The budget of an account is checked after its other limits.
+//
 // # Invariants
 //
+//   - The same holds for budgets as for the limits of resources. The usage of a budget never exceeds the budget, unless
+//     the budget was lowered.
 //   - A gang is admitted only if the number and the claims of all gangs, including this one, stay within each limit.
 //   - A pod is placed only if the claims of all gangs, and the resources that pods use until they have ended, stay within
 //     each limit. Both include this pod. So a limit holds even if it was lowered, or if pods of a completed gang are
