@@ -123,3 +123,30 @@ func TestTheUsageIsWrittenOnlyIfPodsChange(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
+
+// TestAGangIsTriedAgainIfOnlyTheBudgetHasMoreRoom replaces a pod by a pod with the same request and a shorter time limit.
+// The numbers of jobs and resources stay the same.
+func TestAGangIsTriedAgainIfOnlyTheBudgetHasMoreRoom(t *testing.T) {
+	t.Parallel()
+	c := clusterWithBudget("", nil)
+	long := running("g-0", "1", make.Epoch)
+	c.Apply(model.TaskFrom(long, true))
+	var kept tally
+	kept.update(c, make.Epoch)
+	changed, _ := kept.changedBudgets(make.Epoch)
+	c.AssumeBudgetUsage(changed)
+	kept.update(c, make.Epoch)
+	kept.scopes[model.Party{Account: "a"}].recordRefusal(c.Resources, &part{})
+
+	long.Status.Phase = corev1.PodSucceeded
+	short := running("h-0", "1", make.Epoch)
+	short.Annotations[keys.GroupName] = "h"
+	short.Spec.ActiveDeadlineSeconds = new(int64(60))
+	h := make.Gang("h").Min(1).Label(keys.Account, "a").Phase(schedulingv1beta1.PodGroupRunning).Obj()
+	h.UID = "h"
+	c.Apply(model.GangFrom(h), model.TaskFrom(short, true), model.TaskFrom(long, true))
+	kept.update(c, make.Epoch.Add(time.Minute))
+	if !kept.isRelaxed(c.Gangs["default/h"]) {
+		t.Error("the gangs of the account are not tried again")
+	}
+}
