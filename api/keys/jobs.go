@@ -25,6 +25,9 @@ const (
 // Account is the label with the account for which a job was submitted.
 const Account = OurPrefix + "account"
 
+// QOS is the label with the quality of service of a job.
+const QOS = OurPrefix + "qos"
+
 // Used is the annotation of a pod with what its containers used so far, as JSON; see package podusage. Process nodes of
 // vc-local write it at intervals and when a container has ended. For kubelets, vc-accounting writes it.
 const Used = OurPrefix + "used"

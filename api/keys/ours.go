@@ -8,7 +8,7 @@ import (
 
 // ours lists all keys with OurPrefix.
 var ours = []string{
-	Account, Recorded, Used, TaskRequests, TaskPlacements, TimeLimit, RerunOf, RetryFailed,
+	Account, QOS, Recorded, Used, TaskRequests, TaskPlacements, TimeLimit, RerunOf, RetryFailed,
 	RunningEstimate, Backfill, User, TakenOver, QueueState, ElasticCluster, NodeKind, NumaCPUs, JobID, JobIDWas, JobTitle, Hold, Begin, Dependency, DependencyNamespaces,
 	KillOnInvalidDependency, Array, ArrayLimit, ArrayCancelled, ArrayCancelledBy, ArrayIndex, ElementID, Restarts, KeepFinished, CancelledBy, Slurm, DrainReason, DrainedBy, DrainedAt,
 }

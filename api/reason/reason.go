@@ -110,7 +110,7 @@ const (
 	// AnyChangeHelps is a trait of reasons after which a gang must be tried again whenever anything in the cluster
 	// changes, for example when a pod in another queue ends.
 	AnyChangeHelps
-	// LimitOfAccount is a trait of reasons which mean that a limit of the gang's account or user holds the gang back.
+	// LimitOfAccount is a trait of reasons which mean that a limit of the gang's account, user or QOS holds the gang back.
 	// Such a gang blocks no others, and gets no reservation.
 	LimitOfAccount
 	// DelaysJob is a trait of reasons that only this project's job controller reports, for holds, begin times and
@@ -160,6 +160,8 @@ const (
 	accountLimit = "AssocGrpNodeLimit"
 	// accountBudget is Slurm's name for exceeding the budget of an account if the resource is not known.
 	accountBudget = "AssocGrpUnknownMinutes"
+	// perAccountLimit is Slurm's name for exceeding the limit of a QOS on each account, if the resource is not known.
+	perAccountLimit = "MaxNodePerAccount"
 )
 
 // SlurmFor returns the name in squeue's REASON column if there is not enough of the specified resource (cpu, memory,
@@ -176,6 +178,8 @@ func (r Reason) SlurmFor(resource string) string {
 		return budgetOf(resource)
 	case r.Slurm == userLimit:
 		return userLimitOf(resource)
+	case r.Slurm == perAccountLimit:
+		return perAccountLimitOf(resource)
 	case r.Slurm == assocLimit && resource == "pods":
 		return "AssocMaxJobsLimit"
 	case r.Slurm == assocLimit:
@@ -209,6 +213,20 @@ func userLimitOf(resource string) string {
 		return userLimit
 	default:
 		return "QOSMaxGRESPerUser"
+	}
+}
+
+// perAccountLimitOf returns Slurm's name for exceeding the limit of a QOS on a resource of each account.
+func perAccountLimitOf(resource string) string {
+	switch resource {
+	case "cpu":
+		return "MaxCpuPerAccount"
+	case "memory":
+		return "MaxMemoryPerAccount"
+	case "pods":
+		return perAccountLimit
+	default:
+		return "MaxGRESPerAccount"
 	}
 }
 

@@ -19,7 +19,15 @@ const (
 	AccountJobLimit      Code = "AccountJobLimit"
 	AccountResourceLimit Code = "AccountResourceLimit"
 	// AccountBudget means that the budget of an account is used up or reserved.
-	AccountBudget        Code = "AccountBudget"
+	AccountBudget Code = "AccountBudget"
+
+	QOSJobLimit             Code = "QOSJobLimit"
+	QOSResourceLimit        Code = "QOSResourceLimit"
+	QOSUserJobLimit         Code = "QOSUserJobLimit"
+	QOSUserResourceLimit    Code = "QOSUserResourceLimit"
+	QOSAccountJobLimit      Code = "QOSAccountJobLimit"
+	QOSAccountResourceLimit Code = "QOSAccountResourceLimit"
+
 	Overcommitted        Code = "Overcommitted"
 	OverQuota            Code = "OverQuota"
 	OverCapability       Code = "OverCapability"
@@ -177,6 +185,24 @@ var waiting = []Reason{
 	{Code: AccountBudget, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: LimitOfAccount, Slurm: accountBudget,
 		Sentence: "the account, or an account above it, would exceed its budget",
 		Hint:     "wait until the budget's next period starts or running jobs of this account end early, lower the time limit or the requests, or ask the account's administrator to raise the budget"},
+	{Code: QOSJobLimit, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: LimitOfAccount, Slurm: "QOSGrpJobsLimit",
+		Sentence: "the QOS already runs its maximum number of jobs",
+		Hint:     "wait for one of the running jobs of this QOS to end, or use another QOS"},
+	{Code: QOSResourceLimit, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: LimitOfAccount, Slurm: qosLimit,
+		Sentence: "the QOS would exceed its resource limit",
+		Hint:     "wait until jobs of this QOS end, request less, or use another QOS"},
+	{Code: QOSUserJobLimit, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: LimitOfAccount, Slurm: "QOSMaxJobsPerUserLimit",
+		Sentence: "the user already runs as many jobs as the QOS permits for each user",
+		Hint:     "wait for one of your running jobs of this QOS to end, or use another QOS"},
+	{Code: QOSUserResourceLimit, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: LimitOfAccount, Slurm: userLimit,
+		Sentence: "the user would exceed the resources that the QOS permits for each user",
+		Hint:     "wait until your jobs of this QOS end, request less, or use another QOS"},
+	{Code: QOSAccountJobLimit, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: LimitOfAccount, Slurm: "MaxJobsPerAccount",
+		Sentence: "the account already runs as many jobs as the QOS permits for each account",
+		Hint:     "wait for one of the account's running jobs of this QOS to end, or use another QOS"},
+	{Code: QOSAccountResourceLimit, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: LimitOfAccount, Slurm: perAccountLimit,
+		Sentence: "the account would exceed the resources that the QOS permits for each account",
+		Hint:     "wait until the account's jobs of this QOS end, request less, or use another QOS"},
 	{Code: OverCapability, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: OthersHoldQueue, Remedies: lessDemand, Slurm: qosLimit,
 		Sentence: "the queue would exceed its capability",
 		Hint:     "request less, wait for jobs of this queue to end, or raise the capability"},

@@ -2,15 +2,18 @@ package explain
 
 import "fmt"
 
-// describeParty returns the user or the account to which a limit applies.
+// describeParty returns the user, the account or the QOS to which a limit applies.
 func describeParty(l *Limit) string {
+	if l.QOS != "" {
+		return describeQOSParty(l)
+	}
 	if l.User != "" {
 		return fmt.Sprintf("user %s in account %s", l.User, l.Account)
 	}
 	return "account " + l.Account
 }
 
-// causeOfJobLimit compares the number of running jobs with a limit of an account.
+// causeOfJobLimit compares the number of running jobs with a limit of an account or a QOS.
 func causeOfJobLimit(v *Verdict, _ string) string {
 	if v.Limit.Limit <= 0 {
 		return fmt.Sprintf("%s may run no jobs", describeParty(v.Limit))
@@ -45,7 +48,7 @@ func podTextOfAccount(v *Verdict, _ string) string {
 	return describeParty(v.Limit) + " would exceed its resource limit"
 }
 
-// causeOfAccount compares a request with the resource limits of an account or a user.
+// causeOfAccount compares a request with the resource limits of an account, a user or a QOS.
 func causeOfAccount(v *Verdict, sentence string) string {
 	if v.IsNeverPossible() {
 		return fmt.Sprintf("the request exceeds the limit of %s: %s", describeParty(v.Limit), describeBeyond(v.limitAndMore()))

@@ -111,6 +111,8 @@ func limitShortage(l *Limit) schedulingv1beta1.Shortage {
 	switch {
 	case l.Quota != "":
 		scope, of = "quota", l.Quota
+	case l.QOS != "":
+		scope, of = "qos", l.QOS
 	case l.User != "":
 		scope, of = "user", l.User
 	case l.Account != "":

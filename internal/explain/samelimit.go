@@ -22,11 +22,11 @@ func isOnlyLimit(v *Verdict) bool {
 
 // limitName holds those fields of a limit on which the meaning of an explanation depends.
 type limitName struct {
-	queue, quota, account, user, resource string
-	asked                                 float64
-	cluster, node                         bool
+	queue, quota, qos, account, user, resource string
+	asked                                      float64
+	cluster, node                              bool
 }
 
 func limitNameOf(l *Limit) limitName {
-	return limitName{l.Queue, l.Quota, l.Account, l.User, l.Resource, l.Asked, l.Cluster, l.Node}
+	return limitName{l.Queue, l.Quota, l.QOS, l.Account, l.User, l.Resource, l.Asked, l.Cluster, l.Node}
 }

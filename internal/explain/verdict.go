@@ -125,11 +125,12 @@ type Members struct {
 	Min, Exist, Total, Held, Fit, Pending, Completed, Failed int
 }
 
-// Limit describes a limit of a queue, a quota, an account, the cluster or the largest node that the gang would exceed.
+// Limit describes a limit of a queue, a quota, an account, a QOS, the cluster or the largest node that the gang would exceed.
 type Limit struct {
 	Queue    string
 	Quota    string // the ResourceQuota that sets the limit; "" if it is not a quota
 	Account  string // the account that sets the limit; "" if it is not an account
+	QOS      string // the QOS that sets the limit; "" if it is not a QOS. Account or User is then set if the limit applies to each.
 	User     string // the user of the account to whom the limit applies; "" if it applies to the whole account
 	Resource string
 	Asked    float64 // request of this gang

@@ -9,6 +9,12 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
+func qosSink(f *Feed) cache.ReflectorStore {
+	return newSink(f,
+		func(o *accountv1alpha1.QOS) (model.Delta, bool) { return model.QOSFrom(o), true },
+		func(n types.NamespacedName, _ types.UID) model.Delta { return model.QOSGone{Name: n.Name} })
+}
+
 func accountSink(f *Feed) cache.ReflectorStore {
 	return newSink(f,
 		func(o *accountv1alpha1.Account) (model.Delta, bool) { return model.AccountFrom(o), true },

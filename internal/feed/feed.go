@@ -113,6 +113,7 @@ func (f *Feed) addKinds(o *Options, clients *clients) {
 	f.addKindWatch("Queue", list(clients.ours, "queues"), &schedulingv1beta1.Queue{}, queueSink(f))
 	f.addKindWatch("ResourceQuota", list(clients.core, "resourcequotas"), &corev1.ResourceQuota{}, quotaSink(f))
 	f.addOptionalKindWatch("Account", list(clients.accounts, "accounts"), &accountv1alpha1.AccountList{}, &accountv1alpha1.Account{}, accountSink(f))
+	f.addOptionalKindWatch("QOS", list(clients.accounts, "qoses"), &accountv1alpha1.QOSList{}, &accountv1alpha1.QOS{}, qosSink(f))
 	f.addKindWatch("PodGroup", list(clients.ours, "podgroups"), &schedulingv1beta1.PodGroup{}, gangSink(f))
 	f.addOptionalKindWatch("Numatopology", list(clients.nodeinfo, "numatopologies"), &nodeinfov1alpha1.NumatopologyList{}, &nodeinfov1alpha1.Numatopology{}, numaSink(f))
 	f.addOptionalKindWatch("HyperNode", list(clients.topology, "hypernodes"), &topologyv1alpha1.HyperNodeList{}, &topologyv1alpha1.HyperNode{}, hyperNodeSink(f))

@@ -54,7 +54,7 @@ type Cluster struct {
 	Quotas   map[string][]quota.Quota
 	QuotaGen uint64
 
-	// Accounts is the tree of accounts with their users and limits. It is never nil and is replaced, not changed.
+	// Accounts is the tree of accounts with their users and limits, and the QOS. It is never nil and is replaced, not changed.
 	// AccountGen is the generation of its last change.
 	Accounts   *accountv1alpha1.Tree
 	AccountGen uint64
@@ -106,8 +106,9 @@ type Cluster struct {
 	timed     int            // number of tasks and gangs with a known run time
 	// queueGates counts the tasks that have or had the scheduling gate of their queue.
 	queueGates int
-	// accounts holds the accounts by name. accountsChanged is true if Accounts must be built again.
+	// accounts holds the accounts by name, and qos the QOS. accountsChanged is true if Accounts must be built again.
 	accounts        map[string]*accountv1alpha1.Account
+	qos             map[string]*accountv1alpha1.QOS
 	accountsChanged bool
 	// budgeted is true if any account has a budget.
 	budgeted bool
@@ -128,6 +129,7 @@ func New() *Cluster {
 		Budgets:      map[string]*Budget{},
 		Accounts:     accountv1alpha1.NewTree(nil),
 		accounts:     map[string]*accountv1alpha1.Account{},
+		qos:          map[string]*accountv1alpha1.QOS{},
 		tasks:        map[types.UID]*Task{},
 		loose:        map[*Task]bool{},
 		leaving:      map[*Task]bool{},

@@ -178,6 +178,7 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 		PriorityClass:   pg.Spec.PriorityClassName,
 		User:            pg.Annotations[keys.User],
 		Account:         pg.Labels[keys.Account],
+		QOS:             pg.Labels[keys.QOS],
 		Preemptable:     annotationOrLabel(pg, keys.Preemptable),
 		Annotations:     pg.Annotations,
 		Estimate:        durationFrom(pg.Annotations[keys.RunningEstimate]),

@@ -101,6 +101,8 @@ type GangSet struct {
 	User string
 	// Account is the account for which the gang was submitted, as given by a label; "" if none.
 	Account string
+	// QOS is the quality of service with which the gang was submitted, as given by a label; "" if none.
+	QOS string
 	// QuotaResources holds the part of minResources whose names are used only by quotas, such as requests.cpu and
 	// limits.memory.
 	QuotaResources  []resource.Amount

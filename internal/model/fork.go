@@ -154,7 +154,7 @@ func (f *fork) copyRest() {
 	to.Numa, to.Namespaces, to.Budgets = maps.Clone(from.Numa), maps.Clone(from.Namespaces), maps.Clone(from.Budgets)
 	to.Shuffled, to.Quotas, to.Usage = maps.Clone(from.Shuffled), maps.Clone(from.Quotas), maps.Clone(from.Usage)
 	to.BudgetUsage, to.EndedPods = maps.Clone(from.BudgetUsage), slices.Clone(from.EndedPods)
-	to.classes, to.accounts = maps.Clone(from.classes), maps.Clone(from.accounts)
+	to.classes, to.accounts, to.qos = maps.Clone(from.classes), maps.Clone(from.accounts), maps.Clone(from.qos)
 	to.HyperNodes = make(map[string]*HyperNode, len(from.HyperNodes))
 	for name, h := range from.HyperNodes {
 		fresh := *h

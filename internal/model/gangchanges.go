@@ -45,7 +45,7 @@ func (d GangSet) apply(c *Cluster) {
 		g.Queue = q
 	}
 	g.MinMember, g.MinTaskMember = d.MinMember, d.MinTaskMember
-	g.User, g.Account, g.QuotaResources = d.User, d.Account, d.QuotaResources
+	g.User, g.Account, g.QOS, g.QuotaResources = d.User, d.Account, d.QOS, d.QuotaResources
 	g.MinResources, g.HasMinResources = c.Resources.Request(d.MinResources), d.HasMinResources
 	g.TaskRequests = nil
 	for _, task := range slices.Sorted(maps.Keys(d.TaskRequests)) {

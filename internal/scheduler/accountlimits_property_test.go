@@ -13,10 +13,26 @@ import (
 // still being deleted or are created again. No gang waits for a limit that is free. A new engine admits and places the
 // same.
 func TestNoLimitOfAnAccountIsExceededOrWaitedForInVain(t *testing.T) {
+	checkLimits(t, 20000, func(r *random) { r.AddAccounts() })
+}
+
+// TestNoLimitOfAQOSIsExceededOrWaitedForInVain is the same test for the limits of QOS, with and without those of accounts.
+func TestNoLimitOfAQOSIsExceededOrWaitedForInVain(t *testing.T) {
+	checkLimits(t, 20000, func(r *random) {
+		r.AddQOS()
+		if rapid.Bool().Draw(r.T, "with accounts") {
+			r.AddAccounts()
+		}
+	})
+}
+
+// checkLimits checks the limits that addLimits adds to random clusters.
+func checkLimits(t *testing.T, seeds int, addLimits func(*random)) {
+	t.Helper()
 	heldBack := 0
-	whole := propertytest.Check(t, 20000, func(t *rapid.T) {
+	whole := propertytest.Check(t, seeds, func(t *rapid.T) {
 		r := newRandom(t)
-		r.AddAccounts()
+		addLimits(r)
 		if rapid.Bool().Draw(t, "rich") {
 			r.Enrich()
 			r.Timed = rapid.Bool().Draw(t, "timed")

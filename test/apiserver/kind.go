@@ -153,6 +153,7 @@ func customKinds() []customKind {
 		{&topologyv1alpha1.HyperNode{}, "hypernodes", false, true, nil, nil},
 		{&nodeinfov1alpha1.Numatopology{}, "numatopologies", false, false, nil, nil},
 		{&accountv1alpha1.Account{}, "accounts", false, false, nil, nil},
+		{&accountv1alpha1.QOS{}, "qoses", false, false, nil, nil},
 		{&insightv1alpha1.Plan{}, "plans", true, true, nil, validatePlan},
 	}
 }

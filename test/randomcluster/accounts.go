@@ -65,7 +65,7 @@ func (r *Cluster) drawAccount() string {
 	return rapid.SampledFrom([]string{"", "root", "left", "right", "nowhere"}).Draw(r.T, "account")
 }
 
-// AccountUse is what counts against the limits of an account or a user.
+// AccountUse is what counts against the limits of an account, a user or a QOS.
 type AccountUse struct {
 	// Jobs is the number of gangs that are admitted, have not ended, or have pods on nodes.
 	Jobs int
@@ -74,8 +74,8 @@ type AccountUse struct {
 	CPU, Pods, ClaimedCPU, ClaimedPods int64
 }
 
-// UseOfAccounts returns what counts against each limit, according to the API. The keys are accounts, and users as
-// ACCOUNT/USER.
+// UseOfAccounts returns what counts against each limit, according to the API. The keys are accounts, users as
+// ACCOUNT/USER, and the keys of QOS.
 func (r *Cluster) UseOfAccounts() map[string]AccountUse {
 	gangs := map[string]bool{}
 	pods := map[string][]*corev1.Pod{}
@@ -89,9 +89,8 @@ func (r *Cluster) UseOfAccounts() map[string]AccountUse {
 	}
 	use := map[string]AccountUse{}
 	for name := range gangs {
-		account, user := r.partyOf(name, pods[name])
 		own := r.useOfGang(name, pods[name])
-		for _, key := range r.limitKeys(account, user) {
+		for _, key := range r.limitKeys(r.partyOf(name, pods[name])) {
 			sum := use[key]
 			use[key] = AccountUse{sum.Jobs + own.Jobs, sum.CPU + own.CPU, sum.Pods + own.Pods, sum.ClaimedCPU + own.ClaimedCPU, sum.ClaimedPods + own.ClaimedPods}
 		}
@@ -99,22 +98,26 @@ func (r *Cluster) UseOfAccounts() map[string]AccountUse {
 	return use
 }
 
-func (r *Cluster) partyOf(gang string, pods []*corev1.Pod) (account, user string) {
+// party is the account, the user and the QOS of a gang.
+type party struct{ account, user, qos string }
+
+func (r *Cluster) partyOf(gang string, pods []*corev1.Pod) party {
 	if g := r.Gangs[gang]; g != nil {
-		return g.Labels[keys.Account], g.Annotations[keys.User]
+		return party{g.Labels[keys.Account], g.Annotations[keys.User], g.Labels[keys.QOS]}
 	}
-	return pods[0].Labels[keys.Account], pods[0].Annotations[keys.User]
+	return party{pods[0].Labels[keys.Account], pods[0].Annotations[keys.User], pods[0].Labels[keys.QOS]}
 }
 
 // limitKeys returns the keys of UseOfAccounts to which a party counts.
-func (r *Cluster) limitKeys(account, user string) (out []string) {
-	if r.Accounts[account] == nil {
-		return nil
+func (r *Cluster) limitKeys(of party) []string {
+	out := r.qosKeys(of)
+	if r.Accounts[of.account] == nil {
+		return out
 	}
-	if user != "" {
-		out = append(out, account+"/"+user)
+	if of.user != "" {
+		out = append(out, of.account+"/"+of.user)
 	}
-	for name := account; r.Accounts[name] != nil; name = r.Accounts[name].Spec.Parent {
+	for name := of.account; r.Accounts[name] != nil; name = r.Accounts[name].Spec.Parent {
 		out = append(out, name)
 	}
 	return out
@@ -154,7 +157,7 @@ func (r *Cluster) useOfGang(name string, pods []*corev1.Pod) (use AccountUse) {
 	return use
 }
 
-// CheckAccounts fails if anything that counts against a limit of an account or a user has grown beyond the limit.
+// CheckAccounts fails if anything that counts against a limit of an account, a user or a QOS has grown beyond the limit.
 func (r *Cluster) CheckAccounts(before, after map[string]AccountUse) {
 	for _, key := range slices.Sorted(maps.Keys(after)) {
 		was, is := before[key], after[key]
@@ -180,6 +183,9 @@ func (r *Cluster) CheckAccounts(before, after map[string]AccountUse) {
 
 // limitsOf returns the limits for a key of UseOfAccounts.
 func (r *Cluster) limitsOf(key string) (jobs *int32, resources corev1.ResourceList) {
+	if jobs, resources, isQOS := r.qosLimitsOf(key); isQOS {
+		return jobs, resources
+	}
 	for _, account := range r.Accounts {
 		for _, user := range []string{"ann", "bob"} {
 			if key == account.Name+"/"+user {
@@ -194,7 +200,7 @@ func (r *Cluster) limitsOf(key string) (jobs *int32, resources corev1.ResourceLi
 	return nil, nil
 }
 
-// CheckHeldBack fails if a gang waits for a limit of its account that is free. It must be called after a cycle that has
+// CheckHeldBack fails if a gang waits for a limit of its account or QOS that is free. It must be called after a cycle that has
 // changed nothing.
 func (r *Cluster) CheckHeldBack() {
 	use := r.UseOfAccounts()
@@ -227,7 +233,6 @@ func (r *Cluster) isLimited(name string, use map[string]AccountUse) bool {
 			pending = append(pending, p)
 		}
 	}
-	account, user := r.partyOf(name, pods)
 	own := r.useOfGang(name, pods)
 	then := own
 	for _, p := range pending {
@@ -240,10 +245,12 @@ func (r *Cluster) isLimited(name string, use map[string]AccountUse) bool {
 			then.CPU = max(own.CPU, g.Spec.MinResources.Cpu().MilliValue())
 		}
 	}
-	if r.isLimitedByBudget(name, pods, account, own, then, r.Model.Gangs["default/"+name].Status.Phase == schedulingv1beta1.PodGroupPending) {
+	of := r.partyOf(name, pods)
+	isAdmission := r.Model.Gangs["default/"+name].Status.Phase == schedulingv1beta1.PodGroupPending
+	if r.isLimitedByBudget(name, pods, of.account, own, then, isAdmission) {
 		return true
 	}
-	for _, key := range r.limitKeys(account, user) {
+	for _, key := range r.limitKeys(of) {
 		jobs, resources := r.limitsOf(key)
 		sum := use[key]
 		if jobs != nil && own.Jobs == 0 && sum.Jobs >= int(*jobs) {

@@ -86,7 +86,7 @@ func (r *Cluster) budgetOf(account string) (most int64, ok bool) {
 
 // budgetedAccounts returns the accounts whose budgets include a pod.
 func (r *Cluster) budgetedAccounts(p *corev1.Pod) (out []string) {
-	account, _ := r.partyOf(keys.PodGroupOf(p.Annotations), []*corev1.Pod{p})
+	account := r.partyOf(keys.PodGroupOf(p.Annotations), []*corev1.Pod{p}).account
 	for name := account; r.Accounts[name] != nil; name = r.Accounts[name].Spec.Parent {
 		out = append(out, name)
 	}
@@ -280,7 +280,7 @@ func (r *Cluster) unplacedTime(account string) (sum int64) {
 				pods = append(pods, r.Pods[pod])
 			}
 		}
-		of, _ := r.partyOf(name, pods)
+		of := r.partyOf(name, pods).account
 		isIn := false
 		for key := of; r.Accounts[key] != nil; key = r.Accounts[key].Spec.Parent {
 			isIn = isIn || key == account

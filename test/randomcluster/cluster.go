@@ -56,6 +56,8 @@ type Cluster struct {
 	Timed bool
 	// Accounts holds the accounts by name. If there are any, gangs name an account, and their limits change.
 	Accounts map[string]*accountv1alpha1.Account
+	// QOS holds the QOS by name. If there are any, gangs name a QOS, and their limits change.
+	QOS map[string]*accountv1alpha1.QOS
 	// HeldBack counts how often CheckHeldBack has found a gang that a limit holds back.
 	HeldBack int
 	budgets  budgetTimes
@@ -148,6 +150,10 @@ func (r *Cluster) AddGang() (name string) {
 	if account != "" {
 		b.Label(keys.Account, account)
 	}
+	qos := r.drawQOS()
+	if qos != "" {
+		b.Label(keys.QOS, qos)
+	}
 	queue := r.Queues[rapid.IntRange(0, len(r.Queues)-1).Draw(t, "queue")].Name
 	var limit *int64
 	if r.Rich {
@@ -198,6 +204,9 @@ func (r *Cluster) AddGang() (name string) {
 		b := make.Pod(fmt.Sprintf("%s-%d", name, i)).Gang(name)
 		if account != "" {
 			b.Label(keys.JobName, g.Name).Label(keys.Account, account).Annotation(keys.User, user)
+		}
+		if qos != "" {
+			b.Label(keys.JobName, g.Name).Label(keys.QOS, qos).Annotation(keys.User, user)
 		}
 		if r.Rich {
 			b.Role([]string{"a", "b"}[i%2]).Label("part", strconv.Itoa(i/2))
@@ -272,6 +281,10 @@ func (r *Cluster) PodNames() []string {
 func (r *Cluster) Change() {
 	if len(r.Accounts) > 0 && rapid.IntRange(0, 7).Draw(r.T, "limits change") == 0 {
 		r.setAccount(rapid.SampledFrom(slices.Sorted(maps.Keys(r.Accounts))).Draw(r.T, "changed account"))
+		return
+	}
+	if len(r.QOS) > 0 && rapid.IntRange(0, 7).Draw(r.T, "limits of a QOS change") == 0 {
+		r.setQOS(rapid.SampledFrom(slices.Sorted(maps.Keys(r.QOS))).Draw(r.T, "changed QOS"))
 		return
 	}
 	switch rapid.IntRange(0, 12).Draw(r.T, "event") {

@@ -42,6 +42,9 @@ func (r *Cluster) Rebuild() (*scheduler.Engine, *model.Cluster) {
 	for _, name := range slices.Sorted(maps.Keys(r.Accounts)) {
 		m.Apply(model.AccountFrom(r.Accounts[name]))
 	}
+	for _, name := range slices.Sorted(maps.Keys(r.QOS)) {
+		m.Apply(model.QOSFrom(r.QOS[name]))
+	}
 	for _, name := range r.PodNames() {
 		m.Apply(model.TaskFrom(r.Pods[name], true))
 	}

@@ -77,6 +77,8 @@ func (w *world) makeGang(name string, words map[string]string, tasks int, create
 			b.Annotation("vc-batch.dev/running-estimate", value)
 		case "account":
 			b.Label(keys.Account, value)
+		case "qos":
+			b.Label(keys.QOS, value)
 		case "user":
 			b.Annotation(keys.User, value)
 		case "groupnote":
@@ -115,6 +117,8 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 			w.wishes(b.Obj(), affinity, kind, rest, value)
 		case "account":
 			b.Label(keys.Account, value).Label(keys.JobName, "job")
+		case "qos":
+			b.Label(keys.QOS, value).Label(keys.JobName, "job")
 		case "user":
 			b.Annotation(keys.User, value)
 		case "queue": // as the job controller does

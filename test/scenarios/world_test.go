@@ -44,10 +44,12 @@ type world struct {
 	made    int
 	numas   map[string]*nodeinfov1alpha1.Numatopology
 	parties map[string]*accountv1alpha1.Account // the accounts by name
-	fails   func(string)                        // called if a story cannot continue; nil: the test fails
-	opinion *opinion                            // nil: there is no extender server
-	events  []decision.Event                    // since the last call of tellEvents
-	objects map[string]metav1.Object            // volumes, devices and related objects
+
+	services []model.QOSSet           // the QOS
+	fails    func(string)             // called if a story cannot continue; nil: the test fails
+	opinion  *opinion                 // nil: there is no extender server
+	events   []decision.Event         // since the last call of tellEvents
+	objects  map[string]metav1.Object // volumes, devices and related objects
 }
 
 func newWorld(t *testing.T) *world {
@@ -91,6 +93,8 @@ func (w *world) do(line string, body []string) []string {
 		return w.accounts()
 	case "consumed":
 		return w.consumed()
+	case "qos":
+		return w.qos(args)
 	case "quota":
 		return w.quota(args)
 	case "class":
@@ -187,6 +191,9 @@ func (w *world) restart() {
 	w.model.Apply(model.UsageSet{Entries: used}, model.BudgetUsageSet{Entries: consumed})
 	for _, q := range w.quotas {
 		w.model.Apply(model.QuotaFrom(q))
+	}
+	for _, q := range w.services {
+		w.model.Apply(q)
 	}
 	for _, a := range w.parties {
 		w.model.Apply(model.AccountFrom(a))

@@ -1,5 +1,5 @@
 // Package v1alpha1 contains version v1alpha1 of the API group account.vc-batch.dev: the tree of accounts, their users,
-// and the limits of both. Volcano does not have this group.
+// the qualities of service of jobs, and the limits of these. Volcano does not have this group.
 //
 // +kubebuilder:object:generate=true
 // +groupName=account.vc-batch.dev

@@ -24,7 +24,7 @@ func Resource(resource string) schema.GroupResource {
 }
 
 func addKnownTypes(s *runtime.Scheme) error {
-	s.AddKnownTypes(GroupVersion, &Account{}, &AccountList{})
+	s.AddKnownTypes(GroupVersion, &Account{}, &AccountList{}, &QOS{}, &QOSList{})
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }

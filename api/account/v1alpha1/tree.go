@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Tree is the tree of all accounts. It is immutable after NewTree, so it can be shared by goroutines, and it does not
-// change the accounts.
+// Tree is the tree of all accounts, together with all QOS. It is immutable after NewTree, so it can be shared by goroutines,
+// and it does not change these objects.
 //
 // +kubebuilder:object:generate=false
 type Tree struct {
@@ -19,15 +19,22 @@ type Tree struct {
 	children map[string][]string // names of the accounts below an account, sorted; the key of the root is ""
 	defaults map[string]string   // the default account of each user
 	users    map[association]*AccountUser
+	qos      map[string]*QOS
 }
 
 // association is a user in an account.
 type association struct{ account, user string }
 
-// NewTree returns the tree of the given accounts. If several accounts are the default of one user, the first by name
-// counts.
-func NewTree(accounts []*Account) *Tree {
-	t := &Tree{accounts: make(map[string]*Account, len(accounts)), children: map[string][]string{}, defaults: map[string]string{}, users: map[association]*AccountUser{}}
+// NewTree returns the tree of the given accounts, with the given QOS. If several accounts are the default of one user,
+// the first by name counts.
+func NewTree(accounts []*Account, qos ...*QOS) *Tree {
+	t := &Tree{
+		accounts: make(map[string]*Account, len(accounts)), children: map[string][]string{}, defaults: map[string]string{},
+		users: map[association]*AccountUser{}, qos: make(map[string]*QOS, len(qos)),
+	}
+	for _, q := range qos {
+		t.qos[q.Name] = q
+	}
 	for _, account := range accounts {
 		t.accounts[account.Name] = account
 	}
@@ -43,6 +50,15 @@ func NewTree(accounts []*Account) *Tree {
 		}
 	}
 	return t
+}
+
+// PointersTo returns pointers to the elements of a list, for example for NewTree.
+func PointersTo[T any](items []T) []*T {
+	pointers := make([]*T, len(items))
+	for i := range items {
+		pointers[i] = &items[i]
+	}
+	return pointers
 }
 
 // Len returns the number of accounts.

@@ -89,6 +89,9 @@ type AccountSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=63
 	Namespaces []string `json:"namespaces,omitempty"`
+
+	// PermittedQOS applies to all users of this account, and to the accounts below it.
+	PermittedQOS `json:",inline"`
 }
 
 // AccountUser is a user of an account. Slurm calls this an association.
@@ -112,6 +115,9 @@ type AccountUser struct {
 	// the account or of its nearest ancestor with this limit.
 	// +optional
 	Limits *UserLimits `json:"limits,omitempty"`
+
+	// PermittedQOS applies to this user in this account.
+	PermittedQOS `json:",inline"`
 }
 
 // AccountLimits limits the jobs of an account and of the accounts below it together.

@@ -43,6 +43,7 @@ func Validate(account *Account, others *Tree) field.ErrorList {
 	errs = append(errs, validateShares(account.Spec.Shares, spec.Child("shares"))...)
 	errs = append(errs, validateAccountLimits(account.Spec.Limits, spec.Child("limits"))...)
 	errs = append(errs, validateUserLimits(account.Spec.UserLimits, spec.Child("userLimits"))...)
+	errs = append(errs, validatePermittedQOS(&account.Spec, spec)...)
 	return append(errs, validateUsers(account, others, spec.Child("users"))...)
 }
 

@@ -364,7 +364,7 @@ func (r *round) findPreferred(t *model.Task) (model.NodeID, bool) {
 // mayHoldAgain reports whether a queue may exceed a limit because it held the requested amount before. It may not exceed its
 // capability for this reason, because the victims may still use it, or it may have been lowered.
 func (s *Placer) mayHoldAgain(v *explain.Verdict, held []float64, asked resource.Request) bool {
-	isAboutResource := v.Limit != nil && v.Limit.Resource != "" && v.Limit.Account == ""
+	isAboutResource := v.Limit != nil && v.Limit.Resource != "" && !reason.Get(v.Code).Has(reason.LimitOfAccount)
 	if s.trial.Swap == nil || !isAboutResource || isCapability(v) {
 		return false
 	}

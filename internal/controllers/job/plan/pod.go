@@ -46,7 +46,7 @@ func setPodLabels(pod *corev1.Pod, job *batchv1alpha1.Job, task *batchv1alpha1.T
 	l[keys.TaskSpec] = task.Name
 	l[keys.JobNamespace] = job.Namespace
 	l[keys.QueueName] = job.Spec.Queue
-	copyAnnotationKeys(l, job.Labels, keys.Preemptable, keys.CooldownTime, keys.JobID, keys.Account)
+	copyAnnotationKeys(l, job.Labels, keys.Preemptable, keys.CooldownTime, keys.JobID, keys.Account, keys.QOS)
 	if p := task.PartitionPolicy; p != nil {
 		l[keys.PartitionID] = strconv.Itoa(int(partitionOfIndex(task, index)))
 	}

@@ -1,12 +1,12 @@
-// Package accountlimits enforces the limits of accounts and of their users on running jobs. The engine runs it even if
+// Package accountlimits enforces the limits of accounts, of their users and of QOS on running jobs. The engine runs it even if
 // the configuration does not list it.
 //
-//	In:   the tree of accounts; the party, phase, minimum and pods of each gang
+//	In:   the tree of accounts and the QOS; the party, QOS, phase, minimum and pods of each gang
 //	Out:  the rules of framework.GangLimits; Decisions.BudgetUsage
 //
-// The limits of a gang are, in this order: the limits of its user in its account, the limits of the account, and the
-// limits of each ancestor of the account. A gang whose user is unknown has no limits as a user, and a gang whose account
-// does not exist has no limits.
+// The limits of a gang are, in this order: the limits of its QOS for all jobs, for each user and for each account; the
+// limits of its user in its account, the limits of the account, and the limits of each ancestor of the account. A gang
+// whose user is unknown has no limits as a user. A gang whose account or QOS does not exist has none of their limits.
 //
 // A gang counts as a job from its admission until its minimum has ended. It also counts while any of its pods uses a
 // node, even if the pod is being deleted. An array is one gang, so it is one job.
@@ -37,7 +37,6 @@ package accountlimits
 import (
 	"time"
 
-	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/model/resource"
@@ -105,7 +104,7 @@ type rules struct {
 
 // checkAdmission returns the first limit that the admission of a gang would exceed.
 func (r *rules) checkAdmission(j *framework.Job) explain.Verdict {
-	scopes := r.tally.scopesOf(partyOf(j.Gang))
+	scopes := r.tally.scopesOf(memberOf(j.Gang))
 	if len(scopes) == 0 {
 		return explain.Verdict{}
 	}
@@ -131,7 +130,7 @@ func (r *rules) checkAdmission(j *framework.Job) explain.Verdict {
 
 // checkHolding returns the first limit that a gang would exceed if it got a request in addition to what it holds.
 func (r *rules) checkHolding(j *framework.Job, request resource.Request) explain.Verdict {
-	scopes := r.tally.scopesOf(partyOf(j.Gang))
+	scopes := r.tally.scopesOf(memberOf(j.Gang))
 	if len(scopes) == 0 {
 		return explain.Verdict{}
 	}
@@ -173,7 +172,7 @@ func (r *rules) checkResources(scope *scope, own *part, more func(index int) (re
 			continue
 		}
 		limit := explain.Limit{
-			Account: scope.account, User: scope.user, Resource: string(most.Name), Asked: float64(requested),
+			QOS: scope.qos, Account: scope.account, User: scope.user, Resource: string(most.Name), Asked: float64(requested),
 			Held: float64(held), Promised: float64(max(claimed-held, 0)), Limit: float64(most.Value),
 		}
 		exceeded = append(exceeded, limit)
@@ -188,11 +187,7 @@ func (r *rules) checkResources(scope *scope, own *part, more func(index int) (re
 		return explain.Verdict{}
 	}
 	scope.recordRefusal(r.s.Cluster.Resources, own)
-	code := reason.AccountResourceLimit
-	if scope.user != "" {
-		code = reason.UserResourceLimit
-	}
-	return explain.Verdict{Code: code, Limit: &exceeded[0], More: exceeded[1:]}
+	return explain.Verdict{Code: scope.codes().resources, Limit: &exceeded[0], More: exceeded[1:]}
 }
 
 // checkJobs returns a verdict if a scope permits no more jobs and a gang does not count as a job yet.
@@ -201,11 +196,7 @@ func (s *scope) checkJobs(names *resource.Names, own *part) explain.Verdict {
 		return explain.Verdict{}
 	}
 	s.recordRefusal(names, own)
-	code := reason.AccountJobLimit
-	if s.user != "" {
-		code = reason.UserJobLimit
-	}
-	return explain.Verdict{Code: code, Limit: &explain.Limit{
-		Account: s.account, User: s.user, Asked: 1, Held: float64(s.jobs), Limit: float64(*s.maxJobs),
+	return explain.Verdict{Code: s.codes().jobs, Limit: &explain.Limit{
+		QOS: s.qos, Account: s.account, User: s.user, Asked: 1, Held: float64(s.jobs), Limit: float64(*s.maxJobs),
 	}}
 }

@@ -12,19 +12,20 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// tally counts the jobs and resources of accounts and users. It is a cache for the next cycle, so that only changed gangs
+// tally counts the jobs and resources of accounts, users and QOS. It is a cache for the next cycle, so that only changed gangs
 // are processed. A new tally has the same counts.
 type tally struct {
 	cluster    *model.Cluster
 	seen       uint64 // generation of the model up to which gangs were processed
 	accountGen uint64 // generation of the accounts
 	usageGen   uint64 // generation of the last load of the usage of budgets
-	limited    bool   // an account or a user has limits
+	limited    bool   // an account, a user or a QOS has limits
 
 	parts map[*model.Gang]*part
-	// paths holds the scopes of each party. scopes holds the scopes that are in use.
-	paths  map[model.Party][]*scope
-	scopes map[model.Party]*scope
+	// paths holds the scopes of each member. scopes and qosScopes hold the scopes that are in use.
+	paths     map[member][]*scope
+	scopes    map[model.Party]*scope
+	qosScopes map[member]*scope
 	// budgets holds the budgets by account.
 	budgets map[string]*budget
 	// decided holds the gangs that were admitted or placed in this cycle. Their parts differ from the model.
@@ -37,9 +38,10 @@ type tally struct {
 	allRelaxed bool
 }
 
-// scope is an account with the accounts below it or, if user is set, a user in an account. It exists only if it has
-// limits.
+// scope is an account with the accounts below it or, if user is set, a user in an account. If qos is set, it is a QOS or,
+// if user or account is set too, the user or the account in this QOS. It exists only if it has limits.
 type scope struct {
+	qos           string
 	account, user string
 	maxJobs       *int32
 	maxResources  []resource.Amount // by name
@@ -162,7 +164,7 @@ func (t *tally) update(c *model.Cluster, now time.Time) {
 func (t *tally) rebuildFrom(c *model.Cluster, now time.Time) {
 	*t = tally{
 		cluster: c, seen: c.Gen(), accountGen: c.AccountGen, usageGen: c.BudgetUsageGen, budgets: map[string]*budget{}, allRelaxed: true, parts: map[*model.Gang]*part{},
-		paths: map[model.Party][]*scope{}, scopes: map[model.Party]*scope{}, decided: map[*model.Gang]bool{}, changed: map[*scope]bool{},
+		paths: map[member][]*scope{}, scopes: map[model.Party]*scope{}, qosScopes: map[member]*scope{}, decided: map[*model.Gang]bool{}, changed: map[*scope]bool{},
 	}
 	for _, name := range c.Accounts.Names() {
 		account := c.Accounts.Account(name)
@@ -174,6 +176,7 @@ func (t *tally) rebuildFrom(c *model.Cluster, now time.Time) {
 		}
 		t.limited = t.limited || len(t.scopes) > 0 || limitsUsers(account)
 	}
+	t.limited = t.limited || limitsAnyQOS(c.Accounts)
 	if !t.limited {
 		return
 	}
@@ -212,15 +215,24 @@ func (t *tally) userScope(of model.Party) *scope {
 	})
 }
 
-// scopesOf returns the scopes that limit a party, in the order of the checks: the user, the account, its ancestors.
-func (t *tally) scopesOf(of model.Party) []*scope {
-	if of.Account == "" {
+// scopesOf returns the scopes that limit a member, in the order of the checks: the QOS, the user, the account, its
+// ancestors.
+func (t *tally) scopesOf(of member) []*scope {
+	if of.Account == "" && of.qos == "" {
 		return nil
 	}
 	path, known := t.paths[of]
 	if known {
 		return path
 	}
+	path = append(t.scopesOfQOS(of), t.scopesOfAccount(of.Party)...)
+	t.paths[of] = path
+	return path
+}
+
+// scopesOfAccount returns the scopes of a user in an account, of the account, and of its ancestors.
+func (t *tally) scopesOfAccount(of model.Party) []*scope {
+	var path []*scope
 	accounts := t.cluster.Accounts.Path(of.Account)
 	if len(accounts) > 0 && of.User != "" {
 		if s := t.userScope(of); s != nil {
@@ -232,15 +244,14 @@ func (t *tally) scopesOf(of model.Party) []*scope {
 			path = append(path, s)
 		}
 	}
-	t.paths[of] = path
 	return path
 }
 
-// partyOf returns the user and the account to which a gang counts. Without its PodGroup, only the labels and annotations
+// memberOf returns the QOS, the user and the account to which a gang counts. Without its PodGroup, only the labels and annotations
 // of its pods name them. They count only for pods of Jobs: admission prevents that users write them there.
-func partyOf(g *model.Gang) model.Party {
+func memberOf(g *model.Gang) member {
 	if g.Known || len(g.Tasks) == 0 {
-		return g.Party()
+		return member{Party: g.Party(), qos: g.QOS}
 	}
 	first := g.Tasks[0]
 	for _, t := range g.Tasks {
@@ -249,9 +260,9 @@ func partyOf(g *model.Gang) model.Party {
 		}
 	}
 	if first.Labels[keys.JobName] == "" {
-		return model.Party{}
+		return member{}
 	}
-	return model.Party{Account: first.Labels[keys.Account], User: first.Annotations[keys.User]}
+	return member{Party: model.Party{Account: first.Labels[keys.Account], User: first.Annotations[keys.User]}, qos: first.Labels[keys.QOS]}
 }
 
 // loadGang replaces the part of a gang that may have changed.
@@ -264,7 +275,7 @@ func (t *tally) loadGang(g *model.Gang) {
 	if !g.Known && len(g.Tasks) == 0 {
 		return
 	}
-	scopes := t.scopesOf(partyOf(g))
+	scopes := t.scopesOf(memberOf(g))
 	if len(scopes) == 0 {
 		return
 	}
@@ -358,7 +369,7 @@ func (t *tally) countPlaced(g *model.Gang, task *model.Task, sign int) {
 
 // changePart changes the part of a gang for the rest of this cycle.
 func (t *tally) changePart(g *model.Gang, change func(*part)) {
-	scopes := t.scopesOf(partyOf(g))
+	scopes := t.scopesOf(memberOf(g))
 	if len(scopes) == 0 {
 		return
 	}
@@ -443,7 +454,7 @@ func (t *tally) isRelaxed(g *model.Gang) bool {
 	if len(t.relaxed) == 0 {
 		return false
 	}
-	for _, s := range t.scopesOf(partyOf(g)) {
+	for _, s := range t.scopesOf(memberOf(g)) {
 		if t.relaxed[s] {
 			return true
 		}

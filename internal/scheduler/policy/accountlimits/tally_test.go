@@ -2,6 +2,9 @@ package accountlimits
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,14 +22,14 @@ import (
 )
 
 // countsOf returns the counts of the scopes that count anything.
-func countsOf(t *tally) map[model.Party]string {
-	out := map[model.Party]string{}
-	for party, s := range t.scopes {
+func countsOf(t *tally) map[string]string {
+	out := map[string]string{}
+	for _, s := range slices.AppendSeq(slices.Collect(maps.Values(t.scopes)), maps.Values(t.qosScopes)) {
 		var claimed, held resource.Vec
 		s.claimed.WriteSumsTo(&claimed)
 		s.held.WriteSumsTo(&held)
 		if s.jobs != 0 || !claimed.IsAllZero() || !held.IsAllZero() {
-			out[party] = fmt.Sprintf("%d jobs, claimed %v, held %v", s.jobs, claimed.Request(), held.Request())
+			out[strings.Join([]string{s.qos, s.account, s.user}, "/")] = fmt.Sprintf("%d jobs, claimed %v, held %v", s.jobs, claimed.Request(), held.Request())
 		}
 	}
 	return out
@@ -38,22 +41,24 @@ func TestATallyThatIsKeptCountsLikeANewOne(t *testing.T) {
 	propertytest.Check(t, 10000, func(t *rapid.T) {
 		c := model.New()
 		c.Apply(model.NodeFrom(make.Node("n").CPU("99").Obj()), model.AccountFrom(make.Account("root").MaxRunningJobs(9).Obj()),
-			model.AccountFrom(make.Account("leaf").Parent("root").MaxResource("cpu", "9").UserMaxRunningJobs("", 3).Obj()))
+			model.AccountFrom(make.Account("leaf").Parent("root").MaxResource("cpu", "9").UserMaxRunningJobs("", 3).Obj()),
+			model.QOSFrom(make.QOS("short").MaxRunningJobs(make.AllJobs, 3).MaxResource(make.JobsOfUser, "cpu", "2").MaxRunningJobs(make.JobsOfAccount, 2).Obj()))
 		var kept tally
 		phases := []schedulingv1beta1.PodGroupPhase{"", schedulingv1beta1.PodGroupPending, schedulingv1beta1.PodGroupInqueue, schedulingv1beta1.PodGroupRunning, schedulingv1beta1.PodGroupCompleted, schedulingv1beta1.PodGroupUnknown}
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			name := fmt.Sprintf("g%d", rapid.IntRange(0, 3).Draw(t, "gang"))
 			account, user := rapid.SampledFrom([]string{"", "root", "leaf", "nowhere"}).Draw(t, "account"), rapid.SampledFrom([]string{"", "ann", "bob"}).Draw(t, "user")
+			qos := rapid.SampledFrom([]string{"", "short", "unknown"}).Draw(t, "QOS")
 			switch rapid.IntRange(0, 6).Draw(t, "what") {
 			case 0, 1:
-				g := make.Gang(name).Min(rapid.IntRange(0, 2).Draw(t, "min")).Label(keys.Account, account).Annotation(keys.User, user).
+				g := make.Gang(name).Min(rapid.IntRange(0, 2).Draw(t, "min")).Label(keys.Account, account).Label(keys.QOS, qos).Annotation(keys.User, user).
 					MinResource("cpu", fmt.Sprint(rapid.IntRange(0, 3).Draw(t, "minimum"))).Phase(rapid.SampledFrom(phases).Draw(t, "phase")).Obj()
 				g.UID = types.UID(name)
 				c.Apply(model.GangFrom(g))
 			case 2, 3:
 				pod := fmt.Sprintf("%s-%d", name, rapid.IntRange(0, 2).Draw(t, "pod"))
 				phase := rapid.SampledFrom([]corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed}).Draw(t, "phase of pod")
-				b := make.Pod(pod).Gang(name).CPU("1").Label(keys.JobName, name).Label(keys.Account, account).Annotation(keys.User, user).Phase(phase)
+				b := make.Pod(pod).Gang(name).CPU("1").Label(keys.JobName, name).Label(keys.Account, account).Label(keys.QOS, qos).Annotation(keys.User, user).Phase(phase)
 				if phase != corev1.PodPending {
 					b.On("n")
 				}
