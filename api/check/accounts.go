@@ -30,7 +30,7 @@ const (
 // CutSlurmMessage splits the text of an error into the reason and the message of Slurm with which it ends. If the text does
 // not end with such a message, the message is "".
 func CutSlurmMessage(text string) (reason, message string) {
-	for _, message := range []string{SlurmInvalidAccount, SlurmPolicyViolation} {
+	for _, message := range []string{SlurmInvalidAccount, SlurmPolicyViolation, SlurmInvalidQOS} {
 		if reason, found := strings.CutSuffix(text, ": "+message); found {
 			return reason, message
 		}
@@ -79,16 +79,18 @@ func (a *Around) checkAccounts(check func(*accountv1alpha1.Tree) field.ErrorList
 
 // accountRules checks a new job against its account. at is the path of the job in another object, or nil. A missing time
 // limit is an error only if the job's defaults are set.
-func (a *Around) accountRules(job *batchv1alpha1.Job, at *field.Path, requiresTimeLimit bool) field.ErrorList {
+func (a *Around) accountRules(job *batchv1alpha1.Job, at *field.Path, isDefaulted bool) field.ErrorList {
 	return a.checkAccounts(func(tree *accountv1alpha1.Tree) field.ErrorList {
 		c := newAccountCheck(tree, job, job.Spec.Queue, at)
-		if errs := c.checkMembership(a.RequiresAccount); len(errs) > 0 || !c.hasRules() {
+		errs := append(c.checkMembership(a.RequiresAccount), c.checkQOS(isDefaulted)...)
+		if len(errs) > 0 || !c.hasRules() {
 			return errs
 		}
-		errs := append(c.checkQueue(), c.checkNamespace()...)
+		errs = append(c.checkQueue(), c.checkNamespace()...)
+		errs = append(errs, c.checkClass(job, isDefaulted)...)
 		for i := range job.Spec.Tasks {
-			errs = append(errs, c.checkTimeLimit(job, i, requiresTimeLimit)...)
-			errs = append(errs, c.checkBudget(job, i, requiresTimeLimit)...)
+			errs = append(errs, c.checkTimeLimit(job, i, isDefaulted)...)
+			errs = append(errs, c.checkBudget(job, i, isDefaulted)...)
 		}
 		errs = append(errs, c.checkEstimate(job)...)
 		return append(errs, c.checkResources(job, nil)...)
@@ -97,9 +99,10 @@ func (a *Around) accountRules(job *batchv1alpha1.Job, at *field.Path, requiresTi
 
 // accountRulesUpdate checks an updated job against its account. It checks only values that the update raises, so that a
 // job which exceeds a newer limit, or whose user has left the account, can still be changed in other ways.
-func (a *Around) accountRulesUpdate(old, job *batchv1alpha1.Job, requiresTimeLimit bool) field.ErrorList {
-	if old.Labels[keys.Account] != job.Labels[keys.Account] || len(old.Spec.Tasks) != len(job.Spec.Tasks) {
-		return a.accountRules(job, nil, requiresTimeLimit)
+func (a *Around) accountRulesUpdate(old, job *batchv1alpha1.Job, isDefaulted bool) field.ErrorList {
+	isMoved := old.Labels[keys.Account] != job.Labels[keys.Account] || old.Labels[keys.QOS] != job.Labels[keys.QOS]
+	if isMoved || len(old.Spec.Tasks) != len(job.Spec.Tasks) {
+		return a.accountRules(job, nil, isDefaulted)
 	}
 	return a.checkAccounts(func(tree *accountv1alpha1.Tree) field.ErrorList {
 		c := newAccountCheck(tree, job, job.Spec.Queue, nil)
@@ -110,10 +113,13 @@ func (a *Around) accountRulesUpdate(old, job *batchv1alpha1.Job, requiresTimeLim
 		if cmp.Or(old.Spec.Queue, keys.DefaultQueue) != c.queue {
 			errs = c.checkQueue()
 		}
+		if !hasSameClasses(old, job) {
+			errs = append(errs, c.checkClass(job, isDefaulted)...)
+		}
 		for i := range job.Spec.Tasks {
 			if batchv1alpha1.IsRaisedLimit(old.Spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds, job.Spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds) {
-				errs = append(errs, c.checkTimeLimit(job, i, requiresTimeLimit)...)
-				errs = append(errs, c.checkBudget(job, i, requiresTimeLimit)...)
+				errs = append(errs, c.checkTimeLimit(job, i, isDefaulted)...)
+				errs = append(errs, c.checkBudget(job, i, isDefaulted)...)
 			}
 		}
 		if batchv1alpha1.IsRaisedEstimate(old.Spec.RunningEstimate, job.Spec.RunningEstimate) {
@@ -123,24 +129,26 @@ func (a *Around) accountRulesUpdate(old, job *batchv1alpha1.Job, requiresTimeLim
 	})
 }
 
-// groupAccountRules checks the account of a new PodGroup that does not belong to a job.
+// groupAccountRules checks the account and the QOS of a new PodGroup that does not belong to a job.
 func (a *Around) groupAccountRules(group *schedulingv1beta1.PodGroup) field.ErrorList {
 	return a.checkAccounts(func(tree *accountv1alpha1.Tree) field.ErrorList {
 		c := newAccountCheck(tree, group, group.Spec.Queue, nil)
-		if errs := c.checkMembership(a.RequiresAccount); len(errs) > 0 || !c.hasRules() {
+		errs := append(c.checkMembership(a.RequiresAccount), c.checkQOS(false)...)
+		if len(errs) > 0 || !c.hasRules() {
 			return errs
 		}
 		return append(c.checkQueue(), c.checkNamespace()...)
 	})
 }
 
-// withDefaultAccount returns a job with the account that admission will set. The job may be changed.
+// withDefaultAccount returns a job with the account and the QOS that admission will set. The job may be changed.
 func (a *Around) withDefaultAccount(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 	if a.Accounts == nil {
 		return job
 	}
 	if tree := a.Accounts.Accounts(); tree != nil {
 		DefaultAccount(job, tree)
+		DefaultQOS(job, tree)
 	}
 	return job
 }
@@ -153,24 +161,16 @@ func DefaultAccount(object metav1.Object, tree *accountv1alpha1.Tree) {
 }
 
 // SetAccount sets the account of an object. It does nothing if the account is "".
-func SetAccount(object metav1.Object, account string) {
-	if account == "" {
-		return
-	}
-	labels := object.GetLabels()
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	labels[keys.Account] = account
-	object.SetLabels(labels)
-}
+func SetAccount(object metav1.Object, account string) { setLabel(object, keys.Account, account) }
 
-// accountCheck compares an object with the rules of its account.
+// accountCheck compares an object with the rules of its account and its QOS.
 type accountCheck struct {
 	tree                            *accountv1alpha1.Tree
 	account, user, queue, namespace string
 	limits                          accountv1alpha1.UserLimits
-	at                              *field.Path // path of a job in another object; nil for other objects
+	qosName                         string
+	qos                             *accountv1alpha1.QOS // nil if it does not exist
+	at                              *field.Path          // path of a job in another object; nil for other objects
 }
 
 func newAccountCheck(tree *accountv1alpha1.Tree, object metav1.Object, queue string, at *field.Path) *accountCheck {
@@ -179,11 +179,16 @@ func newAccountCheck(tree *accountv1alpha1.Tree, object metav1.Object, queue str
 		queue: cmp.Or(queue, keys.DefaultQueue), namespace: object.GetNamespace(), at: at,
 	}
 	c.limits = tree.EffectiveUserLimits(c.account, c.user)
+	c.qosName = object.GetLabels()[keys.QOS]
+	c.qos = tree.QOS(c.qosName)
 	return c
 }
 
-// hasRules reports whether the object has an account with rules. Without any Account object, the label is free text.
-func (c *accountCheck) hasRules() bool { return c.account != "" && c.tree.Len() > 0 }
+// hasRules reports whether the object has an account or a QOS with rules. Without any Account object, the label with the
+// account is free text.
+func (c *accountCheck) hasRules() bool { return c.hasAccountRules() || c.qos != nil }
+
+func (c *accountCheck) hasAccountRules() bool { return c.account != "" && c.tree.Len() > 0 }
 
 func (c *accountCheck) labelPath() *field.Path {
 	return c.at.Child("metadata", "labels").Key(keys.Account)
@@ -194,7 +199,7 @@ func (c *accountCheck) checkMembership(required bool) field.ErrorList {
 	switch path := c.labelPath(); {
 	case c.account == "" && required:
 		return field.ErrorList{field.Required(path, c.addOwnAccounts("set this label to the name of an account"))}
-	case !c.hasRules() && !required, c.tree.HasUser(c.account, c.user):
+	case !c.hasAccountRules() && !required, c.tree.HasUser(c.account, c.user):
 		return nil
 	case c.tree.Account(c.account) == nil:
 		return field.ErrorList{field.Invalid(path, c.account, c.addOwnAccounts("this account does not exist"))}
@@ -258,8 +263,11 @@ func (c *accountCheck) checkNamespace() field.ErrorList {
 	return nil
 }
 
-// runTimeLimit returns the longest run time that the account permits, and a description. It is 0 if there is no limit.
+// runTimeLimit returns the longest run time that the QOS or, if it has no such limit, the account permits, and a description. It is 0 if there is no limit.
 func (c *accountCheck) runTimeLimit() (most time.Duration, description string) {
+	if most = c.qosRunTimeLimit(); most > 0 {
+		return most, fmt.Sprintf("QOS %s permits at most %s", c.qos.Name, textformat.FormatDuration(most))
+	}
 	if c.limits.MaxRunTime == nil {
 		return 0, ""
 	}
@@ -318,9 +326,27 @@ func (c *accountCheck) checkEstimate(job *batchv1alpha1.Job) field.ErrorList {
 }
 
 // checkResources checks the total request of all pods of the job or, in an array, of all pods of one element. It ignores
-// resources of which the job does not request more than before.
+// resources of which the job does not request more than before. For each resource, a limit of the QOS replaces that of the
+// account.
 func (c *accountCheck) checkResources(job *batchv1alpha1.Job, before corev1.ResourceList) field.ErrorList {
-	if len(c.limits.MaxResourcesPerJob) == 0 {
+	ofAccount := c.limits.MaxResourcesPerJob.DeepCopy()
+	var errs field.ErrorList
+	if limits := c.qosJobLimits(); limits != nil {
+		errs = c.checkRequests(job, before, limits.MaxResources, func(most string) string {
+			return fmt.Sprintf("QOS %s permits at most %s per job: lower the requests or replicas, create several jobs, or use another QOS", c.qos.Name, most)
+		})
+		for name := range limits.MaxResources {
+			delete(ofAccount, name)
+		}
+	}
+	return append(errs, c.checkRequests(job, before, ofAccount, func(most string) string {
+		return fmt.Sprintf("user %q may request at most %s per job in account %s: lower the requests or replicas, create several jobs, or use another account", c.user, most, c.account)
+	})...)
+}
+
+// checkRequests compares the requests of a job with limits. describe returns the text about an exceeded limit.
+func (c *accountCheck) checkRequests(job *batchv1alpha1.Job, before, limits corev1.ResourceList, describe func(most string) string) field.ErrorList {
+	if len(limits) == 0 {
 		return nil
 	}
 	what := "the pods of the job request"
@@ -329,16 +355,15 @@ func (c *accountCheck) checkResources(job *batchv1alpha1.Job, before corev1.Reso
 	}
 	requests := RequestsOf(job)
 	var errs field.ErrorList
-	for _, name := range sortedNames(c.limits.MaxResourcesPerJob) {
-		most, requested := c.limits.MaxResourcesPerJob[name], requests[name]
+	for _, name := range sortedNames(limits) {
+		most, requested := limits[name], requests[name]
 		previous, had := before[name]
 		isRaised := !had || requested.Cmp(previous) > 0
 		if requested.Cmp(most) <= 0 || !isRaised {
 			continue
 		}
 		errs = append(errs, field.Invalid(c.at.Child("spec", "tasks"), requested.String(), fmt.Sprintf(
-			"%s %s %s together, but user %q may request at most %s per job in account %s: lower the requests or replicas, create several jobs, or use another account: %s",
-			what, name, requested.String(), c.user, most.String(), c.account, SlurmPolicyViolation)))
+			"%s %s %s together, but %s: %s", what, name, requested.String(), describe(most.String()), SlurmPolicyViolation)))
 	}
 	return errs
 }
@@ -410,7 +435,7 @@ func newAccount(account *accountv1alpha1.Account, around *Around) Verdict {
 	if around.Accounts == nil {
 		return Verdict{Errors: accountv1alpha1.Validate(account, nil)}
 	}
-	return Verdict{Errors: around.checkAccounts(func(tree *accountv1alpha1.Tree) field.ErrorList {
+	return Verdict{Warnings: around.warnAboutUnknownQOS(account), Errors: around.checkAccounts(func(tree *accountv1alpha1.Tree) field.ErrorList {
 		return accountv1alpha1.Validate(account, tree)
 	})}
 }

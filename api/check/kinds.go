@@ -38,6 +38,7 @@ var judges = map[schema.GroupVersionKind]judge{
 	topologyv1alpha1.GroupVersion.WithKind("HyperNode"): of(newHyperNode, changed(newHyperNode)),
 	corev1.SchemeGroupVersion.WithKind("Pod"):           of(newPod, nil),
 	accountv1alpha1.GroupVersion.WithKind("Account"):    of(newAccount, changedAccount).removedBy(removedAccount),
+	accountv1alpha1.GroupVersion.WithKind("QOS"):        of(newQOS, changed(newQOS)),
 }
 
 // of returns a judge with typed checks. If update is nil, updates are not checked.

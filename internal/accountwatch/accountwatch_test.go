@@ -24,12 +24,19 @@ func TestTheTreeIsBuiltAgainAfterAChange(t *testing.T) {
 	if w.Accounts() != empty {
 		t.Error("the tree is built again without a change")
 	}
-	if err := w.informer.GetStore().Add(&accountv1alpha1.Account{ObjectMeta: metav1.ObjectMeta{Name: "physics"}}); err != nil {
+	if err := w.accounts.informer.GetStore().Add(&accountv1alpha1.Account{ObjectMeta: metav1.ObjectMeta{Name: "physics"}}); err != nil {
 		t.Fatal(err)
 	}
 	w.forgetTree()
 	if w.Accounts().Account("physics") == nil {
 		t.Error("the new account is missing")
+	}
+	if err := w.qos.informer.GetStore().Add(&accountv1alpha1.QOS{ObjectMeta: metav1.ObjectMeta{Name: "high"}}); err != nil {
+		t.Fatal(err)
+	}
+	w.forgetTree()
+	if w.Accounts().QOS("high") == nil {
+		t.Error("the new QOS is missing")
 	}
 }
 

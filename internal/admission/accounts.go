@@ -82,15 +82,12 @@ func (h *hooks) assignDefaultAccount(ctx context.Context, request *admission.Req
 	}
 }
 
-// longestRunTime returns the longest run time that the job's account permits its user; 0 means no limit.
+// longestRunTime returns the longest run time that the job's QOS or account permits; 0 means no limit.
 func (h *hooks) longestRunTime(job *batchv1alpha1.Job) time.Duration {
-	if h.accounts == nil || job.Labels[keys.Account] == "" {
+	if h.accounts == nil {
 		return 0
 	}
-	if limit := h.accounts.Accounts().EffectiveUserLimits(job.Labels[keys.Account], batchv1alpha1.UserOf(job)).MaxRunTime; limit != nil {
-		return limit.Duration
-	}
-	return 0
+	return check.LongestRunTime(job, h.accounts.Accounts())
 }
 
 // rejectAccountChange rejects an update that changes the account of a job, because the PodGroup and the pods of the job

@@ -23,16 +23,19 @@ var accountKind = accountv1alpha1.GroupVersion.WithKind("Account")
 // fakeAccounts is a cache of accounts that lags behind the API server.
 type fakeAccounts struct {
 	cached, live []*accountv1alpha1.Account
+	qos          []*accountv1alpha1.QOS
 	down         error
 }
 
-func (f *fakeAccounts) Accounts() *accountv1alpha1.Tree { return accountv1alpha1.NewTree(f.cached) }
+func (f *fakeAccounts) Accounts() *accountv1alpha1.Tree {
+	return accountv1alpha1.NewTree(f.cached, f.qos...)
+}
 
 func (f *fakeAccounts) ReadAccounts(context.Context) (*accountv1alpha1.Tree, error) {
 	if f.down != nil {
 		return nil, f.down
 	}
-	return accountv1alpha1.NewTree(f.live), nil
+	return accountv1alpha1.NewTree(f.live, f.qos...), nil
 }
 
 // accountOf returns an account whose first user has it as the default account.

@@ -47,6 +47,7 @@ const (
 	pathMutatePod         = "/pods/mutate"
 	pathMutateAccount     = "/accounts/mutate"
 	pathValidateAccount   = "/accounts/validate"
+	pathValidateQOS       = "/qoses/validate"
 	pathValidatePod       = "/pods/validate"
 )
 
@@ -98,6 +99,7 @@ func (h *hooks) handlersByPath() map[string]admission.HandlerFunc {
 		pathMutatePod:         h.mutatePod,
 		pathMutateAccount:     h.mutateAccount,
 		pathValidateAccount:   h.validateHandler(accountv1alpha1.GroupVersion.WithKind("Account")),
+		pathValidateQOS:       h.validateHandler(accountv1alpha1.GroupVersion.WithKind("QOS")),
 	}
 }
 
@@ -127,6 +129,8 @@ func (h *hooks) mutateJob(ctx context.Context, request admission.Request) admiss
 	return responseWithPatch(request, func(job *batchv1alpha1.Job) {
 		h.writeUser(ctx, &request, job)
 		h.assignAccount(ctx, &request, job)
+		h.assignQOS(&request, job)
+		h.assignQOSClass(&request, job)
 		if len(job.Spec.Tasks) > 0 {
 			batchv1alpha1.DefaultJob(job, h.schedulers[0])
 			h.defaultTimeLimit(ctx, &request, job)
@@ -155,6 +159,7 @@ func (h *hooks) mutatePodGroup(ctx context.Context, request admission.Request) a
 		schedulingv1beta1.DefaultPodGroup(group, namespaceQueue)
 		h.writeUser(ctx, &request, group)
 		h.assignAccount(ctx, &request, group)
+		h.assignQOS(&request, group)
 	})
 }
 

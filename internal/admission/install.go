@@ -38,12 +38,12 @@ const specChanged = `request.operation != 'UPDATE' || !has(object.spec) || !has(
 	`['` + keys.Hierarchy + `', '` + keys.HierarchyWeights + `', '` + keys.QueueState + `'].exists(k, ` +
 	`object.metadata.?annotations[?k].orValue('') != oldObject.metadata.?annotations[?k].orValue(''))`
 
-// jobChanged excludes updates to jobs that need no check. Changes to the spec, to the number, to the account, and to
+// jobChanged excludes updates to jobs that need no check. Changes to the spec, to the number, to the account, to the QOS, and to
 // the annotations listed in JudgedAnnotations need one.
 var jobChanged = fmt.Sprintf("request.operation != 'UPDATE' || !has(object.spec) || !has(oldObject.spec) || object.spec != oldObject.spec || "+
-	"['%s', '%s'].exists(k, object.metadata.?labels[?k].orValue('') != oldObject.metadata.?labels[?k].orValue('')) || ['%s'].exists(k, "+
+	"['%s', '%s', '%s'].exists(k, object.metadata.?labels[?k].orValue('') != oldObject.metadata.?labels[?k].orValue('')) || ['%s'].exists(k, "+
 	"object.metadata.?annotations[?k].orValue('') != oldObject.metadata.?annotations[?k].orValue(''))",
-	keys.JobID, keys.Account, strings.Join(batchv1alpha1.JudgedAnnotations, "', '"))
+	keys.JobID, keys.Account, keys.QOS, strings.Join(batchv1alpha1.JudgedAnnotations, "', '"))
 
 // rule describes one webhook by its path and the objects that are sent to it.
 type rule struct {
@@ -130,7 +130,9 @@ func validatingRules(schedulerNames []string) []rule {
 		groups: accountv1alpha1.GroupName, version: accountv1alpha1.GroupVersion.Version, resource: "accounts", conditions: onlySpecChanged(),
 		sideEffects: true, // a deletion is recorded, unless it is a dry run
 	}
-	return []rule{job, queue, group, hyperNode, cron, flow, template, pod, account}
+	qos := account
+	qos.path, qos.resource, qos.operations = pathValidateQOS, "qoses", createAndUpdate()
+	return []rule{job, queue, group, hyperNode, cron, flow, template, pod, account, qos}
 }
 
 // excludeJobPods excludes pods of jobs, because their budgets were checked with the Job.
@@ -236,7 +238,11 @@ func (r *rule) validatingWebhook(where target, caBundle []byte) admissionregistr
 // webhookName returns the name of Volcano's webhook: mutatejob.volcano.sh for /jobs/mutate.
 func (r rule) webhookName() string {
 	noun, verb, _ := strings.Cut(strings.TrimPrefix(r.path, "/"), "/")
-	return verb + strings.TrimSuffix(noun, "s") + r.suffix + ".volcano.sh"
+	singular := strings.TrimSuffix(noun, "s")
+	if r.path == pathValidateQOS {
+		singular = "qos"
+	}
+	return verb + singular + r.suffix + ".volcano.sh"
 }
 
 func (r rule) objectMeta() metav1.ObjectMeta {

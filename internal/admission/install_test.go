@@ -61,6 +61,7 @@ func TestWhatIsInstalled(t *testing.T) {
 		"volcano-admission-service-jobtemplates-validate validatejobtemplate.volcano.sh": admissionregistrationv1.Fail,
 		"volcano-admission-service-pods-validate validatepod.volcano.sh":                 admissionregistrationv1.Ignore,
 		"volcano-admission-service-accounts-validate validateaccount.volcano.sh":         admissionregistrationv1.Fail,
+		"volcano-admission-service-qoses-validate validateqos.volcano.sh":                admissionregistrationv1.Fail,
 	} {
 		if names[name] != want {
 			t.Errorf("%s: want %s, got %q", name, want, names[name])

@@ -81,11 +81,12 @@ func checkObject(kind schema.GroupVersionKind, request *admission.Request, aroun
 }
 
 // checkPermissionsForJob adds the errors of a job whose author lacks permissions. Other errors are reported first, except
-// for those about an account to which the job cannot be moved.
+// for those about an account or a QOS to which the job cannot be moved.
 func (h *hooks) checkPermissionsForJob(ctx context.Context, request *admission.Request, jobs *jobLookup, verdict *check.Verdict) {
 	moved, err := h.rejectAccountChange(ctx, request)
-	jobs.err = errors.Join(jobs.err, err)
-	if len(moved) > 0 {
+	movedToQOS, qosErr := h.rejectQOSChange(ctx, request)
+	jobs.err = errors.Join(jobs.err, err, qosErr)
+	if moved = append(moved, movedToQOS...); len(moved) > 0 {
 		verdict.Errors = moved
 	}
 	if len(verdict.Errors) > 0 {

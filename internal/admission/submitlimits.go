@@ -46,7 +46,7 @@ type expiry struct {
 	at  time.Time
 }
 
-// SubmittedJobs counts the jobs that have not ended, by account and user. These are the jobs from a watch, for which it
+// SubmittedJobs counts the jobs that have not ended, by account, user and QOS. These are the jobs from a watch, for which it
 // is the event handler, and the jobs that this process accepted a moment ago. Replicas do not see the jobs that other
 // replicas accepted until the watch reports them, so jobs that are submitted at the same time may exceed a limit by a
 // few.
@@ -146,9 +146,16 @@ func (s *SubmittedJobs) removeExpired() {
 	}
 }
 
-// newJobInformer returns an informer of the metadata of all jobs that have an account and have not ended. A job that
+// The label selectors of the jobs that count: those with an account, and those with a QOS only. A selector cannot express
+// both conditions, and a job moves from one to the other only if an administrator removes its account.
+const (
+	jobsWithAccount = keys.Account
+	jobsWithQOSOnly = keys.QOS + ",!" + keys.Account
+)
+
+// newJobInformer returns an informer of the metadata of all jobs that match a selector and have not ended. A job that
 // ends no longer matches the selector, so the informer removes it. A suspended job has not ended.
-func newJobInformer(config *rest.Config) (cache.SharedIndexInformer, error) {
+func newJobInformer(config *rest.Config, selector string) (cache.SharedIndexInformer, error) {
 	client, err := metadata.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("admission: client for the metadata of jobs: %w", err)
@@ -160,7 +167,7 @@ func newJobInformer(config *rest.Config) (cache.SharedIndexInformer, error) {
 	unfinished := fields.AndSelectors(selectors...).String()
 	informer := metadatainformer.NewFilteredMetadataInformer(client, batchv1alpha1.GroupVersion.WithResource("jobs"), metav1.NamespaceAll, 0, nil,
 		func(options *metav1.ListOptions) {
-			options.FieldSelector, options.LabelSelector = unfinished, keys.Account
+			options.FieldSelector, options.LabelSelector = unfinished, selector
 		}).Informer()
 	if err := informer.SetTransform(reduceJob); err != nil {
 		return nil, fmt.Errorf("admission: jobs: %w", err)
@@ -176,7 +183,7 @@ func reduceJob(object any) (any, error) {
 	}
 	reduced := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Namespace: job.Namespace, Name: job.Name, UID: job.UID, ResourceVersion: job.ResourceVersion,
-		Labels: map[string]string{keys.Account: job.Labels[keys.Account]},
+		Labels: map[string]string{keys.Account: job.Labels[keys.Account], keys.QOS: job.Labels[keys.QOS]},
 	}}
 	batchv1alpha1.SetUser(reduced, batchv1alpha1.UserOf(job))
 	return reduced, nil
@@ -187,11 +194,12 @@ type submitLimit struct {
 	most    int32
 	account string // the account that has the limit
 	user    string // the user whose jobs count; "" means that the jobs of all users in the account and below it count
+	qos     string // the QOS that has the limit; account or user are then set if only their jobs count
 }
 
-// submitLimits returns the limits for a job: of its user in its account, of the account, and of its ancestors.
+// submitLimits returns the limits for a job: of its QOS, of its user in its account, of the account, and of its ancestors.
 func submitLimits(tree *accountv1alpha1.Tree, job submitter) []submitLimit {
-	var limits []submitLimit
+	limits := qosSubmitLimits(tree, job)
 	if most := tree.EffectiveUserLimits(job.account, job.user).MaxSubmittedJobs; most != nil {
 		limits = append(limits, submitLimit{most: *most, account: job.account, user: job.user})
 	}
@@ -206,22 +214,29 @@ func submitLimits(tree *accountv1alpha1.Tree, job submitter) []submitLimit {
 // describeRejection returns the reason why a job is rejected while count jobs have not ended.
 func (l *submitLimit) describeRejection(count int) string {
 	whose := "account " + l.account + " with the accounts below it"
-	if l.user != "" {
+	switch {
+	case l.qos != "":
+		whose = l.describeQOS()
+	case l.user != "":
 		whose = fmt.Sprintf("user %q in account %s", l.user, l.account)
 	}
 	return fmt.Sprintf("%s has %s, and the limit is %d: wait until a job ends, or cancel one: %s",
 		whose, textformat.CountWithNoun(int64(count), "unfinished job"), l.most, check.SlurmPolicyViolation)
 }
 
-// acceptJob checks whether a new job exceeds a limit. If it does, acceptJob returns the reason. Otherwise, it counts the job
-// from now on, unless uid is "".
-func (s *SubmittedJobs) acceptJob(tree *accountv1alpha1.Tree, job submitter, uid types.UID) (reason string, err error) {
+// rejection is the label with the account or the QOS that has reached a limit, and the reason why a job is rejected. The
+// reason is "" if the job is accepted.
+type rejection struct{ label, reason string }
+
+// acceptJob checks whether a new job exceeds a limit. If it does, acceptJob returns a rejection. Otherwise, it
+// counts the job from now on, unless uid is "".
+func (s *SubmittedJobs) acceptJob(tree *accountv1alpha1.Tree, job submitter, uid types.UID) (rejection, error) {
 	limits := submitLimits(tree, job)
 	if len(limits) == 0 {
-		return "", nil // if a limit is set later, the watch will have reported the job
+		return rejection{}, nil // if a limit is set later, the watch will have reported the job
 	}
 	if !s.isSynced() {
-		return "", errJobsUnknown
+		return rejection{}, errJobsUnknown
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,7 +244,7 @@ func (s *SubmittedJobs) acceptJob(tree *accountv1alpha1.Tree, job submitter, uid
 	s.removeAccepted(uid) // the API server checks a job again if its generated name is in use
 	for i := range limits {
 		if total := s.counts.countToward(&limits[i], tree); total >= int(limits[i].most) {
-			return limits[i].describeRejection(total), nil
+			return rejection{limits[i].labelKey(), limits[i].describeRejection(total)}, nil
 		}
 	}
 	if _, isWatched := s.watched[uid]; uid != "" && !isWatched {
@@ -238,14 +253,14 @@ func (s *SubmittedJobs) acceptJob(tree *accountv1alpha1.Tree, job submitter, uid
 		s.expiries = append(s.expiries, expiry{uid, until})
 		s.counts.add(job, 1)
 	}
-	return "", nil
+	return rejection{}, nil
 }
 
 func submitterOf(job metav1.Object) submitter {
-	return submitter{account: job.GetLabels()[keys.Account], user: batchv1alpha1.UserOf(job)}
+	return submitter{account: job.GetLabels()[keys.Account], user: batchv1alpha1.UserOf(job), qos: job.GetLabels()[keys.QOS]}
 }
 
-// rejectBeyondSubmitLimits rejects a new job if its user or its account has too many jobs that have not ended. It must be
+// rejectBeyondSubmitLimits rejects a new job if its user, its account or its QOS has too many jobs that have not ended. It must be
 // the last check of a job, because an accepted job counts immediately.
 func (h *hooks) rejectBeyondSubmitLimits(request *admission.Request) (field.ErrorList, error) {
 	if request.Operation != admissionv1.Create || h.accounts == nil || h.submitted == nil {
@@ -259,9 +274,9 @@ func (h *hooks) rejectBeyondSubmitLimits(request *admission.Request) (field.Erro
 	if request.DryRun != nil && *request.DryRun {
 		uid = ""
 	}
-	reason, err := h.submitted.acceptJob(h.accounts.Accounts(), submitterOf(job), uid)
-	if err != nil || reason == "" {
+	rejected, err := h.submitted.acceptJob(h.accounts.Accounts(), submitterOf(job), uid)
+	if err != nil || rejected.reason == "" {
 		return nil, err
 	}
-	return field.ErrorList{field.Forbidden(field.NewPath("metadata", "labels").Key(keys.Account), reason)}, nil
+	return field.ErrorList{field.Forbidden(field.NewPath("metadata", "labels").Key(rejected.label), rejected.reason)}, nil
 }

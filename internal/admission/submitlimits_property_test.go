@@ -156,7 +156,7 @@ func TestSubmitLimitsAreKeptAndNothingElseIsRejected(t *testing.T) {
 		isAccepted := func(uid types.UID) bool { _, ok := acceptedAt[uid]; return ok }
 		t.Repeat(map[string]func(*rapid.T){
 			"submit": func(t *rapid.T) {
-				by := submitter{rapid.SampledFrom(accounts).Draw(t, "account").Name, rapid.SampledFrom(testUsers).Draw(t, "user")}
+				by := submitter{account: rapid.SampledFrom(accounts).Draw(t, "account").Name, user: rapid.SampledFrom(testUsers).Draw(t, "user")}
 				uid := types.UID(fmt.Sprint(next))
 				next++
 				isTrial := rapid.Bool().Draw(t, "trial")
@@ -171,9 +171,9 @@ func TestSubmitLimitsAreKeptAndNothingElseIsRejected(t *testing.T) {
 				if isTrial {
 					uid = ""
 				}
-				reason, err := s.acceptJob(tree, by, uid)
-				if err != nil || (reason == "") != want {
-					t.Fatalf("job of %v: %q, %v; it fits: %t; jobs %v", by, reason, err, want, jobs)
+				rejected, err := s.acceptJob(tree, by, uid)
+				if err != nil || (rejected.reason == "") != want {
+					t.Fatalf("job of %v: %q, %v; it fits: %t; jobs %v", by, rejected.reason, err, want, jobs)
 				}
 				if !want {
 					rejections.Add(1)
@@ -188,7 +188,7 @@ func TestSubmitLimitsAreKeptAndNothingElseIsRejected(t *testing.T) {
 			"watch": func(t *rapid.T) {
 				uid, ok := drawJob(t, isAccepted)
 				if !ok || rapid.Bool().Draw(t, "unlimited") {
-					by := submitter{rapid.SampledFrom(accounts).Draw(t, "account").Name, rapid.SampledFrom(testUsers).Draw(t, "user")}
+					by := submitter{account: rapid.SampledFrom(accounts).Draw(t, "account").Name, user: rapid.SampledFrom(testUsers).Draw(t, "user")}
 					uid = types.UID(fmt.Sprint(next)) // accepted by another replica
 					next++
 					jobs[uid] = by
@@ -228,8 +228,8 @@ func TestConcurrentSubmissionsKeepTheLimit(t *testing.T) {
 	var running sync.WaitGroup
 	for i := range 64 {
 		running.Go(func() {
-			by := submitter{[]string{"physics", "chemistry"}[i%2], []string{"ada", "ben"}[i/2%2]}
-			if reason, err := s.acceptJob(tree, by, types.UID(fmt.Sprint(i))); err == nil && reason == "" {
+			by := submitter{account: []string{"physics", "chemistry"}[i%2], user: []string{"ada", "ben"}[i/2%2]}
+			if rejected, err := s.acceptJob(tree, by, types.UID(fmt.Sprint(i))); err == nil && rejected.reason == "" {
 				accepted.Add(1)
 			}
 		})
@@ -250,7 +250,7 @@ func TestLimitsOfSingleJobsAreKeptAndNothingElseIsRejected(t *testing.T) {
 		for _, account := range accounts {
 			model[account.Name], account.Spec.Limits = account, nil
 		}
-		by := submitter{rapid.SampledFrom(accounts).Draw(r, "account").Name, rapid.SampledFrom(testUsers).Draw(r, "user")}
+		by := submitter{account: rapid.SampledFrom(accounts).Draw(r, "account").Name, user: rapid.SampledFrom(testUsers).Draw(r, "user")}
 		pods, cpus, minutes := rapid.Int64Range(1, 3).Draw(r, "pods"), rapid.Int64Range(1, 4).Draw(r, "cpus"), rapid.IntRange(1, 6).Draw(r, "minutes")
 		task := fmt.Sprintf(`{"name":"t","replicas":%d,"template":{"spec":{"activeDeadlineSeconds":%d,"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"%d"}}}]}}}`, pods, minutes*60, cpus)
 		job := strings.Replace(jobOfUser(by.user, by.account), goodTask, task, 1)

@@ -42,14 +42,14 @@ func TestTheNumberOfJobsThatHaveNotEndedIsLimited(t *testing.T) {
 		new     submitter
 		what    string
 	}{
-		"the first job":                 {nil, submitter{"physics", "ben"}, ""},
-		"as many as the user may have":  {[]submitter{{"physics", "ben"}}, submitter{"physics", "ben"}, ""},
-		"one more than that":            {[]submitter{{"physics", "ben"}, {"physics", "ben"}}, submitter{"physics", "ben"}, fmt.Sprintf(own, "ben", "physics", "2 unfinished jobs", 2)},
-		"a user with another limit":     {[]submitter{{"physics", "ada"}, {"physics", "ada"}}, submitter{"physics", "ada"}, ""},
-		"jobs in another account":       {[]submitter{{"physics", "ben"}, {"physics", "ben"}}, submitter{"chemistry", "ben"}, ""},
-		"jobs of another user":          {[]submitter{{"physics", "ben"}, {"physics", "ben"}}, submitter{"physics", "ada"}, ""},
-		"the limit of the parent":       {[]submitter{{"physics", "ben"}, {"physics", "ben"}, {"chemistry", "ben"}, {"chemistry", "ben"}}, submitter{"chemistry", "ada"}, ofAll},
-		"an account without any limits": {[]submitter{{"arts", "eve"}, {"arts", "eve"}, {"arts", "eve"}}, submitter{"arts", "eve"}, ""},
+		"the first job":                 {nil, submitter{"physics", "ben", ""}, ""},
+		"as many as the user may have":  {[]submitter{{"physics", "ben", ""}}, submitter{"physics", "ben", ""}, ""},
+		"one more than that":            {[]submitter{{"physics", "ben", ""}, {"physics", "ben", ""}}, submitter{"physics", "ben", ""}, fmt.Sprintf(own, "ben", "physics", "2 unfinished jobs", 2)},
+		"a user with another limit":     {[]submitter{{"physics", "ada", ""}, {"physics", "ada", ""}}, submitter{"physics", "ada", ""}, ""},
+		"jobs in another account":       {[]submitter{{"physics", "ben", ""}, {"physics", "ben", ""}}, submitter{"chemistry", "ben", ""}, ""},
+		"jobs of another user":          {[]submitter{{"physics", "ben", ""}, {"physics", "ben", ""}}, submitter{"physics", "ada", ""}, ""},
+		"the limit of the parent":       {[]submitter{{"physics", "ben", ""}, {"physics", "ben", ""}, {"chemistry", "ben", ""}, {"chemistry", "ben", ""}}, submitter{"chemistry", "ada", ""}, ofAll},
+		"an account without any limits": {[]submitter{{"arts", "eve", ""}, {"arts", "eve", ""}, {"arts", "eve", ""}}, submitter{"arts", "eve", ""}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -57,10 +57,11 @@ func TestTheNumberOfJobsThatHaveNotEndedIsLimited(t *testing.T) {
 			for i, by := range test.watched {
 				s.OnAdd(watchedJob(fmt.Sprint(i), by.user, by.account), true)
 			}
-			reason, err := s.acceptJob(limitedTree(), test.new, "new")
+			rejected, err := s.acceptJob(limitedTree(), test.new, "new")
 			if err != nil {
 				t.Fatal(err)
 			}
+			reason := rejected.reason
 			text, message := check.CutSlurmMessage(reason)
 			if test.what == "" && reason != "" {
 				t.Errorf("rejected: %s", reason)
@@ -76,14 +77,14 @@ func TestTheNumberOfJobsThatHaveNotEndedIsLimited(t *testing.T) {
 func TestAnAcceptedJobCountsUntilTheWatchReportsIt(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
-	s, by, tree := NewSubmittedJobs(func() time.Time { return now }), submitter{"physics", "ben"}, limitedTree()
+	s, by, tree := NewSubmittedJobs(func() time.Time { return now }), submitter{"physics", "ben", ""}, limitedTree()
 	accepted := func(uid types.UID) bool {
 		t.Helper()
-		reason, err := s.acceptJob(tree, by, uid)
+		rejected, err := s.acceptJob(tree, by, uid)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return reason == ""
+		return rejected.reason == ""
 	}
 	if !accepted("a") || !accepted("b") || accepted("c") {
 		t.Error("two jobs are permitted, and no third one")
@@ -112,8 +113,8 @@ func TestAJobWhoseAccountChangesCountsInItsNewAccount(t *testing.T) {
 		s.OnAdd(watchedJob(uid, "ben", "physics"), true)
 	}
 	s.OnUpdate(watchedJob("a", "ben", "physics"), watchedJob("a", "ben", "chemistry"))
-	if reason, err := s.acceptJob(tree, submitter{"physics", "ben"}, "c"); err != nil || reason != "" {
-		t.Errorf("%s, %v", reason, err)
+	if rejected, err := s.acceptJob(tree, submitter{"physics", "ben", ""}, "c"); err != nil || rejected.reason != "" {
+		t.Errorf("%s, %v", rejected.reason, err)
 	}
 }
 
@@ -121,10 +122,10 @@ func TestAnUnsyncedWatchPreventsOnlyJobsWithALimit(t *testing.T) {
 	t.Parallel()
 	s := NewSubmittedJobs(time.Now)
 	s.isSynced = func() bool { return false }
-	if _, err := s.acceptJob(limitedTree(), submitter{"physics", "ben"}, "a"); err == nil {
+	if _, err := s.acceptJob(limitedTree(), submitter{"physics", "ben", ""}, "a"); err == nil {
 		t.Error("a job with a limit was accepted without knowing the other jobs")
 	}
-	if _, err := s.acceptJob(limitedTree(), submitter{"arts", "eve"}, "b"); err != nil {
+	if _, err := s.acceptJob(limitedTree(), submitter{"arts", "eve", ""}, "b"); err != nil {
 		t.Error(err)
 	}
 }
@@ -152,7 +153,7 @@ func TestTheWebhookRejectsTheJobBeyondTheLimit(t *testing.T) {
 
 func TestTheWatchOfJobsKeepsOnlyWhatIsCounted(t *testing.T) {
 	t.Parallel()
-	if _, err := newJobInformer(&rest.Config{Host: "https://127.0.0.1:1"}); err != nil {
+	if _, err := newJobInformer(&rest.Config{Host: "https://127.0.0.1:1"}, jobsWithAccount); err != nil {
 		t.Fatal(err)
 	}
 	job := watchedJob("a", "ben", "physics")
@@ -162,7 +163,7 @@ func TestTheWatchOfJobsKeepsOnlyWhatIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, ok := reduced.(*metav1.PartialObjectMetadata)
-	if !ok || len(got.Labels) != 1 || len(got.Annotations) != 1 || submitterOf(got) != (submitter{"physics", "ben"}) || got.UID != "a" {
+	if !ok || len(got.Labels) != 2 || len(got.Annotations) != 1 || submitterOf(got) != (submitter{"physics", "ben", ""}) || got.UID != "a" {
 		t.Errorf("%+v", reduced)
 	}
 }

@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,7 +76,7 @@ func watchConfigurations(ctx context.Context, client kubernetes.Interface, chang
 type watches struct {
 	queues    *queueWatch
 	accounts  *accountwatch.Watch
-	jobs      cache.SharedIndexInformer // metadata of the jobs that have an account and have not ended
+	jobs      []cache.SharedIndexInformer // metadata of the jobs that have an account or a QOS and have not ended
 	submitted *SubmittedJobs
 }
 
@@ -88,23 +89,33 @@ func newWatches(config *rest.Config, now func() time.Time) (*watches, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := newJobInformer(config)
-	if err != nil {
-		return nil, err
+	w := &watches{queues: queues, accounts: accounts, submitted: NewSubmittedJobs(now)}
+	var isSynced []cache.InformerSynced
+	for _, selector := range []string{jobsWithAccount, jobsWithQOSOnly} {
+		jobs, err := newJobInformer(config, selector)
+		if err != nil {
+			return nil, err
+		}
+		registration, err := jobs.AddEventHandler(w.submitted)
+		if err != nil {
+			return nil, fmt.Errorf("admission: jobs: %w", err)
+		}
+		w.jobs, isSynced = append(w.jobs, jobs), append(isSynced, registration.HasSynced)
 	}
-	submitted := NewSubmittedJobs(now)
-	registration, err := jobs.AddEventHandler(submitted)
-	if err != nil {
-		return nil, fmt.Errorf("admission: jobs: %w", err)
+	w.submitted.isSynced = func() bool {
+		return !slices.ContainsFunc(isSynced, func(synced cache.InformerSynced) bool { return !synced() })
 	}
-	submitted.isSynced = registration.HasSynced
-	return &watches{queues: queues, accounts: accounts, jobs: jobs, submitted: submitted}, nil
+	return w, nil
 }
 
 // run watches the objects until ctx is done.
 func (w *watches) run(ctx context.Context) error {
 	var group errgroup.Group
-	for _, run := range []func(context.Context){w.queues.informer.RunWithContext, w.accounts.Run, w.jobs.RunWithContext} {
+	runs := []func(context.Context){w.queues.informer.RunWithContext, w.accounts.Run}
+	for _, jobs := range w.jobs {
+		runs = append(runs, jobs.RunWithContext)
+	}
+	for _, run := range runs {
 		group.Go(func() error {
 			run(ctx)
 			return nil
@@ -113,8 +124,8 @@ func (w *watches) run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// waitForSync waits until the caches hold all queues and accounts. It returns false if ctx is done before then. It does
-// not wait for the jobs, because only accounts with a limit for their number need them.
+// waitForSync waits until the caches hold all queues, accounts and QOS. It returns false if ctx is done before then. It does
+// not wait for the jobs, because only accounts and QOS with a limit for their number need them.
 func (w *watches) waitForSync(ctx context.Context) bool {
 	return cache.WaitForCacheSync(ctx.Done(), w.queues.informer.HasSynced, w.accounts.IsReady)
 }
