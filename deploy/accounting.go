@@ -67,7 +67,7 @@ func AccountingRBAC() []runtime.Object {
 			rule(core, of("nodes/stats"), "get"),
 			rule(core, of("pods/status"), "patch"),
 			// accounts, whose coordinators may read the records of their users
-			rule(accountGroup, of("accounts"), watched...),
+			rule(accountGroup, of("accounts", "qoses"), watched...),
 			// internal/accounting/recorder: changes of accounts, which it acknowledges
 			rule(accountGroup, of("accounts"), "patch", audit.RecordVerb),
 			// internal/accounting/serve: permission checks for users, and the registration of the queries, which belongs to

@@ -11,57 +11,70 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// accountPolicyName and podAccountPolicyName are the names of the policies for accounts, and of their bindings.
-const (
-	accountPolicyName    = "volcano-account-policy"
-	podAccountPolicyName = "volcano-pod-account-policy"
-)
+// chargedLabel is a label of PodGroups and pods that names the object whose limits count them.
+type chargedLabel struct {
+	key string
+	// noun is the name of the label's meaning in messages and names. resource is the resource of the named object.
+	noun, resource string
+}
 
-// accountPolicies returns the policies for the account of PodGroups, and of the pods of Jobs, to which their resources are
-// charged. The controllers copy it from the Job. Without the policies, a user could change it afterwards, or create an object
-// that seems to belong to a Job, which no webhook checks. The webhook checks the account of all other new PodGroups, because
-// CEL cannot read accounts. Users who may update an account may move objects to it.
+// chargedLabels returns the labels that name the account and the QOS.
+func chargedLabels() []chargedLabel {
+	return []chargedLabel{{keys.Account, "account", "accounts"}, {keys.QOS, "qos", "qoses"}}
+}
+
+// accountPolicies returns the policies for the account and the QOS of PodGroups, and of the pods of Jobs, to which their
+// resources are charged. The controllers copy them from the Job. Without the policies, a user could change them afterwards, or
+// create an object that seems to belong to a Job, which no webhook checks. The webhook checks the account and the QOS of all
+// other new PodGroups, because CEL cannot read accounts. Users who may update an account or a QOS may move objects to it.
 //
-// The selector of the policy for pods excludes all pods that have no account or no Job, so that they cost the API server
-// almost nothing. The scheduler ignores the account of other pods.
+// The selector of the policy for pods excludes all pods that have no such label or no Job, so that they cost the API server
+// almost nothing. The scheduler ignores the labels of other pods.
 func accountPolicies() []runtime.Object {
+	var policies []runtime.Object
+	for _, label := range chargedLabels() {
+		policies = append(policies, label.policies()...)
+	}
+	return policies
+}
+
+// policies returns the policies for the label of PodGroups and of pods.
+func (l chargedLabel) policies() []runtime.Object {
 	const belongsToJob = `object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.kind == 'Job' && o.apiVersion.startsWith('` + batchGroup + `/'))`
-	isNewGroupOfJob := accountOf("object") + " != '' && " + belongsToJob
-	groups := accountPolicySpec("PodGroup", "request.operation == 'CREATE' ? "+isNewGroupOfJob+" : "+accountOf("object")+" != "+accountOf("oldObject"))
+	isNewGroupOfJob := l.valueOf("object") + " != '' && " + belongsToJob
+	groups := l.policySpec("PodGroup", "request.operation == 'CREATE' ? "+isNewGroupOfJob+" : "+l.valueOf("object")+" != "+l.valueOf("oldObject"))
 	groups.MatchConstraints = matchRules(createAndUpdate, admissionregistrationv1.Rule{APIGroups: []string{gangGroup}, APIVersions: []string{"v1beta1"}, Resources: []string{"podgroups"}})
 	isNewPodOfJob := fmt.Sprintf("request.operation == 'CREATE' || !oldObject.metadata.?labels[?'%s'].hasValue()", keys.JobName)
-	changesAccount := accountOf("object") + " != " + accountOf("oldObject")
+	changesLabel := l.valueOf("object") + " != " + l.valueOf("oldObject")
 	changesUser := userOf("object") + " != " + userOf("oldObject")
-	pods := accountPolicySpec("pod", strings.Join([]string{isNewPodOfJob, changesAccount, changesUser}, " || "))
+	pods := l.policySpec("pod", strings.Join([]string{isNewPodOfJob, changesLabel, changesUser}, " || "))
 	pods.MatchConstraints = matchRules(createAndUpdate, admissionregistrationv1.Rule{APIGroups: []string{core}, APIVersions: []string{"v1"}, Resources: []string{"pods"}})
 	pods.MatchConstraints.ObjectSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
 		{Key: keys.JobName, Operator: metav1.LabelSelectorOpExists},
-		{Key: keys.Account, Operator: metav1.LabelSelectorOpExists},
+		{Key: l.key, Operator: metav1.LabelSelectorOpExists},
 	}}
-	return []runtime.Object{
-		policyObject(accountPolicyName, groups), policyBinding(accountPolicyName),
-		policyObject(podAccountPolicyName, pods), policyBinding(podAccountPolicyName),
-	}
+	ofGroups, ofPods := "volcano-"+l.noun+"-policy", "volcano-pod-"+l.noun+"-policy"
+	return []runtime.Object{policyObject(ofGroups, groups), policyBinding(ofGroups), policyObject(ofPods, pods), policyBinding(ofPods)}
 }
 
 var createAndUpdate = []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
 
-// accountOf returns a CEL expression for the account of an object.
-func accountOf(object string) string {
-	return fmt.Sprintf("%s.metadata.?labels[?'%s'].orValue('')", object, keys.Account)
+// valueOf returns a CEL expression for the label's value in an object.
+func (l chargedLabel) valueOf(object string) string {
+	return fmt.Sprintf("%s.metadata.?labels[?'%s'].orValue('')", object, l.key)
 }
 
-// accountPolicySpec returns the rule for the account of an object of a kind. changed is a CEL expression that reports whether
-// a request sets or changes the account.
-func accountPolicySpec(kind, changed string) admissionregistrationv1.ValidatingAdmissionPolicySpec {
+// policySpec returns the rule for the label of an object of a kind. changed is a CEL expression that reports whether a request
+// sets or changes the label.
+func (l chargedLabel) policySpec(kind, changed string) admissionregistrationv1.ValidatingAdmissionPolicySpec {
 	return admissionregistrationv1.ValidatingAdmissionPolicySpec{
-		MatchConditions: []admissionregistrationv1.MatchCondition{{Name: "account-set-or-changed", Expression: changed}},
-		Variables:       []admissionregistrationv1.Variable{{Name: "account", Expression: accountOf("object")}},
+		MatchConditions: []admissionregistrationv1.MatchCondition{{Name: l.noun + "-set-or-changed", Expression: changed}},
+		Variables:       []admissionregistrationv1.Variable{{Name: l.noun, Expression: l.valueOf("object")}},
 		Validations: []admissionregistrationv1.Validation{{
 			Expression: "authorizer.group('" + batchGroup + "').resource('jobs').subresource('status').check('update').allowed() || " +
-				"authorizer.group('" + accountGroup + "').resource('accounts').name(variables.account).check('update').allowed()",
-			MessageExpression: `'label ` + keys.Account + ` of a ` + kind + ` cannot be set or changed to "' + variables.account + '": ` +
-				`submit a job with this account instead, or ask an administrator'`,
+				"authorizer.group('" + accountGroup + "').resource('" + l.resource + "').name(variables." + l.noun + ").check('update').allowed()",
+			MessageExpression: `'label ` + l.key + ` of a ` + kind + ` cannot be set or changed to "' + variables.` + l.noun + ` + '": ` +
+				`submit a job with this ` + l.noun + ` instead, or ask an administrator'`,
 			Reason: new(metav1.StatusReasonForbidden),
 		}},
 	}

@@ -102,7 +102,7 @@ func components() []component {
 				rule(gangGroup, of("podgroups", "queues"), watched...),
 				rule(nodeGroup, of("numatopologies"), watched...),
 				rule(netGroup, of("hypernodes"), watched...),
-				rule(accountGroup, of("accounts"), watched...),
+				rule(accountGroup, of("accounts", "qoses"), watched...),
 				// volumes and devices, and the objects that describe where they are available
 				rule(core, of("persistentvolumes", "persistentvolumeclaims"), append(watched, "patch")...),
 				rule(storageGroup, of("storageclasses", "csinodes", "csidrivers", "csistoragecapacities", "volumeattachments"), watched...),
@@ -183,8 +183,8 @@ func components() []component {
 				// checks whether users may read the jobs on which their jobs depend, and whether they may release jobs
 				// held by an administrator
 				rule(reviewGroup, of("subjectaccessreviews"), "create"),
-				// accounts, and their jobs that have not ended
-				rule(accountGroup, of("accounts"), watched...),
+				// accounts and QOS, and their jobs that have not ended
+				rule(accountGroup, of("accounts", "qoses"), watched...),
 				// jobs on which other jobs depend, and the job numbers in use
 				rule(batchGroup, of("jobs"), watched...),
 				rule(flowGroup, of("jobtemplates"), "list"), // to check the jobs of JobFlows
@@ -279,12 +279,12 @@ func people() []runtime.Object {
 		clusterRoleBinding("volcano-queue-viewer", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
 		// An administrator grants this role to those who manage queues.
 		clusterRole("volcano-queue-admin", nil, []rbacv1.PolicyRule{rule(gangGroup, of("queues"), append(everything, "use")...)}),
-		// All users may read accounts, which name their limits. Viewers may do so also if an administrator removes the binding.
-		clusterRole("vc-account-viewer", aggregated("view", "edit", "admin"), []rbacv1.PolicyRule{rule(accountGroup, of("accounts"), watched...)}),
+		// All users may read accounts and QOS, which name their limits. Viewers may do so also if an administrator removes the binding.
+		clusterRole("vc-account-viewer", aggregated("view", "edit", "admin"), []rbacv1.PolicyRule{rule(accountGroup, of("accounts", "qoses"), watched...)}),
 		clusterRoleBinding("vc-account-viewer", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
-		// An administrator grants this role to those who manage accounts. It is part of no other role, because accounts limit
+		// An administrator grants this role to those who manage accounts and QOS. It is part of no other role, because accounts limit
 		// the users of all namespaces.
-		clusterRole("vc-account-admin", nil, []rbacv1.PolicyRule{rule(accountGroup, of("accounts"), everything...)}),
+		clusterRole("vc-account-admin", nil, []rbacv1.PolicyRule{rule(accountGroup, of("accounts", "qoses"), everything...)}),
 		// The Slurm commands read the available images and volumes from the site's profile.
 		&rbacv1.Role{TypeMeta: rbacType("Role"), ObjectMeta: ownMeta("vc-slurm-profile"), Rules: []rbacv1.PolicyRule{
 			only(rule(core, of("configmaps"), "get"), slurmProfile),
