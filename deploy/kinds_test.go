@@ -45,6 +45,7 @@ func TestKubectlShowsWhatPeopleLookFor(t *testing.T) {
 		"cronjobs.batch.volcano.sh":       "SCHEDULE TIMEZONE SUSPEND LAST AGE",
 		"jobflows.flow.volcano.sh":        "STATUS AGE",
 		"accounts.account.vc-batch.dev":   "PARENT SHARES DESCRIPTION AGE",
+		"qoses.account.vc-batch.dev":      "PRIORITY-CLASS DESCRIPTION AGE",
 		"hypernodes.topology.volcano.sh":  "TIER TIERNAME NODECOUNT READY AGE",
 	}
 	for _, crd := range CRDs() {

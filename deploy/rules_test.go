@@ -250,6 +250,29 @@ func TestAccountsWithoutAnyWebhook(t *testing.T) {
 	}
 }
 
+func TestQOSWithoutAnyWebhook(t *testing.T) {
+	t.Parallel()
+	head := "apiVersion: account.vc-batch.dev/v1alpha1\nkind: QOS\nmetadata: {name: a}\n"
+	for name, test := range map[string]struct{ text, where, what string }{
+		"a QOS with nothing":               {head, "", ""},
+		"a QOS with everything":            {head + "spec: {description: d, priorityClassName: urgent, limits: {maxRunningJobs: 0, maxSubmittedJobs: 0, maxResources: {cpu: 4}}, userLimits: {maxRunningJobs: 1}, accountLimits: {maxRunningJobs: 1}, jobLimits: {maxRunTime: 1h30m, maxResources: {pods: 4}}}\n", "", ""},
+		"a negative number of jobs":        {head + "spec: {userLimits: {maxSubmittedJobs: -1}}\n", "spec.userLimits.maxSubmittedJobs", "greater than or equal to 0"},
+		"negative resources":               {head + "spec: {accountLimits: {maxResources: {cpu: -1}}}\n", "spec.accountLimits.maxResources", "must not be negative"},
+		"a run time that cannot be parsed": {head + "spec: {jobLimits: {maxRunTime: 1 day}}\n", "spec.jobLimits.maxRunTime", "should match"},
+		"an invalid priority class":        {head + "spec: {priorityClassName: Urgent!}\n", "spec.priorityClassName", "should match"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			errs := newDoor(t, "qoses.account.vc-batch.dev").refusals(t, parse(t, test.text), nil)
+			if test.where != "" {
+				requireRefusal(t, errs, test.where, test.what)
+			} else if len(errs) > 0 {
+				t.Error(errs.ToAggregate())
+			}
+		})
+	}
+}
+
 // requireRefusal fails unless there is exactly one error, with this field and text.
 func requireRefusal(t *testing.T, errs field.ErrorList, where, what string) {
 	t.Helper()

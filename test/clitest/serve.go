@@ -141,7 +141,7 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 
 // emptyList returns the kind of the list to return for a path without objects.
 func emptyList(path string) (apiVersion, kind string) {
-	kinds := map[string]string{"accounts": "Account", "jobs": "Job", "queues": "Queue", "podgroups": "PodGroup", "pods": "Pod", "nodes": "Node", "events": "Event", "commands": "Command", "hypernodes": "HyperNode",
+	kinds := map[string]string{"accounts": "Account", "qoses": "QOS", "jobs": "Job", "queues": "Queue", "podgroups": "PodGroup", "pods": "Pod", "nodes": "Node", "events": "Event", "commands": "Command", "hypernodes": "HyperNode",
 		"cronjobs": "CronJob", "jobflows": "JobFlow", "jobtemplates": "JobTemplate", "priorityclasses": "PriorityClass"}
 	_, resource, _ := cutLast(path, "/")
 	parts := strings.Split(strings.Trim(path, "/"), "/")

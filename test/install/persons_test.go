@@ -118,6 +118,7 @@ func actions() []action {
 		{"list queues", tryList(func() client.ObjectList { return &schedulingv1beta1.QueueList{} }), everybody, ""},
 		{"list HyperNodes", tryList(func() client.ObjectList { return &topologyv1alpha1.HyperNodeList{} }), everybody, ""},
 		{"list accounts", tryList(func() client.ObjectList { return &accountv1alpha1.AccountList{} }), everybody, ""},
+		{"list QOS", tryList(func() client.ObjectList { return &accountv1alpha1.QOSList{} }), everybody, ""},
 		{"read the Slurm profile", func(ctx context.Context, c client.Client) error {
 			return client.IgnoreNotFound(c.Get(ctx, client.ObjectKey{Namespace: deploy.Namespace, Name: "slurm-profile"}, &corev1.ConfigMap{}))
 		}, everybody, ""},
@@ -144,6 +145,15 @@ func actions() []action {
 		{"create an account", tryCreate(func() client.Object {
 			return &accountv1alpha1.Account{ObjectMeta: metav1.ObjectMeta{Name: "new"}}
 		}), nobodyElse(), forbidden},
+		{"create a QOS", tryCreate(func() client.Object {
+			return &accountv1alpha1.QOS{ObjectMeta: metav1.ObjectMeta{Name: "new"}}
+		}), nobodyElse(), forbidden},
+		{"charge a PodGroup that seems to belong to a job to a QOS", tryCreate(func() client.Object {
+			group := &schedulingv1beta1.PodGroup{ObjectMeta: inDefault("g")}
+			group.Labels = map[string]string{keys.QOS: "high"}
+			group.OwnerReferences = []metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: "of-user", UID: "u", Controller: new(true)}}
+			return group
+		}), nobodyElse(), `of a PodGroup cannot be set or changed to "high"`},
 		{"charge a PodGroup that seems to belong to a job to an account", tryCreate(func() client.Object {
 			group := &schedulingv1beta1.PodGroup{ObjectMeta: inDefault("g")}
 			group.Labels = map[string]string{keys.Account: "physics"}

@@ -38,9 +38,11 @@ func (r *Row) PartitionName() string { return cmp.Or(r.Asked.Partition, r.QueueN
 // AccountName returns the requested account or, if none was requested, the namespace, whose quota the job uses.
 func (r *Row) AccountName() string { return cmp.Or(r.Asked.Account, r.Job.Namespace) }
 
-// QOSName returns the requested QOS or, if none was requested, the priority class. If there is neither, it returns
-// "normal".
-func (r *Row) QOSName() string { return cmp.Or(r.Asked.QOS, r.Job.Spec.PriorityClassName, "normal") }
+// QOSName returns the QOS that admission has assigned. In a cluster without QOS, it returns the requested name or, if none was
+// requested, the priority class. If there is neither, it returns "normal".
+func (r *Row) QOSName() string {
+	return cmp.Or(r.Job.Labels[keys.QOS], r.Asked.QOS, r.Job.Spec.PriorityClassName, "normal")
+}
 
 // NodeList returns the names of the nodes in Slurm's notation.
 func (r *Row) NodeList() string { return hostlist.CompressNames(slices.Clone(r.NodeNames())) }

@@ -104,6 +104,9 @@ func (p *planner) applySettingToAccount(account *accountv1alpha1.Account, s *Set
 		spec.Namespaces, err = changeList("namespaces", spec.Namespaces, s)
 		return err
 	}
+	if isQOS, err := p.applyPermittedQOS(&spec.PermittedQOS, account.Name, "", s); isQOS {
+		return err
+	}
 	limits, isLimit, err := changeAccountLimits(spec.Limits, s, p.cluster.Site)
 	if isLimit {
 		spec.Limits = limits
@@ -184,7 +187,7 @@ func (p *planner) addUser(user string, accounts []string, wanted string) (lines 
 			continue
 		}
 		entry := accountv1alpha1.AccountUser{Name: user}
-		if err := p.applyToUser(&entry); err != nil {
+		if err := p.applyToUser(account, &entry); err != nil {
 			return nil, err
 		}
 		edited := p.editAccount(account)
@@ -207,8 +210,8 @@ func (c *Cluster) hasUser(user string) bool {
 	})
 }
 
-// applyToUser applies the settings, except for the default account, to the entry of a user.
-func (p *planner) applyToUser(user *accountv1alpha1.AccountUser) error {
+// applyToUser applies the settings, except for the default account, to the entry of a user in an account.
+func (p *planner) applyToUser(account string, user *accountv1alpha1.AccountUser) error {
 	for i := range p.request.Set {
 		s := p.request.Set[i]
 		switch s.Key {
@@ -219,6 +222,12 @@ func (p *planner) applyToUser(user *accountv1alpha1.AccountUser) error {
 			continue
 		case GrpTRES: // an association contains the jobs of one user only
 			s.Key = MaxTRESPerUser
+		}
+		if isQOS, err := p.applyPermittedQOS(&user.PermittedQOS, account, user.Name, &s); isQOS {
+			if err != nil {
+				return err
+			}
+			continue
 		}
 		limits, _, err := changeUserLimits(user.Limits, &s, p.cluster.Site)
 		if err != nil {

@@ -107,7 +107,7 @@ func (p *planner) modifyUsers() error {
 	}
 	var users, associations []string
 	for _, found := range p.cluster.selectAssociations(&r.Where) {
-		if err := p.applyToUser(findUser(p.editAccount(found.account), found.user)); err != nil {
+		if err := p.applyToUser(found.account, findUser(p.editAccount(found.account), found.user)); err != nil {
 			return err
 		}
 		associations = append(associations, p.userLine(found.account, found.user))

@@ -38,6 +38,14 @@ const (
 	MaxWall        Key = "MaxWallDurationPerJob"
 	Queues         Key = "Queues"
 	Namespaces     Key = "Namespaces"
+	QOSList        Key = "QOS"
+	DefaultQOS     Key = "DefaultQOS"
+	Priority       Key = "Priority"
+
+	// The keys of limits of a QOS for each account. For a QOS, MaxJobs, MaxSubmitJobs and MaxTRESPerUser limit each user.
+	MaxJobsPerAccount       Key = "MaxJobsPA"
+	MaxSubmitJobsPerAccount Key = "MaxSubmitPA"
+	MaxTRESPerAccount       Key = "MaxTRESPA"
 )
 
 // Op determines how a setting changes a list.
@@ -90,6 +98,8 @@ const (
 	wallValue
 	listValue
 	periodValue
+	nameValue
+	classValue
 )
 
 // key describes a word before =.
@@ -101,8 +111,8 @@ type key struct {
 	// conditionOf lists the entities for which the key is a condition. list returns the list of values to compare with.
 	conditionOf []Entity
 	list        func(*Selection) *[]string
-	// areAccounts is true if the list contains names of accounts.
-	areAccounts bool
+	// areAccounts is true if the list contains names of accounts, and areNames is true if it contains names of QOS.
+	areAccounts, areNames bool
 	// tres is the resource of a key that limits only one resource.
 	tres string
 }
@@ -111,6 +121,10 @@ var (
 	ofAccounts = []Entity{Accounts}
 	ofUsers    = []Entity{Users}
 	ofBoth     = []Entity{Accounts, Users}
+	ofQOS      = []Entity{QOS}
+	// ofGroups are the entities with limits for all their jobs. ofAll are those with limits for each user and each job.
+	ofGroups = []Entity{Accounts, QOS}
+	ofAll    = []Entity{Accounts, Users, QOS}
 )
 
 // keys lists all words before =. An abbreviation belongs to the first key that it matches.
@@ -118,36 +132,53 @@ var keys = []key{
 	{word: word[Key]{"accounts", 3, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Accounts }, areAccounts: true},
 	{word: word[Key]{"accts", 4, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Accounts }, areAccounts: true},
 	{word: word[Key]{"users", 1, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators}, list: func(s *Selection) *[]string { return &s.Users }},
-	{word: word[Key]{"clusters", 1, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators, Clusters}, list: func(s *Selection) *[]string { return &s.Clusters }},
+	{word: word[Key]{"clusters", 1, ""}, conditionOf: []Entity{Accounts, Users, Associations, Coordinators, Clusters, QOS}, list: func(s *Selection) *[]string { return &s.Clusters }},
+	{word: word[Key]{"qosnames", 4, ""}, conditionOf: ofQOS, list: func(s *Selection) *[]string { return &s.QOS }, areNames: true},
+	{word: word[Key]{"qoslevel", 1, QOSList}, kind: listValue, setFor: ofBoth, areNames: true},
+	{word: word[Key]{"defaultqos", 8, DefaultQOS}, kind: nameValue, setFor: ofBoth, areNames: true},
+	{word: word[Key]{"priority", 3, Priority}, kind: classValue, setFor: ofQOS},
+	{word: word[Key]{"maxjobsperuser", 8, MaxJobs}, kind: countValue, setFor: ofQOS},
+	{word: word[Key]{"maxjobspu", 9, MaxJobs}, kind: countValue, setFor: ofQOS},
+	{word: word[Key]{"maxjobsperaccount", 11, MaxJobsPerAccount}, kind: countValue, setFor: ofQOS},
+	{word: word[Key]{"maxjobspa", 9, MaxJobsPerAccount}, kind: countValue, setFor: ofQOS},
+	{word: word[Key]{"maxsubmitjobsperuser", 14, MaxSubmitJobs}, kind: countValue, setFor: ofQOS},
+	{word: word[Key]{"maxsubmitpu", 11, MaxSubmitJobs}, kind: countValue, setFor: ofQOS},
+	{word: word[Key]{"maxsubmitjobspu", 15, MaxSubmitJobs}, kind: countValue, setFor: ofQOS},
+	{word: word[Key]{"maxsubmitjobsperaccount", 17, MaxSubmitJobsPerAccount}, kind: countValue, setFor: ofQOS},
+	{word: word[Key]{"maxsubmitpa", 11, MaxSubmitJobsPerAccount}, kind: countValue, setFor: ofQOS},
+	{word: word[Key]{"maxsubmitjobspa", 15, MaxSubmitJobsPerAccount}, kind: countValue, setFor: ofQOS},
+	{word: word[Key]{"maxtresperaccount", 11, MaxTRESPerAccount}, kind: tresValue, setFor: ofQOS},
+	{word: word[Key]{"maxtrespa", 9, MaxTRESPerAccount}, kind: tresValue, setFor: ofQOS},
 	{word: word[Key]{"parents", 4, Parent}, kind: accountValue, setFor: ofAccounts, conditionOf: []Entity{Accounts, Associations}, list: func(s *Selection) *[]string { return &s.Parents }, areAccounts: true},
-	{word: word[Key]{"descriptions", 3, Description}, kind: textValue, setFor: ofAccounts, conditionOf: ofAccounts, list: func(s *Selection) *[]string { return &s.Descriptions }},
+	{word: word[Key]{"descriptions", 3, Description}, kind: textValue, setFor: ofGroups, conditionOf: ofGroups, list: func(s *Selection) *[]string { return &s.Descriptions }},
 	{word: word[Key]{"organizations", 1, Organization}, kind: textValue, setFor: ofAccounts, conditionOf: ofAccounts, list: func(s *Selection) *[]string { return &s.Organizations }},
 	{word: word[Key]{"defaultaccounts", 8, DefaultAccount}, kind: accountValue, setFor: ofUsers, conditionOf: ofUsers, list: func(s *Selection) *[]string { return &s.DefaultAccounts }, areAccounts: true},
 	{word: word[Key]{"fairshare", 1, Fairshare}, kind: sharesValue, setFor: ofBoth},
 	{word: word[Key]{"shares", 1, Fairshare}, kind: sharesValue, setFor: ofBoth},
-	{word: word[Key]{"grpjobs", 4, GrpJobs}, kind: countValue, setFor: ofAccounts},
-	{word: word[Key]{"grpsubmitjobs", 4, GrpSubmitJobs}, kind: countValue, setFor: ofAccounts},
-	{word: word[Key]{"grptres", 7, GrpTRES}, kind: tresValue, setFor: ofBoth},
-	{word: word[Key]{"grpcpus", 6, GrpTRES}, kind: tresValue, setFor: ofBoth, tres: "cpu"},
-	{word: word[Key]{"grpmemory", 4, GrpTRES}, kind: tresValue, setFor: ofBoth, tres: "mem"},
+	{word: word[Key]{"grpjobs", 4, GrpJobs}, kind: countValue, setFor: ofGroups},
+	{word: word[Key]{"grpsubmitjobs", 4, GrpSubmitJobs}, kind: countValue, setFor: ofGroups},
+	{word: word[Key]{"grptres", 7, GrpTRES}, kind: tresValue, setFor: ofAll},
+	{word: word[Key]{"grpcpus", 6, GrpTRES}, kind: tresValue, setFor: ofAll, tres: "cpu"},
+	{word: word[Key]{"grpmemory", 4, GrpTRES}, kind: tresValue, setFor: ofAll, tres: "mem"},
 	{word: word[Key]{"grptresmins", 8, GrpTRESMins}, kind: tresValue, setFor: ofAccounts},
 	{word: word[Key]{"grpcpumins", 7, GrpTRESMins}, kind: tresValue, setFor: ofAccounts, tres: "cpu"},
 	{word: word[Key]{"budgetperiod", 6, BudgetPeriod}, kind: periodValue, setFor: ofAccounts},
-	{word: word[Key]{"maxjobs", 4, MaxJobs}, kind: countValue, setFor: ofBoth},
-	{word: word[Key]{"maxsubmitjobs", 4, MaxSubmitJobs}, kind: countValue, setFor: ofBoth},
-	{word: word[Key]{"maxtresperuser", 11, MaxTRESPerUser}, kind: tresValue, setFor: ofBoth},
-	{word: word[Key]{"maxtrespu", 9, MaxTRESPerUser}, kind: tresValue, setFor: ofBoth},
-	{word: word[Key]{"maxtresperjob", 7, MaxTRESPerJob}, kind: tresValue, setFor: ofBoth},
-	{word: word[Key]{"maxtrespj", 9, MaxTRESPerJob}, kind: tresValue, setFor: ofBoth},
-	{word: word[Key]{"maxcpusperjob", 7, MaxTRESPerJob}, kind: tresValue, setFor: ofBoth, tres: "cpu"},
-	{word: word[Key]{"maxwalldurationperjob", 4, MaxWall}, kind: wallValue, setFor: ofBoth},
+	{word: word[Key]{"maxjobs", 4, MaxJobs}, kind: countValue, setFor: ofAll},
+	{word: word[Key]{"maxsubmitjobs", 4, MaxSubmitJobs}, kind: countValue, setFor: ofAll},
+	{word: word[Key]{"maxtresperuser", 11, MaxTRESPerUser}, kind: tresValue, setFor: ofAll},
+	{word: word[Key]{"maxtrespu", 9, MaxTRESPerUser}, kind: tresValue, setFor: ofAll},
+	{word: word[Key]{"maxtresperjob", 7, MaxTRESPerJob}, kind: tresValue, setFor: ofAll},
+	{word: word[Key]{"maxtrespj", 9, MaxTRESPerJob}, kind: tresValue, setFor: ofAll},
+	{word: word[Key]{"maxcpusperjob", 7, MaxTRESPerJob}, kind: tresValue, setFor: ofAll, tres: "cpu"},
+	{word: word[Key]{"maxwalldurationperjob", 4, MaxWall}, kind: wallValue, setFor: ofAll},
 	{word: word[Key]{"queues", 2, Queues}, kind: listValue, setFor: ofAccounts},
 	{word: word[Key]{"namespaces", 5, Namespaces}, kind: listValue, setFor: ofAccounts},
 }
 
 // Hints for keys of Slurm that are not supported.
 const (
-	noQOS     = "a QOS is a priority class here, which accounts do not restrict"
+	noQOS     = "use names: QOS have no numbers"
+	noFlags   = "QOS and accounts have no flags"
 	noMinutes = "limit the minutes of all jobs of an account together with grptresmins=, and the time of each job with maxwall="
 	noWCKey   = "jobs may have any wckey"
 	noNodes   = "limit cpu, mem or gres/gpu: pods of several jobs share nodes"
@@ -155,13 +186,15 @@ const (
 
 // unsupportedKeys maps keys of Slurm that have no meaning here to hints.
 var unsupportedKeys = map[string]string{
-	"qoslevel": noQOS, "defaultqos": noQOS, "grptresrunmins": noMinutes, "grpcpurunmins": noMinutes,
+	"grptresrunmins": noMinutes, "grpcpurunmins": noMinutes,
 	"maxtresmins": noMinutes, "maxtresminsperjob": noMinutes, "maxcpumins": noMinutes, "grpwall": noMinutes, "wckeys": noWCKey, "defaultwckey": noWCKey,
 	"grpnodes": noNodes, "maxnodesperjob": noNodes, "maxtrespernode": noNodes, "maxtrespn": noNodes,
 	"partitions": "an account permits queues, for all its users: use modify account NAME set queues=LIST", "grpjobsaccrue": "the age of a job does not raise its priority",
-	"maxjobsaccrue": "the age of a job does not raise its priority", "minpriothresh": "use priority classes", "priority": "use priority classes",
+	"maxjobsaccrue": "the age of a job does not raise its priority", "minpriothresh": "use priority classes",
 	"adminlevel": "Kubernetes' roles determine who may change accounts: use kubectl create clusterrolebinding", "newname": "create a new account, and change the jobs' account with scontrol update",
-	"rawusage": "to make the whole budget of an account available again, set limits.budget.since of the Account to the current time", "flags": "accounts have no flags", "comment": "use description=", "origin": "clusters are not federated", "ids": "use names: associations have no numbers",
+	"rawusage": "to make the whole budget of an account available again, set limits.budget.since of the Account to the current time", "flags": noFlags, "gracetime": "evicted pods have their terminationGracePeriodSeconds", "preempt": "jobs preempt jobs with a lower priority class: use priority=", "preemptmode": "the actions of the scheduler's configuration determine it",
+	"preemptexempttime": "use the annotation volcano.sh/cooldown-time of jobs", "usagefactor": "the usage of all QOS counts alike", "usagethreshold": "policy fairtree orders jobs by usage", "limitfactor": "set the limits of the QOS",
+	"mintresperjob": "jobs have no minimum size", "comment": "use description=", "origin": "clusters are not federated", "ids": "use names: associations have no numbers",
 	"federation": "clusters are not federated",
 }
 
@@ -270,6 +303,8 @@ func (r *Request) nameKey() string {
 		return "accounts"
 	case Clusters:
 		return "clusters"
+	case QOS:
+		return "qosnames"
 	}
 	return "users"
 }
@@ -297,9 +332,9 @@ func (p *parser) parseCondition(k *key, op Op, text, value string) error {
 	if len(names) == 0 {
 		return usererror.Errorf("specify a value; check whether a shell variable is unset", "%s is empty", text)
 	}
-	if k.areAccounts {
+	if k.areAccounts || k.areNames {
 		for i := range names {
-			name, err := parseAccountName(names[i])
+			name, err := k.parseName(names[i])
 			if err != nil {
 				return err
 			}
@@ -323,7 +358,7 @@ func (p *parser) parseSetting(k *key, op Op, text, value string) error {
 	}
 	p.given[given] = true
 	if op != Replace && k.kind != listValue {
-		return usererror.Errorf("use = to set the value; += and -= are for queues and namespaces", "%s: %s has one value", text, k.value)
+		return usererror.Errorf("use = to set the value; += and -= are for queues, namespaces and qos", "%s: %s has one value", text, k.value)
 	}
 	mayBeEmpty := k.kind == textValue || k.kind == listValue && op == Replace
 	if value == "" && !mayBeEmpty {
@@ -352,6 +387,12 @@ func (s *Setting) parseValue(k *key, value string) (hint string, err error) {
 		}
 	case accountValue:
 		s.Text, err = parseAccountName(value)
+	case nameValue:
+		if s.Text = value; value != "-1" {
+			s.Text, err = k.parseName(value)
+		}
+	case classValue:
+		s.Text = value
 	case countValue:
 		s.Number, hint = parseNumber(value, math.MaxInt32, "use a number from 0 to 2147483647; -1 removes the limit")
 	case sharesValue:
@@ -366,7 +407,13 @@ func (s *Setting) parseValue(k *key, value string) (hint string, err error) {
 	case periodValue:
 		s.Text, hint = parsePeriod(value)
 	case listValue:
-		s.Names = splitList(value)
+		if s.Names = splitList(value); k.areNames {
+			for i := range s.Names {
+				if s.Names[i], err = k.parseName(s.Names[i]); err != nil {
+					return "", err
+				}
+			}
+		}
 		if len(s.Names) == 0 && s.Op != Replace {
 			hint = "specify a list of names"
 		}
@@ -493,17 +540,28 @@ func isResourceName(name string) bool {
 // maxNameLength is the maximum length of the name of an account, because a label of jobs holds it.
 const maxNameLength = 63
 
-// parseAccountName returns the name of an account. As in Slurm, its case does not matter.
-func parseAccountName(text string) (string, error) {
+// parseName returns the name of an account or a QOS.
+func (k *key) parseName(text string) (string, error) {
+	if k.areNames {
+		return parseObjectName("QOS", text)
+	}
+	return parseAccountName(text)
+}
+
+// parseAccountName returns the name of an account.
+func parseAccountName(text string) (string, error) { return parseObjectName("account", text) }
+
+// parseObjectName returns the name of an account or a QOS. As in Slurm, its case does not matter.
+func parseObjectName(kind, text string) (string, error) {
 	name := strings.ToLower(text)
 	if len(validation.IsDNS1123Subdomain(name)) == 0 && len(name) <= maxNameLength {
 		return name, nil
 	}
 	hint := "use at most 63 letters, digits, - and .; the first and the last must be a letter or a digit"
 	if other := strings.ReplaceAll(name, "_", "-"); other != name && len(validation.IsDNS1123Subdomain(other)) == 0 {
-		hint = "names of accounts have no underscore; use " + other
+		hint = "names have no underscore; use " + other
 	}
-	return "", usererror.Errorf(hint, "Invalid account name: %s", text)
+	return "", usererror.Errorf(hint, "Invalid %s name: %s", kind, text)
 }
 
 // splitList returns the non-empty words of a comma-separated list.

@@ -212,15 +212,15 @@ func formatWall(limit *metav1.Duration) string {
 // text returns the value of a setting for the list of settings, without the name.
 func (s *Setting) text() string {
 	switch {
-	case s.Key == GrpTRES, s.Key == GrpTRESMins, s.Key == MaxTRESPerJob, s.Key == MaxTRESPerUser:
+	case s.Key == GrpTRES, s.Key == GrpTRESMins, s.Key == MaxTRESPerJob, s.Key == MaxTRESPerUser, s.Key == MaxTRESPerAccount:
 		return amountsText(s.Amounts)
 	case s.Key == MaxWall && s.Wall == noLimit:
 		return "NONE"
 	case s.Key == MaxWall:
 		return timeformat.LongDuration(s.Wall)
-	case s.Key == Queues, s.Key == Namespaces:
+	case s.Key == Queues, s.Key == Namespaces, s.Key == QOSList:
 		return strings.Join(s.Names, ",")
-	case s.Key == Parent, s.Key == BudgetPeriod, s.Key == Description, s.Key == Organization, s.Key == DefaultAccount:
+	case s.Key == Parent, s.Key == BudgetPeriod, s.Key == Description, s.Key == Organization, s.Key == DefaultAccount, s.Key == DefaultQOS, s.Key == Priority:
 		return s.Text
 	case s.Number == noLimit:
 		return "NONE"

@@ -45,6 +45,11 @@ type Row struct {
 	coordinators             []string
 	// limits are the limits of the user, or of each user of the account.
 	limits accountv1alpha1.UserLimits
+	// accounts is the tree with the QOS of the association, or nil.
+	accounts *accountv1alpha1.Tree
+	// qos is a QOS in a list of QOS, and priority is the value of its priority class.
+	qos      *accountv1alpha1.QOSSpec
+	priority int32
 	// tres is a resource in a list of resources.
 	tres tresRow
 }
@@ -57,7 +62,7 @@ type tresRow struct {
 
 // DefaultColumns returns the default format of a list.
 func (r *Request) DefaultColumns() string {
-	columns := map[Entity]string{Accounts: accountColumns, Users: userColumns, Associations: associationColumns, Clusters: clusterColumns, TRES: tresColumns}[r.Entity]
+	columns := map[Entity]string{Accounts: accountColumns, Users: userColumns, Associations: associationColumns, Clusters: clusterColumns, TRES: tresColumns, QOS: qosColumns}[r.Entity]
 	if r.WithCoordinators {
 		columns += coordinatorColumn
 	}
@@ -97,6 +102,8 @@ func (r *Request) Rows(cluster *Cluster) ([]*Row, error) {
 	switch r.Entity {
 	case TRES:
 		l.addResources()
+	case QOS:
+		l.addQOS()
 	case Users:
 		l.addUsers()
 	case Clusters:
@@ -116,7 +123,7 @@ type lister struct {
 }
 
 func (l *lister) newRow(account *accountv1alpha1.Account, name string) *Row {
-	row := &Row{cluster: l.cluster.Name, site: l.cluster.Site, account: account, name: name}
+	row := &Row{cluster: l.cluster.Name, site: l.cluster.Site, accounts: l.cluster.Accounts, account: account, name: name}
 	if account != nil {
 		row.coordinators = account.Spec.Coordinators
 		row.limits = l.limitsOf(account, nil)
@@ -279,7 +286,10 @@ func (r *Request) columnFields() []tableformat.Field[*Row] {
 		return tableformat.NewField(0, names, title, width, value)
 	}
 	nothing := func(*Row) string { return "" }
-	if r.Entity == TRES {
+	switch r.Entity {
+	case QOS:
+		return qosFields()
+	case TRES:
 		return []tableformat.Field[*Row]{
 			text("Type", "Type", 8, func(l *Row) string { return l.tres.kind }),
 			text("Name", "Name", 10, func(l *Row) string { return l.tres.name }),
@@ -307,7 +317,7 @@ func (r *Request) columnFields() []tableformat.Field[*Row] {
 		text("ControlPort", "ControlPort", 12, nothing),
 		text("Coordinators", "Coord Accounts", 20, func(l *Row) string { return strings.Join(l.coordinators, ",") }),
 		text("DefaultAccount", "Def Acct", 10, func(l *Row) string { return l.defaultAccount }),
-		text("DefaultQOS", "Def QOS", 9, nothing),
+		text("DefaultQOS", "Def QOS", 9, (*Row).defaultQOS),
 		text("Description", "Descr", 20, ofAccount(func(s *accountv1alpha1.AccountSpec) string { return s.Description }, "default root account")),
 		text("BudgetPeriod", "BudgetPeriod", 12, func(l *Row) string { return string(l.budget().Period) }),
 		text("GrpCPUMins", "GrpCPUMins", 11, func(l *Row) string { return l.amount(l.budget().ResourceMinutes, corev1.ResourceCPU) }),
@@ -335,7 +345,7 @@ func (r *Request) columnFields() []tableformat.Field[*Row] {
 		text("ParentName", "Par Name", 10, (*Row).parentName),
 		text("Partition", "Partition", 10, nothing),
 		text("Priority", "Priority", 10, nothing),
-		text("QOS", "QOS", 20, nothing),
+		text("QOS", "QOS", 20, (*Row).permittedQOS),
 		text("Queues", "Queues", 20, ofAccount(func(s *accountv1alpha1.AccountSpec) string { return strings.Join(s.Queues, ",") }, "")),
 		text("RPC", "RPC", 5, nothing),
 		text("Share|Shares|Fairshare", "Share", 9, (*Row).shares),

@@ -21,8 +21,10 @@ const Root = "root"
 type Cluster struct {
 	// Name is the name of the cluster. Host is the host of its API server.
 	Name, Host string
-	// Accounts is the tree of all accounts.
+	// Accounts is the tree of all accounts, with all QOS.
 	Accounts *accountv1alpha1.Tree
+	// Classes maps the names of the priority classes to their values.
+	Classes map[string]int32
 	// Site is the site's profile, which names generic resources.
 	Site *profile.Profile
 }
@@ -45,10 +47,12 @@ type Write struct {
 	Before *accountv1alpha1.Account
 }
 
-// Plan is the result of a request that changes accounts.
+// Plan is the result of a request that changes accounts or QOS.
 type Plan struct {
 	// Writes lists the changes in the order in which to carry them out.
 	Writes []Write
+	// QOSWrites lists the changes of QOS.
+	QOSWrites []QOSWrite
 	// Text describes the changes.
 	Text string
 	// IsEmpty is true if no object matches the request, or if all objects to add exist already. Text then states this.
@@ -62,19 +66,21 @@ type planner struct {
 	// changed holds the new versions of the accounts by name. removed holds the names of deleted accounts.
 	changed map[string]*accountv1alpha1.Account
 	removed []string
-	text    strings.Builder
+	// qosWrites holds the changes of QOS.
+	qosWrites []QOSWrite
+	text      strings.Builder
 }
 
-// Compute returns the plan for a request that changes accounts.
+// Compute returns the plan for a request that changes accounts or QOS.
 func (r *Request) Compute(cluster *Cluster) (*Plan, error) {
 	if err := cluster.checkName(r.Where.Clusters); err != nil {
 		return nil, err
 	}
 	p := &planner{request: r, cluster: cluster, changed: map[string]*accountv1alpha1.Account{}}
 	compute := map[Verb]map[Entity]func() error{
-		Add:    {Accounts: p.addAccounts, Users: p.addUsers, Coordinators: p.addCoordinators},
-		Modify: {Accounts: p.modifyAccounts, Users: p.modifyUsers},
-		Delete: {Accounts: p.deleteAccounts, Users: p.deleteUsers, Coordinators: p.deleteCoordinators},
+		Add:    {Accounts: p.addAccounts, Users: p.addUsers, Coordinators: p.addCoordinators, QOS: p.addQOS},
+		Modify: {Accounts: p.modifyAccounts, Users: p.modifyUsers, QOS: p.modifyQOS},
+		Delete: {Accounts: p.deleteAccounts, Users: p.deleteUsers, Coordinators: p.deleteCoordinators, QOS: p.deleteQOS},
 	}[r.Verb][r.Entity]
 	if err := compute(); err != nil {
 		return nil, err
@@ -87,7 +93,7 @@ func (r *Request) Compute(cluster *Cluster) (*Plan, error) {
 	if err := p.validateWrites(writes); err != nil {
 		return nil, err
 	}
-	return &Plan{Writes: writes, Text: p.text.String()}, nil
+	return &Plan{Writes: writes, QOSWrites: p.qosWrites, Text: p.text.String()}, nil
 }
 
 // checkName returns an error if clusters contains another cluster than this one.

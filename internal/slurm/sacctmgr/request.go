@@ -29,6 +29,7 @@ const (
 	Coordinators
 	Clusters
 	TRES
+	QOS
 )
 
 // Request is a parsed command line.
@@ -55,12 +56,12 @@ type Request struct {
 
 // Selection holds the conditions that objects must meet. An empty list selects all objects.
 type Selection struct {
-	Accounts, Users, Clusters, Parents, DefaultAccounts, Descriptions, Organizations []string
+	Accounts, Users, Clusters, Parents, DefaultAccounts, Descriptions, Organizations, QOS []string
 }
 
 // isEmpty reports whether the selection selects all objects of the cluster.
 func (s *Selection) isEmpty() bool {
-	for _, list := range [][]string{s.Accounts, s.Users, s.Parents, s.DefaultAccounts, s.Descriptions, s.Organizations} {
+	for _, list := range [][]string{s.Accounts, s.Users, s.Parents, s.DefaultAccounts, s.Descriptions, s.Organizations, s.QOS} {
 		if len(list) > 0 {
 			return false
 		}
@@ -81,7 +82,7 @@ var verbs = []word[Verb]{
 }
 
 var entities = []word[Entity]{
-	{"accounts", 3, Accounts}, {"accts", 4, Accounts}, {"users", 1, Users}, {"associations", 2, Associations}, {"coordinators", 4, Coordinators}, {"clusters", 2, Clusters}, {"tres", 2, TRES},
+	{"accounts", 3, Accounts}, {"accts", 4, Accounts}, {"users", 1, Users}, {"associations", 2, Associations}, {"coordinators", 4, Coordinators}, {"clusters", 2, Clusters}, {"tres", 2, TRES}, {"qos", 1, QOS},
 }
 
 // unsupportedVerbs and unsupportedEntities map words of Slurm that have no meaning here to hints.
@@ -93,7 +94,7 @@ var unsupportedVerbs = map[string]string{
 }
 
 var unsupportedEntities = map[string]string{
-	"qos": "a QOS is a priority class here: use kubectl get priorityclasses", "wckey": "jobs may have any wckey", "event": "use kubectl get events", "federation": "clusters are not federated", "resource": "licenses are not managed",
+	"wckey": "jobs may have any wckey", "event": "use kubectl get events", "federation": "clusters are not federated", "resource": "licenses are not managed",
 	"reservation": "there are no advance reservations", "runawayjobs": "the recorder corrects the records of lost jobs by itself",
 	"problem": "the API server checks every change of an account", "job": "use sacct", "stats": "use sdiag", "configuration": "use scontrol show config", "host": "use sinfo",
 }
@@ -142,7 +143,7 @@ func Parse(words []string) (*Request, error) {
 		if hint, isKnown := findUnsupported(unsupportedEntities, words[1]); isKnown {
 			return nil, usererror.Errorf(hint, "entity %s is not supported here", words[1])
 		}
-		return nil, usererror.Errorf("use account, user, association, coordinator, cluster or tres", "Invalid entity: %s", words[1])
+		return nil, usererror.Errorf("use account, user, association, coordinator, qos, cluster or tres", "Invalid entity: %s", words[1])
 	}
 	r := &Request{Verb: verb, Entity: entity}
 	if err := r.checkCombination(); err != nil {
@@ -208,7 +209,7 @@ func (r *Request) checkListOptions() error {
 		name          string
 		isGiven, fits bool
 	}{
-		{"withassoc", r.WithAssociations, r.Entity != TRES && r.Entity != Clusters},
+		{"withassoc", r.WithAssociations, !slices.Contains([]Entity{TRES, Clusters, QOS}, r.Entity)},
 		{"withcoord", r.WithCoordinators, slices.Contains(ofBoth, r.Entity)},
 		{"withsubaccounts", r.WithSubaccounts, r.Entity == Accounts || r.Entity == Associations},
 		{"woplimits", r.OnlyOwnLimits, listsAssociations},
@@ -224,5 +225,5 @@ func (r *Request) checkListOptions() error {
 
 // String returns the entity as it appears in messages.
 func (e Entity) String() string {
-	return map[Entity]string{Accounts: "accounts", Users: "users", Associations: "associations", Coordinators: "coordinators", Clusters: "clusters", TRES: "tres"}[e]
+	return map[Entity]string{Accounts: "accounts", Users: "users", Associations: "associations", Coordinators: "coordinators", Clusters: "clusters", TRES: "tres", QOS: "qos"}[e]
 }

@@ -61,6 +61,8 @@ type Facts struct {
 	Queues []Queue
 	// Classes lists the priority classes. It is nil if they are unknown.
 	Classes []string
+	// QOS lists the names of the QOS. It is empty if there are none, or if they are unknown.
+	QOS []string
 	// Nodes lists the nodes that accept pods, grouped into sets of identical nodes. It is nil if they are unknown.
 	Nodes []Node
 	// NodeNames lists the names of all nodes. It is nil if they are unknown.

@@ -1,7 +1,6 @@
 package translate
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -22,32 +21,6 @@ const (
 	// maxRequeue is the default maximum number of restarts of a job. Slurm has no limit.
 	maxRequeue = 1000
 )
-
-// setPriorityClass sets the priority class that --qos requests.
-func (b *topic) setPriorityClass() {
-	if b.r.QOS == "" {
-		return
-	}
-	class, mapped := b.p.QOS[b.r.QOS]
-	if !mapped {
-		class = b.r.QOS
-	}
-	if b.Facts.Classes != nil && !slices.Contains(b.Facts.Classes, class) {
-		known := slices.Clone(b.Facts.Classes)
-		for name := range b.p.QOS {
-			known = append(known, name)
-		}
-		slices.Sort(known)
-		hint := "the cluster has no priority classes, and the site's profile defines no QOS"
-		if len(known) > 0 {
-			hint = "known: " + joinWords(slices.Compact(known))
-		}
-		b.addError(usererror.Errorf(hint, "Batch job submission failed: Invalid qos specification"))
-	}
-	b.job.PriorityClassName = class
-	b.launch.QOS, b.stored.QOS = b.r.QOS, b.r.QOS
-	b.recordFields("qos", "spec.priorityClassName")
-}
 
 // setGates sets the conditions that delay the start of the job: a hold, a begin time and dependencies.
 func (b *topic) setGates() {

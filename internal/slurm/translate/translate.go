@@ -47,7 +47,7 @@ func Job(in Input) (*Result, error) {
 		compute((*topic).setIdentity),
 		volumes,
 		queue,
-		compute((*topic).setPriorityClass),
+		compute((*topic).setQOS),
 		compute((*topic).setGates),
 		resources,
 		compute((*topic).setTasks),

@@ -58,12 +58,12 @@ type Change struct {
 	IsDryRun bool
 }
 
-// Commit carries out the writes of a plan. If another client changed an account in the meantime, it computes the plan
-// again. It does not write accounts that the confirmed plan does not write.
+// Commit carries out the writes of a plan. If another client changed an object in the meantime, it computes the plan
+// again. It does not write objects that the confirmed plan does not write.
 func (c *Change) Commit(ctx context.Context, confirmed *sacctmgr.Plan) error {
 	permitted := map[string]sacctmgr.Action{}
-	for _, w := range confirmed.Writes {
-		permitted[w.Account.Name] = w.Action
+	for _, w := range writesOf(confirmed) {
+		permitted[w.name] = w.action
 	}
 	plan := confirmed
 	return retry.OnError(retry.DefaultRetry, isOutdated, func() error {
@@ -76,13 +76,14 @@ func (c *Change) Commit(ctx context.Context, confirmed *sacctmgr.Plan) error {
 				return c.Lost
 			}
 		}
-		for _, w := range plan.Writes {
-			if permitted[w.Account.Name] != w.Action {
-				return usererror.Errorf("run the command again", "account %s was changed by another client at the same time", w.Account.Name)
+		writes := writesOf(plan)
+		for _, w := range writes {
+			if permitted[w.name] != w.action {
+				return usererror.Errorf("run the command again", "%s was changed by another client at the same time", w.name)
 			}
 		}
-		for _, w := range plan.Writes {
-			if err := c.writeAccount(ctx, w); err != nil {
+		for _, w := range writes {
+			if err := c.writeObject(ctx, w); err != nil {
 				plan = nil
 				return err
 			}
@@ -91,22 +92,42 @@ func (c *Change) Commit(ctx context.Context, confirmed *sacctmgr.Plan) error {
 	})
 }
 
+// write is a change of an account or a QOS. The name includes the kind.
+type write struct {
+	name           string
+	action         sacctmgr.Action
+	object, before client.Object
+}
+
+// writesOf returns the writes of a plan, in order.
+func writesOf(plan *sacctmgr.Plan) []write {
+	writes := make([]write, 0, len(plan.Writes)+len(plan.QOSWrites))
+	for _, w := range plan.Writes {
+		writes = append(writes, write{"account " + w.Account.Name, w.Action, w.Account, w.Before})
+	}
+	for _, w := range plan.QOSWrites {
+		writes = append(writes, write{"qos " + w.QOS.Name, w.Action, w.QOS, w.Before})
+	}
+	return writes
+}
+
 // isOutdated reports whether a write failed because another client changed the account in the meantime.
 func isOutdated(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || cli.IsMissing(err)
 }
 
-// writeAccount creates, changes or deletes an account.
-func (c *Change) writeAccount(ctx context.Context, w sacctmgr.Write) error {
+// writeObject creates, changes or deletes an account or a QOS.
+func (c *Change) writeObject(ctx context.Context, w write) error {
 	to := c.Client
 	if c.IsDryRun {
 		to = client.NewDryRunClient(to)
 	}
-	switch w.Action {
+	switch w.action {
 	case sacctmgr.Create:
-		return to.Create(ctx, w.Account)
+		return to.Create(ctx, w.object)
 	case sacctmgr.Remove:
-		return to.Delete(ctx, w.Account, client.Preconditions{UID: &w.Account.UID, ResourceVersion: &w.Account.ResourceVersion})
+		uid, version := w.object.GetUID(), w.object.GetResourceVersion()
+		return to.Delete(ctx, w.object, client.Preconditions{UID: &uid, ResourceVersion: &version})
 	}
-	return to.Patch(ctx, w.Account, client.MergeFromWithOptions(w.Before, client.MergeFromWithOptimisticLock{}))
+	return to.Patch(ctx, w.object, client.MergeFromWithOptions(w.before, client.MergeFromWithOptimisticLock{}))
 }

@@ -1,11 +1,11 @@
 // Package accounts implements sacctmgr, which shows and changes the tree of accounts and the limits of users.
 //
-//	In:   command lines in sacctmgr's language (internal/slurm/sacctmgr), Account objects
-//	Out:  lists of accounts, users and associations; changed Account objects
+//	In:   command lines in sacctmgr's language (internal/slurm/sacctmgr), Account and QOS objects
+//	Out:  lists of accounts, users, associations and QOS; changed Account and QOS objects
 //
 // # Invariants
 //
-//   - An account is written only if it has not changed since the user confirmed the changes, or if the same changes apply
+//   - An account or a QOS is written only if it has not changed since the user confirmed the changes, or if the same changes apply
 //     to its new version.
 package accounts
 
@@ -14,6 +14,7 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -43,7 +44,7 @@ var sacctmgrTable = getopt.Table{Program: "sacctmgr", Operands: "COMMAND ENTITY 
 
 // Sacctmgr shows and changes accounts.
 var Sacctmgr = program.Program{Table: &sacctmgrTable, Run: runSacctmgr, Complete: completeWords,
-	Short: "Show and change accounts, users and limits",
+	Short: "Show and change accounts, users, QOS and limits",
 	Long: `
 		Show and change the tree of accounts (Account objects), their users and their limits.
 
@@ -53,18 +54,24 @@ var Sacctmgr = program.Program{Table: &sacctmgrTable, Run: runSacctmgr, Complete
 		  add coordinator NAME... account=LIST
 		  modify account|user NAME... set KEY=VALUE... [where CONDITION...]
 		  delete account|user|coordinator NAME... [where CONDITION...]
-		  show account|user|association [where CONDITION...] [format=LIST]
+		  add|modify|delete qos NAME... [KEY=VALUE...]
+		  show account|user|association|qos [where CONDITION...] [format=LIST]
 		  show cluster|tres [format=LIST]
 		  show transactions [CONDITION...] [format=LIST]
 
 		Values of accounts: parent, description, organization, fairshare, queues,
 		namespaces, grpjobs, grpsubmitjobs, grptres, grptresmins, budgetperiod. Values
 		of users: defaultaccount, fairshare, grptres. Values of both: maxjobs,
-		maxsubmitjobs, maxtresperjob, maxtresperuser, maxwall. An account's max...
-		values limit each of its users. -1 removes a limit. grptresmins is a budget of
-		resources times minutes; budgetperiod is month, quarter, year or none. Resources
-		(TRES) are cpu, mem, gres/gpu and the names of Kubernetes' resources. += and -=
-		change queues and namespaces.
+		maxsubmitjobs, maxtresperjob, maxtresperuser, maxwall, qos, defaultqos. An
+		account's max... values limit each of its users. -1 removes a limit. grptresmins
+		is a budget of resources times minutes; budgetperiod is month, quarter, year or
+		none. Resources (TRES) are cpu, mem, gres/gpu and the names of Kubernetes'
+		resources. += and -= change queues, namespaces and qos.
+
+		Values of a QOS: description, priority (the name or the value of a priority
+		class), grpjobs, grpsubmitjobs, grptres, maxjobsperuser, maxsubmitjobsperuser,
+		maxtresperuser, maxjobsperaccount, maxsubmitjobsperaccount, maxtresperaccount,
+		maxtresperjob, maxwall.
 
 		Conditions: account, user, cluster, parent, defaultaccount, description,
 		organization. Words of show: withassoc, withcoord, withsubaccounts, woplimits,
@@ -78,6 +85,10 @@ var Sacctmgr = program.Program{Table: &sacctmgrTable, Run: runSacctmgr, Complete
 
 		# Limit each job of the account to 8 GPUs and a day, and remove the limit of jobs
 		vcctl slurm sacctmgr modify account physics set maxtres=gres/gpu=8 maxwall=1-0 maxjobs=-1
+
+		# A QOS for short jobs, and the QOS that an account permits
+		vcctl slurm sacctmgr -i add qos short grpjobs=20 maxjobspu=2 maxwall=30
+		vcctl slurm sacctmgr modify account physics set qos=short defaultqos=short
 
 		# The tree with the limits
 		vcctl slurm sacctmgr show assoc tree format=account,user,share,grptres%30,maxjobs
@@ -105,7 +116,7 @@ func runSacctmgr(ctx context.Context, c *program.Call) error {
 		return usererror.Errorf("remove -r", "-r does not allow changes")
 	}
 	if c.Parsed.Has("associations") {
-		if canList := isList && request.Entity != sacctmgr.TRES && request.Entity != sacctmgr.Clusters; !canList {
+		if canList := isList && !slices.Contains([]sacctmgr.Entity{sacctmgr.TRES, sacctmgr.Clusters, sacctmgr.QOS}, request.Entity); !canList {
 			return usererror.Errorf("remove -s", "-s has no effect on this command")
 		}
 		request.WithAssociations = true
@@ -211,7 +222,7 @@ func printTransactions(ctx context.Context, c *program.Call, request *sacctmgr.T
 	return err
 }
 
-// readCluster reads all accounts and the site's profile.
+// readCluster reads all accounts, QOS and priority classes, and the site's profile.
 func readCluster(ctx context.Context, c *program.Call, cl client.Client) (*sacctmgr.Cluster, error) {
 	list := &accountv1alpha1.AccountList{}
 	if err := cl.List(ctx, list); err != nil {
@@ -221,11 +232,18 @@ func readCluster(ctx context.Context, c *program.Call, cl client.Client) (*sacct
 	for i := range list.Items {
 		accounts[i] = &list.Items[i]
 	}
+	qos, err := cli.ListObjects[*accountv1alpha1.QOS](ctx, cl, &accountv1alpha1.QOSList{})
+	if err != nil && !cli.IsMissing(err) { // an older installation does not have the kind
+		return nil, err
+	}
 	site, err := clusterdata.ReadSiteProfile(ctx, c, cl)
 	if err != nil {
 		return nil, err
 	}
-	return &sacctmgr.Cluster{Name: c.ClusterName(), Host: serverHost(c), Accounts: accountv1alpha1.NewTree(accounts), Site: site}, nil
+	return &sacctmgr.Cluster{
+		Name: c.ClusterName(), Host: serverHost(c), Accounts: accountv1alpha1.NewTree(accounts, qos...),
+		Classes: clusterdata.ReadPriorityClasses(ctx, cl), Site: site,
+	}, nil
 }
 
 // serverHost returns the host of the API server.

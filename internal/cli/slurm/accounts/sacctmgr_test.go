@@ -4,9 +4,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
@@ -14,6 +16,26 @@ import (
 	"github.com/vc-batch/vc/test/golden"
 	"github.com/vc-batch/vc/test/slurmtest"
 )
+
+const qosPath = "/apis/account.vc-batch.dev/v1alpha1/qoses"
+
+// withQOS adds two QOS and a priority class to a run. Account arts permits QOS short.
+func withQOS(r golden.Run) golden.Run {
+	r.Prepare = func(server *clitest.Server) {
+		addAccounts(server)
+		server.SetObjects(
+			&accountv1alpha1.QOS{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Spec: accountv1alpha1.QOSSpec{
+				PriorityClassName: "urgent", Limits: &accountv1alpha1.QOSLimits{MaxRunningJobs: new(int32(4)), MaxResources: corev1.ResourceList(golden.NewResources("cpu", "64"))},
+			}},
+			&accountv1alpha1.QOS{ObjectMeta: metav1.ObjectMeta{Name: "short"}, Spec: accountv1alpha1.QOSSpec{
+				UserLimits: &accountv1alpha1.QOSLimits{MaxRunningJobs: new(int32(2))}, JobLimits: &accountv1alpha1.QOSJobLimits{MaxRunTime: &metav1.Duration{Duration: 30 * time.Minute}},
+			}},
+			&accountv1alpha1.Account{ObjectMeta: metav1.ObjectMeta{Name: "arts"}, Spec: accountv1alpha1.AccountSpec{PermittedQOS: accountv1alpha1.PermittedQOS{QOS: []string{"short"}}}},
+			&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "urgent"}, Value: 1000},
+		)
+	}
+	return r
+}
 
 const accountsPath = "/apis/account.vc-batch.dev/v1alpha1/accounts"
 
@@ -106,6 +128,15 @@ func TestSacctmgr(t *testing.T) {
 		slurmtest.WithChecks(newRun("change the default account", "-i", "modify", "user", "mei", "set", "defaultaccount=chem"), expectField("chem", "true", "spec", "users", "0", "default"), expectField("physics", "", "spec", "users", "0", "default")),
 		slurmtest.WithChecks(newRun("quietly", "-i", "-Q", "modify", "user", "mei", "set", "maxsubmit=9", "where", "account=chem"), expectField("chem", "9", "spec", "users", "0", "limits", "maxSubmittedJobs")),
 		slurmtest.WithChecks(newRun("remove a user from an account", "-i", "delete", "user", "mei", "account=chem"), expectField("chem", "", "spec", "users", "0", "name")),
+		withQOS(newRun("qualities of service", "show", "qos")),
+		withQOS(newRun("qualities of service for scripts", "-n", "-P", "show", "qos", "format=name,priority,grpjobs,grptres,maxjobspu,maxwall")),
+		withQOS(newRun("the QOS of associations", "show", "assoc", "format=account,user,qos,defaultqos")),
+		slurmtest.WithChecks(withQOS(newRun("add a QOS", "-i", "add", "qos", "long", "grpjobs=3", "maxwall=7-0", "priority=urgent")), golden.CheckStored(qosPath, 3)),
+		slurmtest.WithChecks(answering("y\n", withQOS(newRun("modify a QOS", "modify", "qos", "short", "set", "maxjobspu=5", "maxtrespu=cpu=8"))), golden.CheckStored(qosPath, 2)),
+		slurmtest.WithChecks(withQOS(newRun("delete a QOS", "-i", "delete", "qos", "high")), golden.CheckStored(qosPath, 1)),
+		slurmtest.WithChecks(withQOS(newRun("the QOS of an account", "-i", "modify", "account", "physics", "set", "qos=short", "defaultqos=short")), expectField("physics", "short", "spec", "defaultQOS")),
+		withQOS(newRun("a QOS that an account names", "-i", "delete", "qos", "short")),
+		withQOS(newRun("a QOS that does not exist", "-i", "modify", "account", "physics", "set", "qos+=royal")),
 		slurmtest.WithChecks(newRun("delete a subtree", "-i", "delete", "account", "science,physics,chem"), golden.CheckStored(accountsPath, 0)),
 		slurmtest.WithChecks(reporting(newRun("without an answer", "delete", "account", "science,physics,chem")), golden.CheckStored(accountsPath, 3)),
 		reporting(newRun("nothing to add", "-i", "add", "account", "physics")),

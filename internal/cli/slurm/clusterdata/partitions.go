@@ -2,6 +2,7 @@ package clusterdata
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -111,17 +112,25 @@ func ReadProfile(ctx context.Context, cl client.Client, namespace string) (p *pr
 
 // ListPriorityClasses returns the names of the priority classes, or nil if they cannot be read.
 func ListPriorityClasses(ctx context.Context, cl client.Client) []string {
+	classes := ReadPriorityClasses(ctx, cl)
+	if classes == nil {
+		return nil
+	}
+	return append([]string{}, slices.Sorted(maps.Keys(classes))...) // not nil: the classes are known
+}
+
+// ReadPriorityClasses returns the values of the priority classes by name. It returns nil if they cannot be read.
+func ReadPriorityClasses(ctx context.Context, cl client.Client) map[string]int32 {
 	list := &schedulingv1.PriorityClassList{}
-	names := []string{}
+	classes := map[string]int32{}
 	err := cli.ListPages(ctx, cl, list, func() error {
 		for i := range list.Items {
-			names = append(names, list.Items[i].Name)
+			classes[list.Items[i].Name] = list.Items[i].Value
 		}
 		return nil
 	})
 	if err != nil {
 		return nil
 	}
-	slices.Sort(names)
-	return names
+	return classes
 }

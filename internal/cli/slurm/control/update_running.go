@@ -132,6 +132,9 @@ func changeQOS(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, cha
 	if err != nil {
 		return err
 	}
+	if len(clusterdata.ListQOS(ctx, cl)) > 0 {
+		return usererror.Errorf("cancel the job and submit it again with -q "+change.qos, "the QOS of job %s cannot be changed: the limits of its QOS already count it", id)
+	}
 	site, err := clusterdata.ReadSiteProfile(ctx, c, cl)
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ const (
 )
 
 // FindLimitRejection returns Slurm's message for a job that the API server rejected because of its time limit, its number
-// of pods or its account, and the server's reason. Both are "" if the server rejected the job for another reason.
+// of pods, its account or its QOS, and the server's reason. Both are "" if the server rejected the job for another reason.
 func FindLimitRejection(err error) (message, reason string) {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {

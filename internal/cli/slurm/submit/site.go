@@ -53,7 +53,7 @@ func readSite(ctx context.Context, c *program.Call, r *request.Request) (*site, 
 	s.facts.Queues = listQueues(ctx, cl)
 	s.facts.ServiceAccount = hasServiceAccount(ctx, cl, namespace, s.profile.ServiceAccount)
 	if r.QOS != "" {
-		s.facts.Classes = clusterdata.ListPriorityClasses(ctx, cl)
+		s.facts.Classes, s.facts.QOS = clusterdata.ListPriorityClasses(ctx, cl), clusterdata.ListQOS(ctx, cl)
 	}
 	nodeCountFollows := r.Nodes == nil && (r.Tasks > 0 || len(r.GPUs) > 0)
 	lacksImage := r.Image == "" && s.profile.DefaultImage == ""
