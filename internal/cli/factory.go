@@ -196,7 +196,7 @@ func knownKinds() meta.RESTMapper {
 	add(rbacv1.SchemeGroupVersion, meta.RESTScopeNamespace, "Role", "RoleBinding")
 	add(authorizationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SelfSubjectAccessReview")
 	add(authenticationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SelfSubjectReview")
-	add(accountv1alpha1.GroupVersion, meta.RESTScopeRoot, "Account")
+	add(accountv1alpha1.GroupVersion, meta.RESTScopeRoot, "Account", "QOS")
 	add(batchv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Job", "CronJob")
 	add(flowv1alpha1.GroupVersion, meta.RESTScopeNamespace, "JobFlow", "JobTemplate")
 	add(busv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Command")

@@ -17,7 +17,7 @@ type claim struct {
 
 // served contains the default claims of a server.
 var served = []claim{
-	{"account.vc-batch.dev/v1alpha1", []string{"Account"}},
+	{"account.vc-batch.dev/v1alpha1", []string{"Account", "QOS"}},
 	{"batch.volcano.sh/v1alpha1", []string{"Job", "CronJob"}},
 	{"scheduling.volcano.sh/v1beta1", []string{"PodGroup", "Queue"}},
 	{"bus.volcano.sh/v1alpha1", []string{"Command"}},
@@ -92,7 +92,7 @@ func (s *Server) serveResources(w http.ResponseWriter, r *http.Request) bool {
 		}
 		list := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: one.groupVersion}
 		for _, kind := range one.kinds {
-			list.APIResources = append(list.APIResources, metav1.APIResource{Name: resourceName(kind), Kind: kind, Namespaced: !slices.Contains([]string{"Account", "HyperNode", "Queue"}, kind), Verbs: metav1.Verbs{"get", "list"}})
+			list.APIResources = append(list.APIResources, metav1.APIResource{Name: resourceName(kind), Kind: kind, Namespaced: !slices.Contains([]string{"Account", "HyperNode", "QOS", "Queue"}, kind), Verbs: metav1.Verbs{"get", "list"}})
 		}
 		writeJSON(w, http.StatusOK, list)
 		return true

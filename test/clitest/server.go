@@ -118,7 +118,7 @@ current-context: test
 }
 
 // plurals lists the resource names that are not formed by adding an s to the lower-case kind.
-var plurals = map[string]string{"PriorityClass": "priorityclasses"}
+var plurals = map[string]string{"QOS": "qoses", "PriorityClass": "priorityclasses"}
 
 func resourceName(kind string) string {
 	if plural, ok := plurals[kind]; ok {

@@ -233,7 +233,7 @@ func readCluster(ctx context.Context, c *program.Call, cl client.Client) (*sacct
 		accounts[i] = &list.Items[i]
 	}
 	qos, err := cli.ListObjects[*accountv1alpha1.QOS](ctx, cl, &accountv1alpha1.QOSList{})
-	if err != nil && !cli.IsMissing(err) { // an older installation does not have the kind
+	if err != nil && !cli.IsUnknownKind(err) { // an older installation does not have the kind
 		return nil, err
 	}
 	site, err := clusterdata.ReadSiteProfile(ctx, c, cl)
