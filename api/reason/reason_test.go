@@ -120,6 +120,21 @@ func TestSlurmNamesTheResourceThatALimitIsOn(t *testing.T) {
 			t.Errorf("%q of an account: want %s, got %s", resource, want, got)
 		}
 	}
+	for resource, want := range map[string]string{
+		"cpu": "MaxCpuPerAccount", "memory": "MaxMemoryPerAccount", "nvidia.com/gpu": "MaxGRESPerAccount", "pods": "MaxNodePerAccount", "": "MaxNodePerAccount",
+	} {
+		if got := Get(QOSAccountResourceLimit).SlurmFor(resource); got != want {
+			t.Errorf("%q of an account in a QOS: want %s, got %s", resource, want, got)
+		}
+	}
+	for code, want := range map[Code]string{
+		QOSJobLimit: "QOSGrpJobsLimit", QOSUserJobLimit: "QOSMaxJobsPerUserLimit", QOSAccountJobLimit: "MaxJobsPerAccount",
+		QOSResourceLimit: "QOSGrpCpuLimit", QOSUserResourceLimit: "QOSMaxCpuPerUserLimit",
+	} {
+		if got := Get(code).SlurmFor("cpu"); got != want {
+			t.Errorf("%s: want %s, got %s", code, want, got)
+		}
+	}
 	if got := Get(TooLarge).SlurmFor("cpu"); got != "Resources" {
 		t.Errorf("no limit: %s", got)
 	}
