@@ -74,6 +74,18 @@ func newPod(job *batchv1alpha1.Job, index, node string, code int32) *corev1.Pod 
 	}
 }
 
+// TestTheRecordHasTheAssignedQOS checks that reports by QOS use the QOS that admission assigned.
+func TestTheRecordHasTheAssignedQOS(t *testing.T) {
+	t.Parallel()
+	job := newJob()
+	metav1.SetMetaDataLabel(&job.ObjectMeta, keys.QOS, "short")
+	enter(job, batchv1alpha1.Completed, 70)
+	records, err := Records(Input{Cluster: "prod", Job: job, Pods: []*corev1.Pod{newPod(job, "0", "node-1", 0)}}, 0)
+	if err != nil || len(records) != 1 || records[0].QOS != "short" {
+		t.Errorf("records %+v, error %v", records, err)
+	}
+}
+
 func TestAnEndedJobHasARecord(t *testing.T) {
 	t.Parallel()
 	job := newJob()
