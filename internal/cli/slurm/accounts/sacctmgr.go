@@ -88,7 +88,7 @@ var Sacctmgr = program.Program{Table: &sacctmgrTable, Run: runSacctmgr, Complete
 
 		# A QOS for short jobs, and the QOS that an account permits
 		vcctl slurm sacctmgr -i add qos short grpjobs=20 maxjobspu=2 maxwall=30
-		vcctl slurm sacctmgr modify account physics set qos=short defaultqos=short
+		vcctl slurm sacctmgr modify account physics set qos=normal defaultqos=normal
 
 		# The tree with the limits
 		vcctl slurm sacctmgr show assoc tree format=account,user,share,grptres%30,maxjobs
