@@ -163,7 +163,7 @@ func (b *builder) countMissingPods(task int) int32 {
 	if then == 0 {
 		return 0
 	}
-	for m := range b.census.inRange() {
+	for _, m := range b.census.members {
 		if m.place.Task != task {
 			continue
 		}
@@ -172,9 +172,17 @@ func (b *builder) countMissingPods(task int) int32 {
 		if m.gone && (m.marked || m.version < b.job.Status.Version) {
 			continue
 		}
-		now++
-		if m.hasFinished() {
+		switch {
+		case !m.inRange: // a user has scaled the task down, and the status counts the pod
+			then--
+			if m.hasFinished() {
+				finishedThen--
+			}
+		case m.hasFinished():
+			now++
 			finishedNow++
+		default:
+			now++
 		}
 	}
 	return min(then, spec.Replicas) - now - max(0, finishedThen-finishedNow)

@@ -117,6 +117,10 @@ func TestPoliciesAnswerEvents(t *testing.T) {
 		"a pod beyond the replicas is nothing": {
 			running().with(func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Replicas = 1 }).policy(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartJobAction),
 			[]string{"status Running v0 r0", "mark w-1", "delete w-1", "PatchGroup"}},
+		"a pod that was never created is nothing, although pods beyond the replicas were counted": {
+			given(batchv1alpha1.Running).group("Running").pod("w", 1, corev1.PodRunning).counted().
+				with(func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Replicas = 1 }).policy(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartJobAction),
+			[]string{"status Running v0 r0", "mark w-1", "delete w-1", "PatchGroup", "create w-0"}},
 		"a completed task": {
 			given(batchv1alpha1.Running).task("m", 1).group("Running").pod("w", 0, corev1.PodRunning).pod("m", 0, corev1.PodSucceeded, ended(0, 0)).
 				policy(busv1alpha1.TaskCompletedEvent, busv1alpha1.CompleteJobAction), []string{"status Completing v1 r0", "delete w-0"}},
