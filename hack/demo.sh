@@ -3,7 +3,7 @@
 # word count on it and shows it; `hack/demo.sh down` removes all of that.
 set -eu
 cd "$(dirname "$0")/.."
-# A test sets these: its own directory, programs that are built already, its patience.
+# Tests set these variables to use another directory, existing programs, or another timeout.
 dir=${DEMO_DIR:-$PWD/.demo}
 bin=${DEMO_BIN:-$PWD/bin}
 timeout=${DEMO_TIMEOUT:-3m}
@@ -17,12 +17,12 @@ down() {
 	if [ -x "$bin/vc-local" ]; then
 		"$bin/vc-local" down --dir "$dir" --purge
 	elif [ -e "$dir" ]; then
-		echo "error: $dir exists, but bin/vc-local, which could stop what runs there, does not" >&2
-		echo "hint:  make build, then make demo-down" >&2
+		echo "error: cannot stop the cluster in $dir, because bin/vc-local is missing" >&2
+		echo "hint:  run make build, and then make demo-down" >&2
 		exit 1
 	fi
 	rm -rf "$dir"
-	echo "the demo's cluster and everything in $dir are gone; bin/ stays (make clean removes it)"
+	echo "removed the demo's cluster and $dir; bin/ is kept (make clean removes it)"
 }
 
 up() {
@@ -33,10 +33,10 @@ up() {
 	PATH=$bin:$PATH
 	export KUBECONFIG=$dir/kubeconfig
 
-	say "2. A cluster on this machine"
+	say "2. Start a cluster on this machine"
 	run vc-local up --dir "$dir" --process-nodes 2 --detach
 
-	say "3. A distributed job: one master, $workers workers, the words of the file LICENSE"
+	say "3. Run a distributed job: one master and $workers workers count the words of the file LICENSE"
 	manifest >"$dir/wordcount.yaml"
 	vcctl job delete -f "$dir/wordcount.yaml" --ignore-not-found >/dev/null
 	run vcctl job run -f "$dir/wordcount.yaml" --wait --timeout "$timeout" || {
@@ -44,46 +44,45 @@ up() {
 		exit 1
 	}
 
-	say "4. Its result"
+	say "4. Show the result"
 	run vcctl job logs wordcount --task master-0 --prefix=false | tee "$dir/result"
 	"$bin/wordcount" local -text LICENSE >"$dir/expected"
 	if ! grep -v '^\$' "$dir/result" | tail -n "$(wc -l <"$dir/expected")" | cmp -s - "$dir/expected"; then
-		echo "error: the workers counted something else than one process does:" >&2
+		echo "error: the result of the workers differs from the result of a single process, which is:" >&2
 		cat "$dir/expected" >&2
 		exit 1
 	fi
-	echo "(the same as one process counts alone: checked)"
+	echo "(verified: a single process counts the same)"
 
-	say "5. What people look at"
+	say "5. Show jobs, nodes and queues"
 	run vcctl job list
 	run vcctl top --once
-	say "6. How to go on"
+	say "6. Continue"
 	cat <<END
   export KUBECONFIG=$KUBECONFIG PATH=$bin:\$PATH
   vcctl job view wordcount    # the job, its tasks, its events
-  vcctl top                   # everything live; ? lists the keys, q quits
+  vcctl top                   # the live dashboard; ? lists the keys, q quits
   kubectl get nodes,pods      # an ordinary cluster
   make demo-down              # remove all of this
 
-The README continues from here: "Next steps".
+For more, see "Next steps" in README.md, and docs/tutorial.md.
 END
 }
 
-# explain shows why the job does not end: its pods, how often they were started again,
-# and what they said, the time before too.
+# explain shows why the job does not complete: its pods, their restarts, and their current and previous logs.
 explain() {
-	say "The job did not complete. How it stands:"
+	say "The job did not complete. Its state:"
 	vcctl job view wordcount || true
-	say "What its pods said last"
+	say "The logs of its pods"
 	vcctl job logs wordcount --tail 10 || true
-	say "What they said before they were started again"
+	say "The logs from before the last restart"
 	vcctl job logs wordcount --tail 10 --previous || true
 	echo
-	echo "hint:  look above for a pod with restarts or an error in its log;"
-	echo "       the cluster still runs: export KUBECONFIG=$KUBECONFIG; make demo-down removes it"
+	echo "hint:  look for a pod with restarts, or for an error in a log above;"
+	echo "       the cluster is still running: export KUBECONFIG=$KUBECONFIG; make demo-down removes it"
 }
 
-# manifest is the job, with the directory of its program, and the text that it counts.
+# manifest prints the job, with the directory of its program, and a ConfigMap with the text to count.
 manifest() {
 	printf "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: wordcount-text}\ndata:\n  text.txt: |2\n"
 	sed "s|^|    |" LICENSE

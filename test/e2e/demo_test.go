@@ -27,7 +27,7 @@ func TestTheDemoShowsADistributedJobAndLeavesNothing(t *testing.T) {
 		t.Fatalf("demo up: %v\n%s", err, out)
 	}
 	for _, want := range []string{
-		"lines for 4 workers", "wordcount-worker-3.wordcount", "the same as one process counts alone: checked",
+		"lines for 4 workers", "wordcount-worker-3.wordcount", "verified: a single process counts the same",
 		"Jobs:", "Completed", "export KUBECONFIG=" + dir,
 	} {
 		if !strings.Contains(out, want) {
