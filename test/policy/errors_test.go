@@ -16,7 +16,7 @@ var foreignErrors = map[string]string{
 	"internal/cli/fieldcheck.go":           "the API server's strict decoding",
 	"internal/cli/files.go":                "kubectl's reader of manifests",
 	"internal/cli/list.go":                 "the API server's field selectors",
-	"internal/cli/patient.go":              "net/http, about idle connections",
+	"internal/cli/retryingclient.go":       "net/http, about idle connections",
 	"internal/cli/slurm/attach/sattach.go": "the streams of remotecommand",
 }
 
