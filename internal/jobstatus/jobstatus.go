@@ -188,7 +188,7 @@ func shortageText(s schedulingv1beta1.Shortage) string {
 	if s.Of != "" {
 		where = s.Scope + " " + s.Of
 	}
-	text := fmt.Sprintf("%s: %s short in %s (requested %s", s.Resource, s.ShortBy, where, s.Asked)
+	text := fmt.Sprintf("%s: short by %s in %s (requested %s", s.Resource, s.ShortBy, where, s.Asked)
 	if s.Available != "" {
 		text += ", available " + s.Available
 	}
@@ -247,15 +247,20 @@ func timesText(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
+// triedText returns how often and when the scheduler tried to place the gang.
 func triedText(e *schedulingv1beta1.Explanation, zone *time.Location) string {
 	if e.Attempts == 0 {
 		return ""
 	}
 	text := timesText(int(e.Attempts))
-	if e.LastAttempt != nil {
-		text += " until " + formatTime(e.LastAttempt.Time, zone)
+	if e.LastAttempt == nil {
+		return text
 	}
-	return text
+	at := formatTime(e.LastAttempt.Time, zone)
+	if e.Attempts == 1 {
+		return text + " at " + at
+	}
+	return text + ", last at " + at
 }
 
 // otherFacts returns facts from conditions, pods and events, for a job that the scheduler has not explained.

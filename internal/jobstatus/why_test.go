@@ -13,7 +13,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-func TestAnExplanationIsToldWhole(t *testing.T) {
+func TestExplanationIsPrintedCompletely(t *testing.T) {
 	at := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	cpu := func(n string) corev1.ResourceList { return corev1.ResourceList{"cpu": resource.MustParse(n)} }
 	w := reasonFromExplanation(&schedulingv1beta1.Explanation{
@@ -28,7 +28,7 @@ func TestAnExplanationIsToldWhole(t *testing.T) {
 		"queue leaf, position 2 of 5; allocated cpu 1; deserved cpu 2; guarantee cpu 1; capability cpu 4",
 		"parent queue team; allocated cpu 6; capability cpu 8",
 		"estimated start: 2026-01-02T03:04:05Z, by the time limits",
-		"waiting for this reason since 2026-01-02T03:04:05Z, tried 3 times until 2026-01-02T03:04:05Z",
+		"waiting for this reason since 2026-01-02T03:04:05Z, tried 3 times, last at 2026-01-02T03:04:05Z",
 	}
 	if diff := cmp.Diff(want, w.Numbers); diff != "" {
 		t.Errorf("numbers (-want +got):\n%s", diff)

@@ -71,9 +71,9 @@ func (e *Engine) addAdvice(s *cycle.Cycle, j *framework.Job, to *schedulingv1bet
 
 // hintFewerMembers returns the hint for a gang that would fit with fewer members. hint is the current hint.
 func hintFewerMembers(h *explain.Help, hint string) string {
-	then := " would start now"
+	then := "the job would start now"
 	if h.Gate {
-		then = " would be admitted now"
+		then = "the job would be admitted now"
 	}
 	rest, of := "lower the requests, or add nodes", ""
 	if hint != reason.Get(reason.GangDoesNotFit).Hint { // a more specific hint
@@ -82,7 +82,7 @@ func hintFewerMembers(h *explain.Help, hint string) string {
 	if h.Subject != "" {
 		of = " of task " + h.Subject
 	}
-	return "minAvailable " + h.To + of + then + "; or " + rest
+	return "with minAvailable " + h.To + of + ", " + then + "; or " + rest
 }
 
 func withoutWait(helps []schedulingv1beta1.Help) []schedulingv1beta1.Help {

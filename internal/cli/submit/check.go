@@ -165,7 +165,7 @@ func fieldError(problem *field.Error, object cli.FileObject, queues []*schedulin
 		}
 	}
 	if flag := flagForField(problem.Field, object.Flags); flag != "" {
-		e.Hint = strings.TrimPrefix(e.Hint+"; "+flag+" sets it", "; ")
+		e.Hint = strings.TrimSuffix("change "+flag+"; "+e.Hint, "; ")
 	}
 	return e
 }

@@ -50,7 +50,7 @@ func checkPriorities(ctx context.Context, f *cli.Factory, objects []cli.FileObje
 			f.Warnf("job %q: %s; no pods are created until the PriorityClass exists", object.Object.GetName(), problem)
 			continue
 		}
-		problems = append(problems, usererror.Errorf(prioritiesHint(there[2:])+"; "+flag+" sets it", "%s", problem))
+		problems = append(problems, usererror.Errorf("change "+flag+"; "+prioritiesHint(there[2:]), "%s", problem))
 	}
 	return problems
 }
