@@ -104,8 +104,10 @@ func finishSchema(schema *apiextensionsv1.JSONSchemaProps) {
 // isResourceList reports whether a schema is that of corev1.ResourceList.
 func isResourceList(schema *apiextensionsv1.JSONSchemaProps) bool {
 	values := schema.AdditionalProperties
-	return values != nil && values.Schema != nil && values.Schema.XIntOrString &&
-		strings.HasPrefix(values.Schema.Pattern, `^(\+|-)?`)
+	if values == nil || values.Schema == nil {
+		return false
+	}
+	return values.Schema.XIntOrString && strings.HasPrefix(values.Schema.Pattern, `^(\+|-)?`)
 }
 
 // relax removes from the schema of a patch everything that applies only to complete objects: defaults, which would

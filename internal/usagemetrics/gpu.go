@@ -57,12 +57,19 @@ func ParseAddress(address, server string) (target string, viaServer bool, err er
 		scheme := cmp.Or(m[1], "http:")
 		return fmt.Sprintf("%s/api/v1/namespaces/%s/services/%s%s:%s/proxy", strings.TrimSuffix(server, "/"), m[2], scheme, m[3], m[4]), true, nil
 	}
-	parsed, err := url.Parse(address)
-	isURL := err == nil && parsed.Host != "" && (parsed.Scheme == "http" || parsed.Scheme == "https")
-	if !isURL {
+	if !isWebURL(address) {
 		return "", false, fmt.Errorf("%q is neither a URL nor a service in the form NAMESPACE/SERVICE:PORT", address)
 	}
 	return strings.TrimSuffix(address, "/"), false, nil
+}
+
+// isWebURL reports whether an address is a URL with a host and the scheme http or https.
+func isWebURL(address string) bool {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Host == "" {
+		return false
+	}
+	return parsed.Scheme == "http" || parsed.Scheme == "https"
 }
 
 // serverAddress returns the URL of the API server.

@@ -105,13 +105,21 @@ func (t *topic) matchesFilters(e *corev1.Event) bool {
 	return (len(t.types) == 0 || slices.Contains(t.types, e.Type)) && !cli.EventTime(e).Time.Before(t.after)
 }
 
+// isAbout reports whether an event is about an object of the topic.
 func (t *topic) isAbout(e *corev1.Event) bool {
 	about := e.InvolvedObject
-	return t.all || slices.Contains(t.uids, about.UID) ||
-		slices.ContainsFunc(t.losers, func(job *batchv1alpha1.Job) bool { return jobstatus.IsAbout(job, e) }) ||
-		slices.ContainsFunc(t.past, func(r reference) bool {
-			return r.kind == about.Kind && r.name == about.Name || r.isGangOfDeleted(about)
-		})
+	if t.all || slices.Contains(t.uids, about.UID) {
+		return true
+	}
+	if slices.ContainsFunc(t.losers, func(job *batchv1alpha1.Job) bool { return jobstatus.IsAbout(job, e) }) {
+		return true
+	}
+	return slices.ContainsFunc(t.past, func(r reference) bool { return r.isNameOf(about) || r.isGangOfDeleted(about) })
+}
+
+// isNameOf reports whether the object has the kind and the name of the reference.
+func (r reference) isNameOf(about corev1.ObjectReference) bool {
+	return r.kind == about.Kind && r.name == about.Name
 }
 
 // isGangOfDeleted reports whether the PodGroup belonged to the deleted job, judging by the name of the PodGroup.

@@ -205,7 +205,10 @@ func (c *Cluster) Node(_ context.Context, verb screenapi.Verb, name string) (sai
 func (c *Cluster) Manifest(_ context.Context, kind, namespace, name string) (string, error) {
 	for _, object := range c.currentObjects() {
 		accessor, err := meta.Accessor(object)
-		if err != nil || accessor.GetNamespace() != namespace || accessor.GetName() != name || kindOf(object) != kind {
+		if err != nil || kindOf(object) != kind {
+			continue
+		}
+		if accessor.GetNamespace() != namespace || accessor.GetName() != name {
 			continue
 		}
 		text, err := yaml.Marshal(object)

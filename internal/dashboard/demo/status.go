@@ -40,7 +40,7 @@ func FillInStatus(objects []runtime.Object) []runtime.Object {
 	}
 	for _, object := range objects {
 		pod, ok := object.(*corev1.Pod)
-		if !ok || pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded || len(pod.OwnerReferences) == 0 {
+		if !ok || !holdsResources(pod) || len(pod.OwnerReferences) == 0 {
 			continue
 		}
 		for q := queues[queueOf[pod.OwnerReferences[0].UID]]; q != nil; q = queues[q.Spec.Parent] {
@@ -53,6 +53,12 @@ func FillInStatus(objects []runtime.Object) []runtime.Object {
 		}
 	}
 	return objects
+}
+
+// holdsResources reports whether a pod has a node and has not ended.
+func holdsResources(pod *corev1.Pod) bool {
+	hasEnded := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+	return pod.Spec.NodeName != "" && !hasEnded
 }
 
 // fillInExplanation fills in an explanation's amounts of the queue, and what the gang lacks there.

@@ -53,8 +53,11 @@ func (t *Table[R]) isColumnShown(ctx *screenapi.Context, column *Column[R]) bool
 	if column.Drawing && ctx.Compact {
 		return false
 	}
+	if column.Hidden || t.isColumnEmpty(column) {
+		return false
+	}
 	isTooWide := column.Below != 0 && ctx.W >= column.Below
-	return !column.Hidden && ctx.W >= column.From && !isTooWide && !t.isColumnEmpty(column)
+	return ctx.W >= column.From && !isTooWide
 }
 
 // isColumnEmpty reports whether no row has a value in a column. A table without rows has no empty columns.

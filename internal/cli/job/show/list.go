@@ -185,12 +185,23 @@ func listJobs(ctx context.Context, o *listOptions) error {
 	return l.Run(ctx, o.f, &o.out)
 }
 
+// matchesJob reports whether all filters permit a job.
 func (o *listOptions) matchesJob(job *batchv1alpha1.Job, partOfName string) bool {
-	return (len(o.queues) == 0 || slices.Contains(o.queues, cmp.Or(job.Spec.Queue, keys.DefaultQueue))) &&
-		(len(o.phases) == 0 || slices.Contains(o.phases, string(jobstatus.PhaseOrPending(job)))) &&
-		(len(o.users) == 0 || slices.Contains(o.users, batchv1alpha1.UserOf(job))) &&
-		(o.scheduler == "" || job.Spec.SchedulerName == o.scheduler) &&
-		strings.Contains(job.Name, partOfName)
+	if !permits(o.queues, cmp.Or(job.Spec.Queue, keys.DefaultQueue)) || !permits(o.phases, string(jobstatus.PhaseOrPending(job))) {
+		return false
+	}
+	if !permits(o.users, batchv1alpha1.UserOf(job)) {
+		return false
+	}
+	if o.scheduler != "" && job.Spec.SchedulerName != o.scheduler {
+		return false
+	}
+	return strings.Contains(job.Name, partOfName)
+}
+
+// permits reports whether a filter permits a value. An empty filter permits all values.
+func permits(filter []string, value string) bool {
+	return len(filter) == 0 || slices.Contains(filter, value)
 }
 
 // spare lists the columns of `job list` that may be omitted on a narrow terminal, the least important first.

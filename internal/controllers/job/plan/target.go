@@ -74,11 +74,20 @@ func (b *builder) markTargets(targets []string) {
 		if m.place.Task < 0 {
 			continue
 		}
-		task := &b.job.Spec.Tasks[m.place.Task]
-		if wanted["task/"+task.Name] || wanted[fmt.Sprintf("pod/%s/%d", task.Name, m.place.Index)] ||
-			task.PartitionPolicy != nil && wanted[fmt.Sprintf("partition/%s/%d", task.Name, partitionOfIndex(task, m.place.Index))] {
+		if isTarget(wanted, &b.job.Spec.Tasks[m.place.Task], m.place.Index) {
 			m.stop = !m.gone && !b.keepsSucceededPod(m)
 			m.stopMark = !b.keepsSucceededPod(m)
 		}
 	}
+}
+
+// isTarget reports whether a pod of a task, its partition or the whole task is among the wanted targets.
+func isTarget(wanted map[string]bool, task *batchv1alpha1.TaskSpec, index int32) bool {
+	if wanted["task/"+task.Name] || wanted[fmt.Sprintf("pod/%s/%d", task.Name, index)] {
+		return true
+	}
+	if task.PartitionPolicy == nil {
+		return false
+	}
+	return wanted[fmt.Sprintf("partition/%s/%d", task.Name, partitionOfIndex(task, index))]
 }
