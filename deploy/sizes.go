@@ -13,7 +13,7 @@ func (s Size) memory() resource.Quantity {
 	return *resource.NewQuantity(s.MemoryMiB<<20, resource.BinarySI)
 }
 
-// The sizes of clusters. DefaultSize is the one of install.yaml.
+// The sizes of clusters. DefaultSize is the size in install.yaml.
 const (
 	SizeSmall   = "small"
 	SizeMedium  = "medium"

@@ -61,7 +61,7 @@ type summary struct {
 	output   map[string]*strings.Builder // by package and test; the test name is empty for a package's own output
 	failures []string                    // output of failed tests and packages, in the order in which they ended
 	skips    map[string]int              // number of skipped tests by reason
-	slow     []event                     // the ends of tests that took at least slowTest
+	slow     []event                     // end events of tests that took at least slowTest
 	packages int
 	failed   int
 }

@@ -1,6 +1,6 @@
 package nodecapacity
 
-// State is a node's state in Slurm's wording.
+// State is the state of a node, in Slurm's terms.
 type State string
 
 // The states of nodes.

@@ -256,7 +256,7 @@ func (a *attached) releaseDevices(ctx context.Context) error {
 	return nil
 }
 
-// checkVolumes checks whether all volumes are bound, and whether those that are not can still become bound.
+// checkVolumes checks whether all volumes are bound, and whether the unbound ones can still become bound.
 func (a *attached) checkVolumes(ctx context.Context) error {
 	a.ready, a.failed = false, nil
 	uid, node, err := a.o.o.API.PodNode(ctx, a.bind.Pod.Namespace, a.bind.Pod.Name)

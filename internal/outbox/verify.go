@@ -15,7 +15,7 @@ import (
 type verified struct {
 	o     *Outbox
 	binds []decision.Bind
-	// fresh is the current PodGroup if it differs from the one in the decision; otherwise, it is nil.
+	// fresh is the current PodGroup if it differs from the PodGroup in the decision; otherwise, it is nil.
 	fresh *schedulingv1beta1.PodGroup
 	why   error
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // UsageBound returns the amount that the usage of a resource is relative to: the queue's capability, or else its
-// deserved amount if one is configured. Without a configured one, the deserved amount is no bound, because it follows
-// the requests.
+// deserved amount if one is configured. Without a configured one, the deserved amount is not a bound, because it
+// follows the requests.
 func UsageBound(q *schedulingv1beta1.Queue, name corev1.ResourceName) (resource.Quantity, bool) {
 	if limit, limited := q.Spec.Capability[name]; limited {
 		return limit, true

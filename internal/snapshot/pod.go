@@ -67,7 +67,7 @@ func (p *Pod) setBindAndStart(pod *corev1.Pod) {
 	}
 }
 
-// firstMoment returns the earlier of two moments, or the one that is not zero.
+// firstMoment returns the earlier of two moments. If one of them is zero, it returns the other.
 func firstMoment(a, b Moment) Moment {
 	if a == 0 || b == 0 {
 		return max(a, b)

@@ -138,7 +138,7 @@ func (e *Exporter) Run(ctx context.Context) {
 	}
 }
 
-// takeBatch returns a trace and those that wait behind it, as many as a request may contain.
+// takeBatch returns a trace and the traces that wait behind it, as many as a request may contain.
 func (e *Exporter) takeBatch(first jobtrace.Trace) []jobtrace.Trace {
 	batch := []jobtrace.Trace{first}
 	for len(batch) < batchSize {

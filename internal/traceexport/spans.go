@@ -14,7 +14,7 @@ import (
 // scope names the package that made the spans.
 const scope = "github.com/vc-batch/vc/internal/jobtrace"
 
-// spanMaker converts spans to those of OpenTelemetry's library. Only the library's tracer can make them.
+// spanMaker converts spans to the spans of OpenTelemetry's library. Only the library's tracer can make them.
 type spanMaker struct {
 	tracer trace.Tracer
 	made   *collector

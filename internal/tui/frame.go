@@ -196,7 +196,7 @@ func (a *App) describeLink() string {
 	return "changed " + age + " ago, live"
 }
 
-// drawTabRow draws the tabs of the current screen, if it has any, or otherwise those of the dashboard.
+// drawTabRow draws the tabs of the current screen or, if it has no tabs, the tabs of the dashboard.
 func (a *App) drawTabRow(c canvas.Canvas) {
 	if tabbed, ok := a.VisibleScreen().(screenapi.Tabbed); ok {
 		x := 1

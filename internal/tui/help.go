@@ -106,7 +106,7 @@ func (h *help) drawFoot(a *App, c canvas.Canvas, below int) {
 	}
 }
 
-// matchingLines returns the lines that match the search: the keys of the screen, then those of all screens.
+// matchingLines returns the lines that match the search: the keys of the screen, then the keys of all screens.
 func (h *help) matchingLines(a *App) []helpLine {
 	wanted := ""
 	if h.search != nil {

@@ -104,8 +104,8 @@ func KeyName(key string) string {
 	return strings.ReplaceAll(key, "+", "-")
 }
 
-// HandleKey handles a key. No key of the dashboard uses alt: outside of input lines, alt with a key is esc followed by that
-// key, because terminals send the same bytes for both.
+// HandleKey handles a key. No key of the dashboard uses alt: outside of input lines, alt with a key is esc followed by
+// that key, because terminals send the same bytes for both.
 func (a *App) HandleKey(key tea.KeyPressMsg) {
 	if key.Mod.Contains(tea.ModAlt) && (key.Code == tea.KeyEscape || !a.isTyping()) {
 		a.HandleKey(tea.KeyPressMsg{Code: tea.KeyEscape})
@@ -193,8 +193,8 @@ func (a *App) refusalReason(binding *screenapi.Binding) string {
 	return ""
 }
 
-// handleEscape clears whatever the screen can clear first. Then it restores the filter with which the screen was opened,
-// which is none for most screens. If there is nothing to clear, it closes the screen.
+// handleEscape first clears what the screen can clear, such as marks. Then it restores the filter with which the screen
+// was opened, which is none for most screens. If there is nothing to clear, it closes the screen.
 func (a *App) handleEscape() {
 	top := a.VisibleScreen()
 	if s, ok := top.(screenapi.Escaper); ok && s.Escape() {

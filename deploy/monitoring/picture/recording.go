@@ -27,7 +27,7 @@ const rateInterval = "20s"
 type recording struct {
 	// StepSeconds is the time between two values. All series begin at the same time.
 	StepSeconds int `json:"stepSeconds"`
-	// Results holds the series of each expression. The expressions are those of the dashboards, with variables.
+	// Results holds the series of each expression. The expressions are written as in the dashboards, with variables.
 	Results map[string][]series `json:"results"`
 }
 

@@ -50,7 +50,7 @@ func userRights() []right {
 	}
 }
 
-// roleFacts compares the permissions that a component needs with those that a role grants.
+// roleFacts compares the permissions that a component needs with the permissions that a role grants.
 type roleFacts struct {
 	// title is the kind and the name of the role.
 	title string

@@ -131,7 +131,7 @@ func (h leaseHolder) describeLogs(namespace string) string {
 		"; kubectl -n " + namespace + " logs " + h.kind + "/" + h.name
 }
 
-// judgeLease returns a finding if nobody leads.
+// judgeLease returns a finding if no replica leads.
 func judgeLease(namespace string, facts *leaseFacts) *Finding {
 	look := leaseHolders[facts.name].describeLogs(namespace)
 	var finding Finding

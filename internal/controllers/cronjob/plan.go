@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Event reasons. The names are those of Volcano.
+// Event reasons. Volcano uses the same names.
 const (
 	invalidSchedule    = "UnparseableSchedule"
 	zoneInSchedule     = "UnsupportedSchedule"

@@ -67,7 +67,8 @@ func (r *Reconciler) readCommands(ctx context.Context, job *batchv1alpha1.Job) (
 	return live, nil
 }
 
-// readUncachedCommands returns the commands for the job, oldest first, including those that the cache does not show yet.
+// readUncachedCommands returns the commands for the job, oldest first, including commands that the cache does not show
+// yet.
 func (r *Reconciler) readUncachedCommands(ctx context.Context, job *batchv1alpha1.Job) ([]*busv1alpha1.Command, error) {
 	var all busv1alpha1.CommandList
 	if err := r.api.List(ctx, &all, client.InNamespace(job.Namespace)); err != nil {

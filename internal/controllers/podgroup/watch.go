@@ -80,7 +80,7 @@ func onlyDeletions() predicate.Predicate {
 }
 
 // workloadGroupEvents accepts the PodGroups that a workload may have to correct, because these PodGroups should not
-// exist or because they differ from the workload. It ignores all other PodGroups, such as those of jobs.
+// exist or because they differ from the workload. It ignores all other PodGroups, such as PodGroups of jobs.
 func workloadGroupEvents(kind string) predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return workloadName(e.Object, kind) != "" },

@@ -26,7 +26,7 @@ type Watch struct {
 	Kind client.Object
 	// Handler enqueues the requests that result from an event.
 	Handler handler.EventHandler
-	// Predicates select the events that the handler receives: those that all predicates accept.
+	// Predicates select the events that the handler receives. Every predicate must accept an event.
 	Predicates []predicate.Predicate
 }
 

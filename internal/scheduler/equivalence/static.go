@@ -8,7 +8,7 @@ import (
 
 // static holds the part of a shape's evaluation that does not depend on running pods. All rankings of a shape use it.
 type static struct {
-	points  []int32 // by rank: the static part of the score, or unfit
+	points  []int32 // static part of the score of each node, or unfit, by rank
 	epoch   uint64  // epoch of the overlay's node set
 	labeled uint64  // model generation at which it was computed
 	version uint64  // changes when the score of a node changes although its labels did not

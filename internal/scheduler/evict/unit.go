@@ -63,7 +63,7 @@ type lister struct {
 	s      *cycle.Cycle
 	attack *framework.Attack
 	c      Case
-	may    []framework.Guard // guards, and the entitlements of a tier
+	may    []framework.Guard // rules that must permit a victim: the guards, and the entitlements of a tier
 	shapes []*model.Shape
 	asked  resource.Request
 	barred map[*model.Gang]bool

@@ -10,7 +10,7 @@ import (
 // Closing is a policy's list of nodes that currently accept no tasks. When an entry changes, the policy must call
 // Overlay.MarkChanged for the node.
 type Closing struct {
-	At  []bool                  // by model.NodeID; nodes beyond the end of the slice are open
+	At  []bool                  // whether the node is closed, by model.NodeID; nodes beyond the end of the slice are open
 	For func(*model.Shape) bool // constant test for the shapes that the list applies to; nil for all shapes
 	Why func(model.NodeID) (reason.Code, string)
 }

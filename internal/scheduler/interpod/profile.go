@@ -73,7 +73,7 @@ func (pc *PodCounts) affectingTerms(t *model.Task, all bool) (list []*tally, rep
 	return list, repels
 }
 
-// appendTerms appends all terms, or only those that some pod currently holds.
+// appendTerms appends all terms, or only the terms that some pod currently has.
 func appendTerms(list, terms []*tally, all bool) []*tally {
 	for _, term := range terms {
 		if all || term.total != 0 {

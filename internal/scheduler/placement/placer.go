@@ -54,9 +54,9 @@ type cachedFailure struct {
 	extra   bool   // the gang had its minimum, so resources that are being released did not count
 }
 
-// Trial holds the conditions for a try to place a gang while victims are counted out.
+// Trial holds the conditions of an attempt to place a gang as if the victims had already ended.
 type Trial struct {
-	// Swap is the queue's allocation before victims were counted out. The queue may hold that much again even if its
+	// Swap is the queue's allocation including the victims. The queue may hold that much again even if its
 	// share has decreased. If Swap is nil, the limits apply.
 	Swap []float64
 	// Grow allows a gang that has its minimum to wait for resources too.

@@ -15,7 +15,7 @@ import (
 func (f *finder) waitsForAdmission() bool {
 	j := f.j
 	switch {
-	case len(j.AtGate) > 0: // requests at the gate are known and may not be equal parts
+	case len(j.AtGate) > 0: // the requests of these pods are known, and may differ
 		return false
 	case j.IsAdmitted(), j.AllocatedTasks() > 0:
 		return false

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// Format returns the output for a job. The fields and their order are those of Slurm's seff.
+// Format returns the output for a job. The fields and their order are the same as in Slurm's seff.
 func Format(line *sacct.Line) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Job ID: %s\n", line.RawID())

@@ -32,7 +32,7 @@ type Kind struct {
 	// Format lists the default columns.
 	Format string
 	layout layout
-	// conditions lists the conditions of the report, in addition to those of all reports. Names of conditions with a value
+	// conditions lists the conditions that only this report has. Names of conditions with a value
 	// end with =.
 	conditions []string
 }

@@ -76,7 +76,7 @@ type named struct {
 	count int
 }
 
-// otherCounts returns the nonzero numbers other than those of running and pending jobs.
+// otherCounts returns the nonzero numbers except for the numbers of running and pending jobs.
 func (t *Tally) otherCounts() []named {
 	var all []named
 	for _, one := range []named{{"held", t.Held}, {"starting", t.Starting}, {"suspended", t.Suspended}, {"requeued", t.Requeued}, {"ending", t.Ending}, {"failed", t.Failed}, {"completed", t.Completed}} {

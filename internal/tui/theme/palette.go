@@ -91,8 +91,8 @@ func (i ink) newPalette() palette {
 	}
 }
 
-// darkPalette uses the hues of Okabe and Ito, made lighter where needed for a contrast of at least 4.5 on dark gray, also
-// after conversion to 256 colours.
+// darkPalette uses the hues of Okabe and Ito, made lighter where needed for a contrast of at least 4.5 on dark gray,
+// also after conversion to 256 colours.
 func darkPalette() palette {
 	p := ink{
 		dim: look{hex: "#949494", few: gray}, title: look{hex: "#e4e4e4", few: white}, key: look{hex: "#56B4E9", few: brightCy},
@@ -180,8 +180,8 @@ func (p palette) setSixteenColors(running, pending, done, failed, suspended, bor
 	}
 }
 
-// setHeatColors sets the colours of the heat levels, from idle to full: the exact ones, and those of terminals with
-// sixteen colours. They are shades of one hue, so that a full node does not look like a failure.
+// setHeatColors sets the colours of the heat levels, from idle to full: the exact ones, and the colours of terminals
+// with sixteen colours. They are shades of one hue, so that a full node does not look like a failure.
 func (p palette) setHeatColors(exact, sixteen [5]string) {
 	for i := range exact {
 		p[Heat0+canvas.Style(i)] = look{hex: exact[i], few: sixteen[i]}

@@ -81,7 +81,7 @@ func pathHint(hasObjects bool) string {
 	return ""
 }
 
-// columnKeys returns the keys of all columns, or of those that rows can be sorted by.
+// columnKeys returns the keys of all columns, or of the columns by which rows can be sorted.
 func columnKeys[R any](all []Column[R], onlySortable bool) []string {
 	var keys []string
 	for i := range all {

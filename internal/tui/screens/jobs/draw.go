@@ -73,7 +73,7 @@ func drawPods(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Job) {
 
 func hasProblem(p *snapshot.Pod) bool { return p.Phase == "Failed" || p.Trouble != "" }
 
-// rankPod returns the place of a pod's state: pods with a problem come before waiting ones, and these before all others.
+// rankPod returns the rank of a pod by its state: pods with a problem come first, then waiting pods, then all others.
 func rankPod(p *snapshot.Pod) int {
 	switch {
 	case hasProblem(p):

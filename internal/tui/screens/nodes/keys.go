@@ -207,7 +207,7 @@ func (n *Nodes) actionRefusal(ctx *screenapi.Context) string {
 	return ""
 }
 
-// toggleCordon cordons those of the nodes that are not cordoned. If all of them are cordoned, it uncordons them.
+// toggleCordon cordons the targets that are not cordoned. If all of them are cordoned, it uncordons them.
 func (n *Nodes) toggleCordon(ctx *screenapi.Context) []screenapi.Effect {
 	verb, word := screenapi.Uncordon, "Uncordon"
 	targets := n.actionTargets()

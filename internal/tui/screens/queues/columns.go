@@ -15,7 +15,7 @@ import (
 
 type column = widget.Column[*row]
 
-// tableColumns returns the columns of the tree. Amounts are those of the shown resource.
+// tableColumns returns the columns of the tree. Amounts are amounts of the shown resource.
 func (q *Queues) tableColumns() []column {
 	amount := func(title string, width, from int, of func(queuerow.Numbers) int64) column {
 		return column{Key: title, Title: title, Width: width, Narrow: width - 1, From: from, Right: true, Descending: true,
