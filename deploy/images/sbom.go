@@ -34,7 +34,7 @@ type sbomBuilder struct {
 	described map[common.ElementID]bool // the modules that the document already has
 }
 
-// newSBOM returns the list of the contents of an image as an SPDX document. Modules and versions are those that Go
+// newSBOM returns the list of the contents of an image as an SPDX document. It lists the modules and versions that Go
 // recorded in the programs.
 func newSBOM(o *options, spec imageSpec, index v1.ImageIndex, files programFiles, licences *licenceFinder) ([]byte, error) {
 	digest, err := index.Digest()
@@ -79,7 +79,7 @@ func (b *sbomBuilder) addImage(spec imageSpec, digest v1.Hash) error {
 	image.PackageChecksums = []common.Checksum{{Algorithm: common.SHA256, Value: digest.Hex}}
 	image.PackageExternalReferences = packageURL(fmt.Sprintf("pkg:oci/%s@%s?repository_url=%s&tag=%s", spec.name, strings.Replace(digest.String(), ":", "%3A", 1), build.Registry+spec.name, b.options.version))
 	b.document.Packages = append(b.document.Packages, image)
-	b.relate("DOCUMENT", "DESCRIBES", imageID)
+	b.addRelationship("DOCUMENT", "DESCRIBES", imageID)
 
 	certificates, err := publicCertificates()
 	if err != nil {
@@ -91,7 +91,7 @@ func (b *sbomBuilder) addImage(spec imageSpec, digest v1.Hash) error {
 	roots.PackageComment = "Mozilla's root certificates, from the Go module golang.org/x/crypto/x509roots/fallback"
 	roots.PackageChecksums = []common.Checksum{{Algorithm: common.SHA256, Value: hex.EncodeToString(sum[:])}}
 	b.document.Packages = append(b.document.Packages, roots)
-	b.relate(imageID, "CONTAINS", roots.PackageSPDXIdentifier)
+	b.addRelationship(imageID, "CONTAINS", roots.PackageSPDXIdentifier)
 	return nil
 }
 
@@ -118,7 +118,7 @@ func (b *sbomBuilder) addProgram(p program, platform v1.Platform, files programF
 	element.PrimaryPackagePurpose = "APPLICATION"
 	element.PackageChecksums = []common.Checksum{{Algorithm: common.SHA256, Value: sum}}
 	b.document.Packages = append(b.document.Packages, element)
-	b.relate(imageID, "CONTAINS", id)
+	b.addRelationship(imageID, "CONTAINS", id)
 	if err := b.addGo(id, info.GoVersion); err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (b *sbomBuilder) addGo(program common.ElementID, version string) error {
 	std := newPackage("go-std", "std", version, licence)
 	std.PackageDownloadLocation = "https://go.dev/dl/" + version + ".src.tar.gz"
 	std.PackageExternalReferences = packageURL("pkg:golang/stdlib@" + strings.TrimPrefix(version, "go"))
-	b.depend(program, std)
+	b.addDependency(program, std)
 	return nil
 }
 
@@ -164,21 +164,21 @@ func (b *sbomBuilder) addModule(program common.ElementID, m debug.Module) error 
 	if m.Sum != "" {
 		element.PackageComment = "checksum in go.sum: " + m.Sum
 	}
-	b.depend(program, element)
+	b.addDependency(program, element)
 	return nil
 }
 
-// depend adds a package that a program contains, unless the document already has it.
-func (b *sbomBuilder) depend(program common.ElementID, element *spdx.Package) {
+// addDependency adds a package that a program contains, unless the document already has it.
+func (b *sbomBuilder) addDependency(program common.ElementID, element *spdx.Package) {
 	id := element.PackageSPDXIdentifier
 	if !b.described[id] {
 		b.described[id] = true
 		b.document.Packages = append(b.document.Packages, element)
 	}
-	b.relate(program, "DEPENDS_ON", id)
+	b.addRelationship(program, "DEPENDS_ON", id)
 }
 
-func (b *sbomBuilder) relate(from common.ElementID, relationship string, to common.ElementID) {
+func (b *sbomBuilder) addRelationship(from common.ElementID, relationship string, to common.ElementID) {
 	b.document.Relationships = append(b.document.Relationships, &spdx.Relationship{
 		RefA: common.DocElementID{ElementRefID: from}, Relationship: relationship, RefB: common.DocElementID{ElementRefID: to},
 	})

@@ -2,16 +2,16 @@
 // purely informational writes are delayed in favor of writes that other components or users are waiting for.
 //
 //	In:   the duration of each write
-//	Out:  whether a remark may be written now, or when
+//	Out:  whether an informational write may be sent now, or when
 //
-// A remark is a write that no component acts on, such as the condition that a gang is running or the counters of a job.
-// Under pressure, one write in Share is a remark without a reservation, and one write in Share is a remark that
-// reserved its time. Therefore, no remark is delayed forever. While a remark is waiting, newer states of its object
-// replace it.
+// No component acts on an informational write, such as the condition that a gang is running or the counters of a job.
+// Under pressure, one write in Share is an informational write without a reservation, and one write in Share is an
+// informational write that reserved its time. Therefore, none of them is delayed forever. While such a write is
+// waiting, newer states of its object replace it.
 //
 // # Concurrency
 //
-// A Governor is safe for concurrent use.
+// A Throttle is safe for concurrent use.
 package backpressure
 
 import (
@@ -25,13 +25,13 @@ const (
 	Slower = 4
 	// Quick is the average response time below which there is never pressure.
 	Quick = 10 * time.Millisecond
-	// Share is the number of writes that contain one remark while the API server is under pressure.
+	// Share is the number of writes of which one is informational while the API server is under pressure.
 	Share = 32
-	// slowest and quickest limit the interval between remarks under pressure.
+	// slowest and quickest limit the interval between informational writes under pressure.
 	slowest  = 100 * time.Millisecond
 	quickest = time.Millisecond
-	// memory is the number of writes in the averages.
-	memory = 64
+	// averaged is the number of writes in the averages.
+	averaged = 64
 	// forget is the time within which the recorded minimum response time doubles, so that a server that has become
 	// permanently slower does not count as being under pressure forever.
 	forget = 10 * time.Minute
@@ -39,97 +39,97 @@ const (
 	stale = time.Second
 )
 
-// Governor measures how fast the API server responds. The zero value is ready to use; a nil Governor never delays a
+// Throttle measures how fast the API server responds. The zero value is ready to use; a nil Throttle never delays a
 // write.
-type Governor struct {
+type Throttle struct {
 	mu      sync.Mutex
 	latency time.Duration // average of the last writes
 	floor   time.Duration // minimum response time
 	gap     time.Duration // average time between two writes
 	last    time.Time
-	next    time.Time // when the next remark may be written under pressure
-	booked  time.Time // earliest time of the next rate-limited log message
+	next    time.Time // when the next informational write may be sent under pressure
+	booked  time.Time // the next slot that can be reserved
 }
 
 // RecordWrite records a write and its response time.
-func (g *Governor) RecordWrite(now time.Time, took time.Duration) {
-	if g == nil {
+func (t *Throttle) RecordWrite(now time.Time, took time.Duration) {
+	if t == nil {
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	gap := max(now.Sub(g.last), 0)
-	if !g.last.IsZero() {
-		g.floor += time.Duration(float64(g.floor) * min(gap.Seconds()/forget.Seconds(), 1))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	gap := max(now.Sub(t.last), 0)
+	if !t.last.IsZero() {
+		t.floor += time.Duration(float64(t.floor) * min(gap.Seconds()/forget.Seconds(), 1))
 	}
 	if gap < stale {
-		g.gap += (gap - g.gap) / memory
+		t.gap += (gap - t.gap) / averaged
 	} else {
-		g.latency, g.gap = took, slowest/Share
+		t.latency, t.gap = took, slowest/Share
 	}
-	if g.floor == 0 || took < g.floor {
-		g.floor = took
+	if t.floor == 0 || took < t.floor {
+		t.floor = took
 	}
-	g.latency += (took - g.latency) / memory
-	g.last = now
+	t.latency += (took - t.latency) / averaged
+	t.last = now
 }
 
 // IsUnderPressure reports whether the API server is under pressure.
-func (g *Governor) IsUnderPressure(now time.Time) bool {
-	if g == nil {
+func (t *Throttle) IsUnderPressure(now time.Time) bool {
+	if t == nil {
 		return false
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.hasSlowResponses(now)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.hasSlowResponses(now)
 }
 
-func (g *Governor) hasSlowResponses(now time.Time) bool {
-	return g.latency > max(Slower*g.floor, Quick) && now.Sub(g.last) < stale
+func (t *Throttle) hasSlowResponses(now time.Time) bool {
+	return t.latency > max(Slower*t.floor, Quick) && now.Sub(t.last) < stale
 }
 
-// RequestSlot requests the next slot for a remark. If it returns 0, the remark may be written now; otherwise, the
-// caller should call it again after that time.
-func (g *Governor) RequestSlot(now time.Time) (wait time.Duration) {
-	if g == nil {
+// RequestSlot requests the next slot for an informational write. If it returns 0, the write may be sent now; otherwise,
+// the caller should call it again after that time.
+func (t *Throttle) RequestSlot(now time.Time) (wait time.Duration) {
+	if t == nil {
 		return 0
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.hasSlowResponses(now) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.hasSlowResponses(now) {
 		return 0
 	}
-	if wait := g.next.Sub(now); wait > 0 {
+	if wait := t.next.Sub(now); wait > 0 {
 		return wait
 	}
-	g.next = g.slotFollowing(g.next, now)
+	t.next = t.slotFollowing(t.next, now)
 	return 0
 }
 
-// ReserveSlot reserves the next slot for a remark and returns the time until that slot. If this time exceeds longest,
-// it reserves nothing and returns longest.
-func (g *Governor) ReserveSlot(now time.Time, longest time.Duration) (wait time.Duration) {
-	if g == nil {
+// ReserveSlot reserves the next slot for an informational write and returns the time until that slot. If this time
+// exceeds longest, it reserves nothing and returns longest.
+func (t *Throttle) ReserveSlot(now time.Time, longest time.Duration) (wait time.Duration) {
+	if t == nil {
 		return 0
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.hasSlowResponses(now) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.hasSlowResponses(now) {
 		return 0
 	}
-	wait = max(g.booked.Sub(now), 0)
+	wait = max(t.booked.Sub(now), 0)
 	if wait > longest {
 		return longest
 	}
-	g.booked = g.slotFollowing(g.booked, now)
+	t.booked = t.slotFollowing(t.booked, now)
 	return wait
 }
 
 // slotFollowing returns the slot that follows place. If place has passed, it returns the slot that follows now. The
 // distance between two slots is the average time for Share writes, between quickest and slowest.
-func (g *Governor) slotFollowing(place, now time.Time) time.Time {
+func (t *Throttle) slotFollowing(place, now time.Time) time.Time {
 	if place.Before(now) {
 		place = now
 	}
-	return place.Add(min(max(g.gap*Share, quickest), slowest))
+	return place.Add(min(max(t.gap*Share, quickest), slowest))
 }

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// busy returns a governor that has recorded many slow writes, one per gap.
-func busy(took, gap time.Duration) (*Governor, time.Time) {
-	g := &Governor{}
+// busy returns a throttle that has recorded many slow writes, one per gap.
+func busy(took, gap time.Duration) (*Throttle, time.Time) {
+	g := &Throttle{}
 	now := time.Unix(1000, 0)
 	g.RecordWrite(now, 4*time.Millisecond)
-	for range 20 * memory {
+	for range 20 * averaged {
 		now = now.Add(gap)
 		g.RecordWrite(now, took)
 	}
 	return g, now
 }
 
-func TestARemarkIsFreeWhileTheServerAnswersQuickly(t *testing.T) {
+func TestInformationalWritesAreNotDelayedWhileTheServerRespondsQuickly(t *testing.T) {
 	g, now := busy(5*time.Millisecond, time.Millisecond)
 	for range 100 {
 		if wait := g.RequestSlot(now); wait != 0 {
-			t.Fatalf("a remark has to wait %s", wait)
+			t.Fatalf("an informational write has to wait %s", wait)
 		}
 		if wait := g.ReserveSlot(now, time.Minute); wait != 0 {
 			t.Fatalf("a place is only free in %s", wait)
@@ -30,7 +30,7 @@ func TestARemarkIsFreeWhileTheServerAnswersQuickly(t *testing.T) {
 }
 
 func TestAServerThatIsAlwaysSlowIsNotUnderPressure(t *testing.T) {
-	g := &Governor{}
+	g := &Throttle{}
 	now := time.Unix(1000, 0)
 	for range 1000 {
 		now = now.Add(time.Millisecond)
@@ -41,23 +41,23 @@ func TestAServerThatIsAlwaysSlowIsNotUnderPressure(t *testing.T) {
 	}
 }
 
-func TestUnderPressureOneWriteInEightIsARemark(t *testing.T) {
+func TestUnderPressureOneWriteInShareIsInformational(t *testing.T) {
 	g, now := busy(200*time.Millisecond, 2*time.Millisecond)
-	remarks, writes := 0, 0
+	informational, writes := 0, 0
 	for range 8000 {
 		now = now.Add(2 * time.Millisecond)
 		if g.RequestSlot(now) == 0 {
-			remarks++
+			informational++
 		}
 		g.RecordWrite(now, 200*time.Millisecond)
 		writes++
 	}
-	if least, most := writes/Share*8/10, writes/Share*11/10; remarks < least || remarks > most {
-		t.Errorf("%d remarks beside %d writes, want %d to %d", remarks, writes, least, most)
+	if least, most := writes/Share*8/10, writes/Share*11/10; informational < least || informational > most {
+		t.Errorf("%d informational writes beside %d writes, want %d to %d", informational, writes, least, most)
 	}
 }
 
-func TestPlacesAreGivenInOrderAndNoneIsTooFarOff(t *testing.T) {
+func TestReservedSlotsAreInOrderAndNotTooLate(t *testing.T) {
 	g, now := busy(200*time.Millisecond, 2*time.Millisecond)
 	last := time.Duration(-1)
 	for i := range 1000 {
@@ -82,10 +82,10 @@ func TestPressureEndsWithSilence(t *testing.T) {
 	}
 }
 
-func TestNobodyIsNeverInTheWay(t *testing.T) {
-	var g *Governor
+func TestNilThrottleNeverDelaysAWrite(t *testing.T) {
+	var g *Throttle
 	g.RecordWrite(time.Now(), time.Hour)
 	if g.IsUnderPressure(time.Now()) || g.RequestSlot(time.Now()) != 0 || g.ReserveSlot(time.Now(), time.Hour) != 0 {
-		t.Error("a governor that is not there holds something up")
+		t.Error("a throttle that is not there holds something up")
 	}
 }

@@ -26,9 +26,9 @@ const (
 	// firstRetry and lastRetry are the shortest and the longest delay between two attempts.
 	firstRetry = 500 * time.Millisecond
 	lastRetry  = 5 * time.Second
-	// comingBack is the time after the last failed request during which rejections count as part of the outage, because
-	// a server that has just restarted has not yet loaded its access rules and custom resource definitions.
-	comingBack = 30 * time.Second
+	// recoveryTime is the time after the last failed request during which rejections count as part of the outage,
+	// because a server that has just restarted has not yet loaded its access rules and custom resource definitions.
+	recoveryTime = 30 * time.Second
 )
 
 // RetryingClient returns a client for commands that wait. During an outage of the API server, the client retries reads
@@ -106,7 +106,7 @@ func (p *patient) recordResult(began time.Time, err error) (isAway, givenUp bool
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := time.Now()
-	isStarting := !o.since.IsZero() && now.Sub(o.lost) < comingBack && isRefusedWhileStarting(err)
+	isStarting := !o.since.IsZero() && now.Sub(o.lost) < recoveryTime && isRefusedWhileStarting(err)
 	switch {
 	case IsOutage(err) && began.Before(o.answered): // another request was answered in the meantime
 		return true, false

@@ -134,7 +134,7 @@ func TestEachVerbDoesToJobsWhatItSays(t *testing.T) {
 	}
 }
 
-func TestWhatHalfSucceedsIsToldWithBothHalves(t *testing.T) {
+func TestPartialSuccessIsReportedWithBothParts(t *testing.T) {
 	t.Parallel()
 	objects := []client.Object{job("a", batchv1alpha1.Running), job("b", batchv1alpha1.Running), job("c", batchv1alpha1.Pending), job("d", batchv1alpha1.Running)}
 	s, c := cluster(t, objects...)
@@ -279,7 +279,7 @@ func TestAManifestHasItsKindAndNotWhoWroteIt(t *testing.T) {
 	}
 }
 
-func TestASheetHasAllThatIsToldOfAJobAndItsPods(t *testing.T) {
+func TestSheetContainsTheEventsOfAJobAndItsPods(t *testing.T) {
 	t.Parallel()
 	train := job("train", batchv1alpha1.Pending)
 	pod := onNode("train-main-0", func(p *corev1.Pod) { p.Labels = map[string]string{keys.JobName: "train"} })

@@ -46,7 +46,7 @@ type Options struct {
 	QPS float32
 	// Pressure throttles writes that are purely informational, such as counters, in favor of writes that other
 	// components or users are waiting for; nil means no throttling.
-	Pressure *backpressure.Governor
+	Pressure *backpressure.Throttle
 	// JobIDs assigns numbers to jobs that did not get one on admission; nil means that they remain without a number.
 	JobIDs job.IDs
 	// MaxRequeue is how many times a write that the API server considers invalid is retried before the job is

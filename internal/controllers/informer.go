@@ -30,14 +30,14 @@ var busy = []struct {
 
 // informers creates the informers of the controllers' cache.
 type informers struct {
-	patience *patience
-	quick    map[reflect.Type]toolscache.ListerWatcher // sources for the busy kinds
+	retrier *retrier
+	quick   map[reflect.Type]toolscache.ListerWatcher // sources for the busy kinds
 }
 
 // newInformers returns the informers for a cluster. If config is nil, controller-runtime's source is used for every
 // kind.
 func newInformers(config *rest.Config) (*informers, error) {
-	all := &informers{patience: &patience{}, quick: map[reflect.Type]toolscache.ListerWatcher{}}
+	all := &informers{retrier: &retrier{}, quick: map[reflect.Type]toolscache.ListerWatcher{}}
 	if config == nil {
 		return all, nil
 	}
@@ -56,5 +56,5 @@ func (i *informers) newInformer(source toolscache.ListerWatcher, sample runtime.
 	if quick, ok := i.quick[reflect.TypeOf(sample)]; ok {
 		source = quick
 	}
-	return toolscache.NewSharedIndexInformer(i.patience.wrapSource(source), sample, resync, indexers)
+	return toolscache.NewSharedIndexInformer(i.retrier.wrapSource(source), sample, resync, indexers)
 }

@@ -23,63 +23,63 @@ const (
 	longestPause = 4 * time.Second
 )
 
-// longestAsked limits the pause that an API server can request.
-const longestAsked = 30 * time.Second
+// maxServerPause limits the pause that an API server can request.
+const maxServerPause = 30 * time.Second
 
-// patience is shared by the sources of a cache. It counts the sources that are waiting, so that an outage is logged
+// retrier is shared by the sources of a cache. It counts the sources that are waiting, so that an outage is logged
 // only once.
-type patience struct {
+type retrier struct {
 	mu      sync.Mutex
 	waiting int
 	since   time.Time
 }
 
 // beginWaiting logs that the API server cannot be reached, unless another source is already waiting.
-func (p *patience) beginWaiting(ctx context.Context, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.waiting++; p.waiting == 1 {
-		p.since = time.Now()
+func (r *retrier) beginWaiting(ctx context.Context, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.waiting++; r.waiting == 1 {
+		r.since = time.Now()
 		klog.FromContext(ctx).Info("The API server is unreachable; cached data may be outdated", "reason", err.Error())
 	}
 }
 
 // endWaiting logs that the API server can be reached again, once no source is waiting.
-func (p *patience) endWaiting(ctx context.Context) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.waiting--; p.waiting == 0 && ctx.Err() == nil {
-		klog.FromContext(ctx).Info("The API server is reachable again", "after", time.Since(p.since).Round(time.Millisecond).String())
+func (r *retrier) endWaiting(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.waiting--; r.waiting == 0 && ctx.Err() == nil {
+		klog.FromContext(ctx).Info("The API server is reachable again", "after", time.Since(r.since).Round(time.Millisecond).String())
 	}
 }
 
 // wrapSource wraps a source of objects. While the API server cannot be reached, the wrapper retries by itself. It
 // passes on all other results unchanged.
-func (p *patience) wrapSource(of toolscache.ListerWatcher) *toolscache.ListWatch {
+func (r *retrier) wrapSource(of toolscache.ListerWatcher) *toolscache.ListWatch {
 	s := toolscache.ToListerWatcherWithContext(of)
 	return &toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			return retryUntilReached(ctx, p, func() (runtime.Object, error) { return s.ListWithContext(ctx, o) })
+			return retryUntilReached(ctx, r, func() (runtime.Object, error) { return s.ListWithContext(ctx, o) })
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return retryUntilReached(ctx, p, func() (watch.Interface, error) { return s.WatchWithContext(ctx, o) })
+			return retryUntilReached(ctx, r, func() (watch.Interface, error) { return s.WatchWithContext(ctx, o) })
 		},
 	}
 }
 
 // retryUntilReached calls ask until the API server responds or ctx is done.
-func retryUntilReached[T any](ctx context.Context, p *patience, ask func() (T, error)) (T, error) {
+func retryUntilReached[T any](ctx context.Context, r *retrier, ask func() (T, error)) (T, error) {
 	answer, err := ask()
 	if err == nil || !apiclient.IsUnavailable(err) {
 		return answer, err
 	}
-	p.beginWaiting(ctx, err)
-	defer p.endWaiting(ctx)
+	r.beginWaiting(ctx, err)
+	defer r.endWaiting(ctx)
 	pauses := wait.Backoff{Duration: firstPause, Factor: 2, Jitter: 0.25, Steps: 6, Cap: longestPause}
 	for {
 		pause := pauses.Step()
 		if seconds, asked := apierrors.SuggestsClientDelay(err); asked {
-			pause = max(pause, min(time.Duration(seconds)*time.Second, longestAsked))
+			pause = max(pause, min(time.Duration(seconds)*time.Second, maxServerPause))
 		}
 		timer := time.NewTimer(pause)
 		select {

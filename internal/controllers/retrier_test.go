@@ -99,16 +99,16 @@ func TestOtherErrorsAreReturnedAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began, forbidden := time.Now(), apierrors.NewForbidden(schema.GroupResource{}, "", nil)
-		_, err := retryUntilReached(t.Context(), &patience{}, func() (int, error) { return 0, forbidden })
+		_, err := retryUntilReached(t.Context(), &retrier{}, func() (int, error) { return 0, forbidden })
 		if waited := time.Since(began); waited > 0 || !errors.Is(err, forbidden) {
 			t.Errorf("waited %v, %v", waited, err)
 		}
 	})
 }
 
-// TestAnOutageIsToldOnce verifies that it is logged when the first source starts to wait, and when the last one
+// TestOutageIsLoggedOnce verifies that it is logged when the first source starts to wait, and when the last one
 // continues.
-func TestAnOutageIsToldOnce(t *testing.T) {
+func TestOutageIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -118,7 +118,7 @@ func TestAnOutageIsToldOnce(t *testing.T) {
 			defer mu.Unlock()
 			lines = append(lines, line)
 		}, funcr.Options{}))
-		p, began := &patience{}, time.Now()
+		p, began := &retrier{}, time.Now()
 		var sources sync.WaitGroup
 		for i := range 8 {
 			sources.Go(func() {
@@ -143,10 +143,10 @@ func TestAnOutageIsToldOnce(t *testing.T) {
 // TestAServerThatNamesItsPauseGetsIt verifies that the pause is respected up to a limit.
 func TestAServerThatNamesItsPauseGetsIt(t *testing.T) {
 	t.Parallel()
-	for asked, want := range map[int]time.Duration{20: 20 * time.Second, 3600: longestAsked} {
+	for asked, want := range map[int]time.Duration{20: 20 * time.Second, 3600: maxServerPause} {
 		synctest.Test(t, func(t *testing.T) {
 			began, busy := time.Now(), true
-			_, _ = retryUntilReached(t.Context(), &patience{}, func() (int, error) {
+			_, _ = retryUntilReached(t.Context(), &retrier{}, func() (int, error) {
 				if busy {
 					busy = false
 					return 0, apierrors.NewTooManyRequests("later", asked)

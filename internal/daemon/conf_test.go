@@ -117,9 +117,9 @@ func TestAnOptionalFileMayBeMissingAppearAndGo(t *testing.T) {
 	}
 }
 
-// TestThePasswordIsNotTold: every user who may read ConfigMaps can read the published
+// TestThePasswordIsNotPublished: every user who may read ConfigMaps can read the published
 // configuration, so it must not contain the password.
-func TestThePasswordIsNotTold(t *testing.T) {
+func TestThePasswordIsNotPublished(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "volcano-scheduler.conf")
 	if err := os.WriteFile(path, []byte(goodConf+"metrics: {type: elasticsearch, address: 'https://logs:9200', elasticsearch.password: swordfish}\n"), 0o600); err != nil {
 		t.Fatal(err)

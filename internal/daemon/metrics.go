@@ -78,7 +78,7 @@ var (
 	bindSeconds = schedulerMetrics.NewHistogram("vc_bind_duration_seconds",
 		"Time from the decision to bind a pod until the API server has confirmed it, with all retries.", requestBuckets)
 	writeSeconds = schedulerMetrics.NewHistogramVec("vc_outbox_write_duration_seconds",
-		"Duration of a single call to the API server, by lane: evict, bind, status, told (informational statuses) or idle (pod events and conditions).", requestBuckets, "lane")
+		"Duration of a single call to the API server, by lane: evict, bind, status, info (informational statuses) or idle (pod events and conditions).", requestBuckets, "lane")
 	evictions = schedulerMetrics.NewCounterVec("vc_evictions_total",
 		"Number of evicted pods, by action, by the queue that lost them, and by the queue in whose favor they were evicted (empty if there is none).",
 		"action", "queue_name", "preemptor_queue")

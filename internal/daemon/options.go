@@ -31,7 +31,7 @@ const Namespace = "volcano-system"
 
 // The default durations for leader election. client-go waits between one and 2.2 retry periods before it tries again, so
 // another replica sees the last renewal of a leader that crashes at most 1.1 s late, and tries at most 1.1 s after the
-// lease has expired: nobody leads for at most 14.2 s. After a leader that ends in good order, it is 1.1 s.
+// lease has expired: there is no leader for at most 14.2 s. After a leader that ends in good order, it is 1.1 s.
 const (
 	DefaultLeaseDuration = 12 * time.Second
 	DefaultRenewDeadline = 8 * time.Second
@@ -42,7 +42,7 @@ const (
 type Options struct {
 	// Config is the configuration for clients of the API server. Run uses copies of it without client-side rate limits.
 	Config *rest.Config
-	// Components lists the components to run. Empty means those of ComponentNames.
+	// Components lists the components to run. If it is empty, all components in ComponentNames run.
 	Components []string
 
 	// LeaderElect turns on leader election. If there are several daemons, only one of them runs a component at any
@@ -80,7 +80,7 @@ type Options struct {
 	// Pprof serves Go's profiles on MetricsAddress.
 	Pprof bool
 
-	pressure *backpressure.Governor // shared by all components
+	pressure *backpressure.Throttle // shared by all components
 
 	// Admission and Controllers are the options of these components.
 	Admission   admission.Options

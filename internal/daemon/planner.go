@@ -185,10 +185,10 @@ func (p *planner) answerOnce(ctx context.Context, plan *insightv1alpha1.Plan) (*
 	if err != nil {
 		return nil, err
 	}
-	thought := whatif.PrepareThought(q)
-	status, is := thought.RejectedStatus(p.now())
+	simulation := whatif.PrepareSimulation(q)
+	status, is := simulation.RejectedStatus(p.now())
 	if !is {
-		if status, err = p.simulateOnCopy(ctx, thought); err != nil {
+		if status, err = p.simulateOnCopy(ctx, simulation); err != nil {
 			return nil, err
 		}
 	}
@@ -215,7 +215,7 @@ func ignoreGoneOrChanged(err error) error {
 
 // simulateOnCopy simulates a plan on a copy of the model. Before the next simulation, the planner pauses for twice the
 // time that this one took, so that simulations use at most a third of one processor.
-func (p *planner) simulateOnCopy(ctx context.Context, thought *whatif.Thought) (status insightv1alpha1.PlanStatus, err error) {
+func (p *planner) simulateOnCopy(ctx context.Context, simulation *whatif.Simulation) (status insightv1alpha1.PlanStatus, err error) {
 	p.pauseForShare(ctx, p.restUntil.Sub(p.now()))
 	cluster, err := p.requestModelCopy(ctx)
 	if err != nil {
@@ -223,7 +223,7 @@ func (p *planner) simulateOnCopy(ctx context.Context, thought *whatif.Thought) (
 	}
 	began := p.now()
 	defer func() { p.restUntil = p.now().Add(2 * p.now().Sub(began)) }()
-	if status, err = p.runSimulation(ctx, thought, cluster); err != nil {
+	if status, err = p.runSimulation(ctx, simulation, cluster); err != nil {
 		return status, err
 	}
 	if status.AnsweredAt == nil {

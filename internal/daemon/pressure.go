@@ -9,17 +9,17 @@ import (
 	"github.com/vc-batch/vc/internal/backpressure"
 )
 
-// watchPressure creates a governor for all components. It measures every write that is made through config.
-func watchPressure(config *rest.Config) *backpressure.Governor {
-	g := &backpressure.Governor{}
-	config.Wrap(func(inner http.RoundTripper) http.RoundTripper { return &timed{inner: inner, governor: g} })
-	return g
+// watchPressure creates a throttle for all components. It measures every write that is made through config.
+func watchPressure(config *rest.Config) *backpressure.Throttle {
+	t := &backpressure.Throttle{}
+	config.Wrap(func(inner http.RoundTripper) http.RoundTripper { return &timed{inner: inner, throttle: t} })
+	return t
 }
 
-// timed is a transport that reports the duration of each write to a governor.
+// timed is a transport that reports the duration of each write to a throttle.
 type timed struct {
 	inner    http.RoundTripper
-	governor *backpressure.Governor
+	throttle *backpressure.Throttle
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -30,7 +30,7 @@ func (t *timed) RoundTrip(r *http.Request) (*http.Response, error) {
 	start := time.Now()
 	response, err := t.inner.RoundTrip(r)
 	now := time.Now()
-	t.governor.RecordWrite(now, now.Sub(start))
+	t.throttle.RecordWrite(now, now.Sub(start))
 	return response, err
 }
 

@@ -67,7 +67,7 @@ func (p *planner) requestModelCopy(ctx context.Context) (*model.Cluster, error) 
 
 // runSimulation runs the slices of a simulation on a copy of the model. Between two slices, it stops if ctx is done or
 // the simulation has taken too long. A panic ends only the simulation.
-func (p *planner) runSimulation(ctx context.Context, thought *whatif.Thought, cluster *model.Cluster) (status insightv1alpha1.PlanStatus, err error) {
+func (p *planner) runSimulation(ctx context.Context, simulation *whatif.Simulation, cluster *model.Cluster) (status insightv1alpha1.PlanStatus, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			p.log.Error(fmt.Errorf("panic: %v", r), "Plan cannot be simulated")
@@ -80,7 +80,7 @@ func (p *planner) runSimulation(ctx context.Context, thought *whatif.Thought, cl
 	}
 	began := p.now()
 	for {
-		status, done := thought.RunOneSlice(p.now(), engine, cluster)
+		status, done := simulation.RunOneSlice(p.now(), engine, cluster)
 		took := p.now().Sub(began)
 		p.log.V(1).Info("Plan simulated", "took", took, "done", done)
 		switch {

@@ -27,7 +27,7 @@ import (
 	build "github.com/vc-batch/vc/test/make"
 )
 
-func thoughtOfAJob(t *testing.T) *whatif.Thought {
+func simulationOfAJob(t *testing.T) *whatif.Simulation {
 	t.Helper()
 	job := &batchv1alpha1.Job{TypeMeta: metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job"}, ObjectMeta: metav1.ObjectMeta{Name: "j"}}
 	job.Spec.Queue = "default"
@@ -40,7 +40,7 @@ func thoughtOfAJob(t *testing.T) *whatif.Thought {
 		t.Fatal(err)
 	}
 	p := &insightv1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "p"}, Spec: insightv1alpha1.PlanSpec{Objects: []runtime.RawExtension{{Raw: raw}}}}
-	return whatif.PrepareThought(&whatif.Question{Plan: p, Queues: []*schedulingv1beta1.Queue{openQueue()}, SchedulerNames: []string{"volcano"}, Now: build.Epoch})
+	return whatif.PrepareSimulation(&whatif.Question{Plan: p, Queues: []*schedulingv1beta1.Queue{openQueue()}, SchedulerNames: []string{"volcano"}, Now: build.Epoch})
 }
 
 func openQueue() *schedulingv1beta1.Queue {
@@ -62,7 +62,7 @@ func lending(source *hand) (*loop, chan chan<- *model.Cluster) {
 func newTestEngine() (*scheduler.Engine, error) { return scheduler.New(config.Default()) }
 
 func TestACopyIsMadeAfterACycleThatHasSeenWhatCameBeforeTheRequest(t *testing.T) {
-	thought := thoughtOfAJob(t)
+	simulation := simulationOfAJob(t)
 	synctest.Test(t, func(t *testing.T) {
 		source := newHand()
 		l, requests := lending(source)
@@ -74,7 +74,7 @@ func TestACopyIsMadeAfterACycleThatHasSeenWhatCameBeforeTheRequest(t *testing.T)
 		source.inbox = append(source.inbox, model.QueueFrom(openQueue()), model.NodeFrom(build.Node("n").CPU("4").Memory("4Gi").Obj()))
 		source.mu.Unlock()
 		p := &planner{copies: requests, engine: newTestEngine, now: time.Now, log: logr.Discard()}
-		status, err := p.simulateOnCopy(ctx, thought)
+		status, err := p.simulateOnCopy(ctx, simulation)
 		if err != nil || status.Verdict != insightv1alpha1.VerdictStarts || status.Answers[0].Placements[0].Node != "n" {
 			t.Errorf("%+v, %v", status, err)
 		}
@@ -85,7 +85,7 @@ func TestACopyIsMadeAfterACycleThatHasSeenWhatCameBeforeTheRequest(t *testing.T)
 
 // TestTheLoopCyclesDuringASimulation verifies that a simulation that never ends delays no cycle.
 func TestTheLoopCyclesDuringASimulation(t *testing.T) {
-	thought := thoughtOfAJob(t)
+	simulation := simulationOfAJob(t)
 	synctest.Test(t, func(t *testing.T) {
 		source := newHand()
 		l, requests := lending(source)
@@ -100,7 +100,7 @@ func TestTheLoopCyclesDuringASimulation(t *testing.T) {
 			return newTestEngine()
 		}}
 		done.Go(func() {
-			if _, err := p.simulateOnCopy(ctx, thought); !errors.Is(err, context.Canceled) {
+			if _, err := p.simulateOnCopy(ctx, simulation); !errors.Is(err, context.Canceled) {
 				t.Errorf("the answer of a term that ended: %v", err)
 			}
 		})
@@ -120,9 +120,9 @@ func TestTheLoopCyclesDuringASimulation(t *testing.T) {
 func TestASimulationThatFailsIsReportedAndEndsNothing(t *testing.T) {
 	t.Parallel()
 	p := &planner{engine: newTestEngine, now: time.Now, log: logr.Discard()}
-	simulate := func(thought *whatif.Thought) insightv1alpha1.PlanStatus {
+	simulate := func(simulation *whatif.Simulation) insightv1alpha1.PlanStatus {
 		t.Helper()
-		status, err := p.runSimulation(t.Context(), thought, model.New())
+		status, err := p.runSimulation(t.Context(), simulation, model.New())
 		if err != nil {
 			t.Error(err)
 		}
@@ -132,18 +132,18 @@ func TestASimulationThatFailsIsReportedAndEndsNothing(t *testing.T) {
 		t.Errorf("a panic: %+v", status)
 	}
 	p.engine = func() (*scheduler.Engine, error) { return nil, errors.New("no engine today") }
-	if status := simulate(thoughtOfAJob(t)); status.Problem != "no engine today" {
+	if status := simulate(simulationOfAJob(t)); status.Problem != "no engine today" {
 		t.Errorf("no engine: %+v", status)
 	}
 	p.engine = newTestEngine
-	if status := simulate(thoughtOfAJob(t)); status.Problem != "" || status.Verdict == "" {
+	if status := simulate(simulationOfAJob(t)); status.Problem != "" || status.Verdict == "" {
 		t.Errorf("afterwards: %+v", status)
 	}
 	p.now = func() time.Time { // each call advances the clock by the longest time of a simulation
 		p.restUntil = p.restUntil.Add(longestSimulation + time.Second)
 		return p.restUntil
 	}
-	if status := simulate(thoughtOfAJob(t)); !strings.Contains(status.Problem, "did not finish within") || status.Hint == "" {
+	if status := simulate(simulationOfAJob(t)); !strings.Contains(status.Problem, "did not finish within") || status.Hint == "" {
 		t.Errorf("too long: %+v", status)
 	}
 }

@@ -77,7 +77,7 @@ func TestTheHintNamesACordonedNodeThatThePodsMayUse(t *testing.T) {
 	}
 }
 
-func TestAGangThatIsNotAdmittedIsToldItsQueue(t *testing.T) {
+func TestGangThatIsNotAdmittedHasItsQueueInTheReason(t *testing.T) {
 	t.Parallel()
 	v := &Verdict{Code: reason.NotEnqueued, Queue: "nlp", Limit: &Limit{Queue: "root", Resource: "cpu", Asked: 2000, Held: 15000, Limit: 16000, Cluster: true}}
 	if got, want := Sentence(v), "the gang is not yet admitted to queue nlp: cpu requested 2, 15 in use, limit 16"; got != want {

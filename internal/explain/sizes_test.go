@@ -28,7 +28,7 @@ func TestEveryResourceThatNoNodeHasEnoughOfIsNamed(t *testing.T) {
 	}
 }
 
-func TestAGangThatRunsIsToldThatItsExtraPodsWait(t *testing.T) {
+func TestRunningGangReportsThatItsExtraPodsWait(t *testing.T) {
 	t.Parallel()
 	v := &Verdict{Code: reason.GangDoesNotFit, Extra: true, Members: Members{Min: 2, Exist: 6, Total: 6, Held: 4, Fit: 4, Pending: 2}}
 	v.Tally.Add(reason.InsufficientResource, "cpu", 1000)

@@ -198,7 +198,7 @@ func TestTheServerHasItsSay(t *testing.T) {
 	}
 }
 
-func TestWhatTheServerIsToldOfACycle(t *testing.T) {
+func TestServerReceivesTheStateOfACycle(t *testing.T) {
 	o := newOpinion(t, map[string]string{"predicateVerb": "{}"})
 	engine, cluster := world(t, o, "", "onSessionOpenVerb", "predicateVerb", "allocateFuncVerb", "onSessionCloseVerb")
 	cycle(engine, cluster, make.Epoch)
@@ -285,7 +285,7 @@ tiers:
 	}
 }
 
-func TestArgumentsThatMakeNoSenseAreTold(t *testing.T) {
+func TestInvalidArgumentsAreReported(t *testing.T) {
 	var told []string
 	extender.New(config.Plugin{Arguments: config.Arguments{
 		"extender.urlPrefix": "ftp://x", "extender.httpTimeout": "soon", "extender.managedResources": []any{1},

@@ -30,8 +30,8 @@ func newBindLag(observe func(time.Duration)) *bindLag {
 	return &bindLag{observe: observe, pending: map[types.UID]pendingBind{}}
 }
 
-// begin records that a bind is being sent.
-func (l *bindLag) begin(pod types.UID) {
+// recordSent records that a bind is being sent.
+func (l *bindLag) recordSent(pod types.UID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.observe != nil && len(l.pending) < maxPendingBinds {
@@ -39,8 +39,8 @@ func (l *bindLag) begin(pod types.UID) {
 	}
 }
 
-// end records the answer to a bind. If the watch was faster than the answer, there was no lag.
-func (l *bindLag) end(pod types.UID, isConfirmed bool, now time.Time) {
+// recordAnswer records the answer to a bind. If the watch was faster than the answer, there was no lag.
+func (l *bindLag) recordAnswer(pod types.UID, isConfirmed bool, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	bind, ok := l.pending[pod]
@@ -56,8 +56,8 @@ func (l *bindLag) end(pod types.UID, isConfirmed bool, now time.Time) {
 	}
 }
 
-// see records that the watch shows a bound pod.
-func (l *bindLag) see(pod types.UID, now time.Time) {
+// recordWatched records that the watch shows a bound pod.
+func (l *bindLag) recordWatched(pod types.UID, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	bind, ok := l.pending[pod]
@@ -79,10 +79,12 @@ func (l *bindLag) forget(pod types.UID) {
 }
 
 // BeginBind records that a bind of a pod is being sent to the API server.
-func (f *Feed) BeginBind(pod types.UID) { f.binds.begin(pod) }
+func (f *Feed) BeginBind(pod types.UID) { f.binds.recordSent(pod) }
 
 // EndBind records the answer of the API server to a bind.
-func (f *Feed) EndBind(pod types.UID, isConfirmed bool) { f.binds.end(pod, isConfirmed, time.Now()) }
+func (f *Feed) EndBind(pod types.UID, isConfirmed bool) {
+	f.binds.recordAnswer(pod, isConfirmed, time.Now())
+}
 
 // LastEvents returns when the watch of each kind last received an event, a bookmark or a list. Kinds that the API server
 // does not serve, and those that have not been listed yet, are missing.

@@ -220,7 +220,7 @@ func podSink(f *Feed, ours func(*corev1.Pod) bool) cache.ReflectorStore {
 				return nil, false
 			}
 			if mine && p.Spec.NodeName != "" {
-				f.binds.see(p.UID, time.Now())
+				f.binds.recordWatched(p.UID, time.Now())
 			}
 			return model.TaskFrom(p, mine), true
 		},

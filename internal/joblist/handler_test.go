@@ -58,7 +58,7 @@ func allowing(reviews *int, all ...string) *rights {
 	return &rights{aggregatedapi.NewPermissions(core.AuthorizationV1().SubjectAccessReviews(), time.Now)}
 }
 
-func TestWhoIsToldWhat(t *testing.T) {
+func TestUsersReceiveOnlyWhatTheyMayRead(t *testing.T) {
 	t.Parallel()
 	const all = "/apis/listing.vc-batch.dev/v1/jobfacts"
 	for name, c := range map[string]struct {

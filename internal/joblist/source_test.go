@@ -172,7 +172,7 @@ func TestAsManyJobsAsThereAreAreNotAllWhileMoreComes(t *testing.T) {
 	})
 }
 
-func TestWhatChangesWhileTheListIsWrittenIsToldAgain(t *testing.T) {
+func TestChangesDuringAListAreSentAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.write("nlp", "a", "q")()
@@ -284,9 +284,9 @@ func TestArraysAreListedAloneWhereTheyAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestWhatPodsSaidAtTheirEndIsToldAndNotKept verifies that termination messages are in the list but not cached, and
+// TestTerminationMessagesAreSentAndNotStored verifies that termination messages are in the list but not cached, and
 // that too many of them result in an error.
-func TestWhatPodsSaidAtTheirEndIsToldAndNotKept(t *testing.T) {
+func TestTerminationMessagesAreSentAndNotStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.write("nlp", "a", "q")()

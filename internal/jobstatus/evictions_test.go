@@ -22,7 +22,7 @@ func evictedJob() *batchv1alpha1.Job {
 	return job
 }
 
-func TestEvictionsAreToldWithWhoTookTheRoom(t *testing.T) {
+func TestEvictionsNameTheGangThatGotTheResources(t *testing.T) {
 	t.Parallel()
 	const want = "2 times, last at 2026-11-22T13:00:00Z (4 pods: main-0-3, 10h of run time): " +
 		"nlp/urgent in the same queue default needs the resources: the waiting gang has a higher priority (10, compared with 0)"

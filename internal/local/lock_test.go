@@ -113,7 +113,7 @@ func TestSettingsOfTheLastRun(t *testing.T) {
 	})
 }
 
-func TestNobodysKubeconfigIsTouched(t *testing.T) {
+func TestForeignKubeconfigIsNotChanged(t *testing.T) {
 	foreign := "apiVersion: v1\nkind: Config\nclusters: [{name: work, cluster: {server: https://work}}]\n"
 	ours := "apiVersion: v1\nkind: Config\nclusters: [{name: vc-local, cluster: {server: https://x}}]\nusers: [{name: vc-local-admin, user: {}}]\n"
 	cases := map[string]struct{ content, want string }{

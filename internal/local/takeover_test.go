@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestARecordOfAKilledProcessIsNobodys(t *testing.T) {
+func TestRecordOfAKilledProcessHasNoOwner(t *testing.T) {
 	t.Run("its pid belongs to another process by now: it is neither found nor stopped", func(t *testing.T) {
 		d := newDir(t)
 		other := exec.Command("sleep", "1000")

@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-func TestIdleIsWhatNobodyAskedFor(t *testing.T) {
+func TestIdleIsAllocatableMinusRequested(t *testing.T) {
 	t.Parallel()
 	node := make.Node("a").CPU("4").Memory("8Gi").GPU(2).Obj()
 	pods := []*corev1.Pod{

@@ -122,7 +122,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-func TestCertificatesAreCheckedUnlessToldOtherwise(t *testing.T) {
+func TestCertificatesAreVerifiedByDefault(t *testing.T) {
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, vector("a", "1")) }))
 	defer s.Close()
 	s.Config.ErrorLog = nil

@@ -29,7 +29,7 @@ func (o *Outbox) Backlogs() []Backlog {
 
 // eachUnfinished calls visit for each unfinished write.
 func (q *queues) eachUnfinished(visit func(*write)) {
-	for _, f := range []*fifo{&q.evicts, &q.statuses, &q.told, &q.idle} {
+	for _, f := range []*fifo{&q.evicts, &q.statuses, &q.info, &q.idle} {
 		for _, w := range f.order {
 			if w != nil && q.busy[w.key] != w { // an eviction to be repeated is in both
 				visit(w)

@@ -23,7 +23,7 @@ func TestBacklogsCountWritesUntilTheyAreDone(t *testing.T) {
 	}
 	inBubble(t, &fakeAPI{answer: answer, takes: 10 * time.Millisecond}, func(t *testing.T, r *rig) {
 		binding := func(writes int, oldest time.Duration) []Backlog {
-			return []Backlog{{Lane: "evict"}, {Lane: "bind", Writes: writes, Oldest: oldest}, {Lane: "status"}, {Lane: "told"}, {Lane: "idle"}}
+			return []Backlog{{Lane: "evict"}, {Lane: "bind", Writes: writes, Oldest: oldest}, {Lane: "status"}, {Lane: "info"}, {Lane: "idle"}}
 		}
 		check := func(when string, want []Backlog) {
 			if diff := cmp.Diff(want, r.Backlogs()); diff != "" {

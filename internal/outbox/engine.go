@@ -29,7 +29,7 @@ type engine struct {
 	wake     *sync.Cond
 	queues   *queues
 	limiter  *limiter
-	pressure *backpressure.Governor
+	pressure *backpressure.Throttle
 	inFlight int
 	idle     idleGate
 	resting  int // writes that are waiting for their next attempt
@@ -137,7 +137,7 @@ func (e *engine) takeAllowedWrite() *write {
 	if e.inFlight >= e.limiter.allowedWrites() {
 		return nil
 	}
-	w := e.queues.takeNextWrite(e.mayWriteTold, e.idle.hasBudget())
+	w := e.queues.takeNextWrite(e.mayWriteInfo, e.idle.hasBudget())
 	if w != nil {
 		e.inFlight++
 		e.idle.recordSent(w, e.clock.Now())
@@ -145,8 +145,8 @@ func (e *engine) takeAllowedWrite() *write {
 	return w
 }
 
-// mayWriteTold reports whether the load on the API server currently permits a write in toldLane.
-func (e *engine) mayWriteTold() bool { return e.pressure.RequestSlot(e.clock.Now()) == 0 }
+// mayWriteInfo reports whether the load on the API server currently permits a write in infoLane.
+func (e *engine) mayWriteInfo() bool { return e.pressure.RequestSlot(e.clock.Now()) == 0 }
 
 func (e *engine) performWrite(ctx context.Context, w *write) {
 	if err := e.fence(); err != nil {
@@ -260,5 +260,5 @@ func (e *engine) hasNothingLeft() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.inFlight == 0 && e.resting == 0 &&
-		e.queues.countWaiting(evictLane)+e.queues.countWaiting(bindLane)+e.queues.countWaiting(statusLane)+e.queues.countWaiting(toldLane) == 0
+		e.queues.countWaiting(evictLane)+e.queues.countWaiting(bindLane)+e.queues.countWaiting(statusLane)+e.queues.countWaiting(infoLane) == 0
 }

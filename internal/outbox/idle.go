@@ -29,9 +29,9 @@ const (
 	oldIdle      = 10 * time.Second
 	// idleMost is the maximum number of queued idle writes. If there are more, the oldest are dropped.
 	idleMost = 20000
-	// toldPerTick is the maximum number of workers that are woken at each tick to check whether writes in toldLane may
+	// infoPerTick is the maximum number of workers that are woken at each tick to check whether writes in infoLane may
 	// be sent.
-	toldPerTick = 50
+	infoPerTick = 50
 )
 
 func (g *idleGate) hasBudget() bool { return g.budget > 0 }
@@ -105,5 +105,5 @@ func (e *engine) openIdleLane() {
 		e.observe(w, 0, "dropped")
 	}
 	e.idle.setBudgetForTick(e.clock.Now(), e.queues)
-	e.wakeWorkers(e.idle.budget + min(e.queues.countWaiting(toldLane), toldPerTick))
+	e.wakeWorkers(e.idle.budget + min(e.queues.countWaiting(infoLane), infoPerTick))
 }

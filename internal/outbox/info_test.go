@@ -22,9 +22,9 @@ func status(gang string, phase schedulingv1beta1.PodGroupPhase) *decision.Decisi
 	}}}
 }
 
-// pressed returns a governor of a slow API server with one write every gap.
-func pressed(gap time.Duration) *backpressure.Governor {
-	g := &backpressure.Governor{}
+// pressed returns a throttle of a slow API server with one write every gap.
+func pressed(gap time.Duration) *backpressure.Throttle {
+	g := &backpressure.Throttle{}
 	now := time.Now()
 	g.RecordWrite(now.Add(-1000*gap), time.Millisecond)
 	for i := range 1000 {
@@ -63,7 +63,7 @@ func count(calls []string, word string) int {
 	return n
 }
 
-func TestUnderPressureThatGangsRunIsToldSlowlyAndThatOneIsLetInAtOnce(t *testing.T) {
+func TestUnderPressureRunningGangsAreReportedSlowlyAndAdmissionsAtOnce(t *testing.T) {
 	api := &fakeAPI{takes: time.Millisecond}
 	inBubble(t, api, func(t *testing.T, r *rig) {
 		r.engine.pressure = pressed(10 * time.Millisecond) // one informational write in 80 ms
@@ -85,16 +85,16 @@ func TestUnderPressureThatGangsRunIsToldSlowlyAndThatOneIsLetInAtOnce(t *testing
 	})
 }
 
-func TestAStatusThatOnlyTellsTakesThePlaceOfAnOlderOneAndItsUrgency(t *testing.T) {
+func TestInformationalStatusReplacesAnOlderUrgentOneAndStaysUrgent(t *testing.T) {
 	q := newQueues()
 	never := func() bool { return false }
 	q.queueWrite(&write{lane: statusLane, key: "podgroup/a"})
-	newer := &write{lane: toldLane, key: "podgroup/a"}
+	newer := &write{lane: infoLane, key: "podgroup/a"}
 	q.queueWrite(newer)
 	if got := q.takeNextWrite(never, false); got != newer {
 		t.Fatalf("left: %+v, want the newer status", got)
 	}
-	newest := &write{lane: toldLane, key: "podgroup/a"}
+	newest := &write{lane: infoLane, key: "podgroup/a"}
 	q.queueWrite(&write{lane: statusLane, key: "podgroup/a"}) // both wait for the write in flight
 	q.queueWrite(newest)
 	q.finishWrite(newer)
@@ -103,9 +103,9 @@ func TestAStatusThatOnlyTellsTakesThePlaceOfAnOlderOneAndItsUrgency(t *testing.T
 	}
 }
 
-func TestAnUrgentStatusTakesThePlaceOfOneThatOnlyTells(t *testing.T) {
+func TestUrgentStatusReplacesAnInformationalOne(t *testing.T) {
 	q := newQueues()
-	q.queueWrite(&write{lane: toldLane, key: "podgroup/a"})
+	q.queueWrite(&write{lane: infoLane, key: "podgroup/a"})
 	urgent := &write{lane: statusLane, key: "podgroup/a"}
 	q.queueWrite(urgent)
 	if got := q.takeNextWrite(func() bool { return true }, false); got != urgent {

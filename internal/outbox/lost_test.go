@@ -65,7 +65,7 @@ func TestRefusedConditionsOfAnEviction(t *testing.T) {
 	}
 }
 
-func TestAConflictOnAPodsConditionIsReportedSoThatItIsToldAgain(t *testing.T) {
+func TestConflictOnPodConditionIsReportedAndRetried(t *testing.T) {
 	inBubble(t, &fakeAPI{answer: func(string, int) error { return conflict }}, func(t *testing.T, r *rig) {
 		r.Put(&decision.Decisions{PodConditions: []decision.PodCondition{{Pod: object("p"), Reason: "Unschedulable"}}})
 		after(3 * time.Second)

@@ -29,8 +29,8 @@ type Options struct {
 	Fence func() error
 	// Observe is called for every attempt to perform a write, for metrics. It may be nil.
 	Observe func(Attempt)
-	// Pressure throttles purely informational writes (toldLane). If it is nil, they are never throttled.
-	Pressure *backpressure.Governor
+	// Pressure throttles purely informational writes (infoLane). If it is nil, they are never throttled.
+	Pressure *backpressure.Throttle
 	// Log receives log entries. The zero value discards them.
 	Log logr.Logger
 	// Clock supplies the time and delays retries and reports. If it is nil, the clock of the system is used.
@@ -39,7 +39,7 @@ type Options struct {
 
 // Attempt describes one attempt to perform a write.
 type Attempt struct {
-	Lane    string        // evict, bind, status, told, idle
+	Lane    string        // evict, bind, status, info, idle
 	Outcome string        // ok, retried, superseded, refused, dropped
 	Took    time.Duration // duration of the call alone
 	Waited  time.Duration // from Put to the end of the call

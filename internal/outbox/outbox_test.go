@@ -21,7 +21,7 @@ func one(pod string) *decision.Decisions {
 	return &decision.Decisions{Binds: []decision.Bind{{Pod: object(pod), Node: "n1"}}}
 }
 
-func TestABindThatSucceedsIsReportedToNobodyAndHasAnEvent(t *testing.T) {
+func TestSuccessfulBindHasAnEventAndNoReport(t *testing.T) {
 	inBubble(t, &fakeAPI{}, func(t *testing.T, r *rig) {
 		r.Put(one("p"))
 		after(3 * time.Second)

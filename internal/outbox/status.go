@@ -77,11 +77,11 @@ func (o *Outbox) hyperNodeStatusWrite(h *decision.HyperNodeStatus) *write {
 }
 
 // laneForStatus returns the lane for the status of a PodGroup. The status of a running gang without an explanation
-// belongs to toldLane, because the gang's pods already show that it is running. All other statuses belong to
+// belongs to infoLane, because the gang's pods already show that it is running. All other statuses belong to
 // statusLane, because controllers or users are waiting for them.
 func laneForStatus(s *schedulingv1beta1.PodGroupStatus) lane {
 	if s.Phase == schedulingv1beta1.PodGroupRunning && s.Explanation == nil {
-		return toldLane
+		return infoLane
 	}
 	return statusLane
 }

@@ -13,14 +13,14 @@ const (
 	evictLane lane = iota
 	bindLane
 	statusLane // statuses that controllers or users wait for: a gang is admitted, or the reason why it waits
-	toldLane   // informational: the state is visible elsewhere; under pressure, at most one write in backpressure.Share
+	infoLane   // informational: the state is visible elsewhere; under pressure, at most one write in backpressure.Share
 	idleLane   // pod events and conditions, sent only if there is nothing else to write
 	laneCount
 )
 
 // String returns the name of the lane in metrics and logs.
 func (l lane) String() string {
-	return [laneCount]string{"evict", "bind", "status", "told", "idle"}[l]
+	return [laneCount]string{"evict", "bind", "status", "info", "idle"}[l]
 }
 
 // statusShare limits status writes. While binds are waiting, only one in every statusShare writes is a status update.
@@ -45,12 +45,12 @@ type write struct {
 // case for binds and evictions. A status becomes obsolete when a newer one arrives.
 func (w *write) mustReport() bool { return w.lane == evictLane || w.lane == bindLane }
 
-// queues holds the queued writes. A write in the status, told or idle lane replaces a queued write with the same key.
+// queues holds the queued writes. A write in the status, info or idle lane replaces a queued write with the same key.
 type queues struct {
 	evicts   fifo
 	binds    *gangQueue
 	statuses fifo
-	told     fifo
+	info     fifo
 	idle     fifo
 
 	busy  map[string]*write // writes in flight or waiting for their next attempt, by key
@@ -82,19 +82,19 @@ func (q *queues) queueWrite(w *write) (superseded *write) {
 		q.binds.pushGangWrite(w)
 		return nil
 	case statusLane:
-		if old := q.told.dropWriteFor(w.key); old != nil {
+		if old := q.info.dropWriteFor(w.key); old != nil {
 			superseded = old
 		}
 		if old := q.statuses.appendOrReplace(w); old != nil {
 			superseded = old
 		}
 		return superseded
-	case toldLane:
+	case infoLane:
 		if q.statuses.hasWriteFor(w.key) { // the newer status takes the place of the urgent one
 			w.lane = statusLane
 			return q.statuses.appendOrReplace(w)
 		}
-		return q.told.appendOrReplace(w)
+		return q.info.appendOrReplace(w)
 	default:
 		return q.idle.appendOrReplace(w)
 	}
@@ -102,23 +102,23 @@ func (q *queues) queueWrite(w *write) (superseded *write) {
 
 // inheritLane moves w to statusLane if it replaces a status that was more urgent.
 func inheritLane(w, old *write) {
-	if old != nil && old.lane == statusLane && w.lane == toldLane {
+	if old != nil && old.lane == statusLane && w.lane == infoLane {
 		w.lane = statusLane
 	}
 }
 
 // takeNextWrite returns the write to send now, and marks its key as busy. It returns nil if no write may be sent. Idle
-// writes are returned only if idleAllowed is true, and writes in toldLane only if mayTell returns true. It calls
-// mayTell only when such a write is queued.
-func (q *queues) takeNextWrite(mayTell func() bool, idleAllowed bool) *write {
-	w := q.chooseWrite(mayTell, idleAllowed)
+// writes are returned only if idleAllowed is true, and writes in infoLane only if mayWriteInfo returns true. It calls
+// mayWriteInfo only when such a write is queued.
+func (q *queues) takeNextWrite(mayWriteInfo func() bool, idleAllowed bool) *write {
+	w := q.chooseWrite(mayWriteInfo, idleAllowed)
 	if w != nil {
 		q.busy[w.key] = w
 	}
 	return w
 }
 
-func (q *queues) chooseWrite(mayTell func() bool, idleAllowed bool) *write {
+func (q *queues) chooseWrite(mayWriteInfo func() bool, idleAllowed bool) *write {
 	if w := q.evicts.takeFirstWrite(); w != nil {
 		return w
 	}
@@ -127,7 +127,7 @@ func (q *queues) chooseWrite(mayTell func() bool, idleAllowed bool) *write {
 		if w := q.statuses.takeFirstWrite(); w != nil {
 			return w
 		}
-		if w := q.takeToldWrite(mayTell); w != nil {
+		if w := q.takeInfoWrite(mayWriteInfo); w != nil {
 			return w
 		}
 	}
@@ -137,7 +137,7 @@ func (q *queues) chooseWrite(mayTell func() bool, idleAllowed bool) *write {
 	if w := q.statuses.takeFirstWrite(); w != nil {
 		return w
 	}
-	if w := q.takeToldWrite(mayTell); w != nil {
+	if w := q.takeInfoWrite(mayWriteInfo); w != nil {
 		return w
 	}
 	if idleAllowed {
@@ -146,11 +146,11 @@ func (q *queues) chooseWrite(mayTell func() bool, idleAllowed bool) *write {
 	return nil
 }
 
-func (q *queues) takeToldWrite(mayTell func() bool) *write {
-	if q.told.countWrites() == 0 || !mayTell() {
+func (q *queues) takeInfoWrite(mayWriteInfo func() bool) *write {
+	if q.info.countWrites() == 0 || !mayWriteInfo() {
 		return nil
 	}
-	return q.told.takeFirstWrite()
+	return q.info.takeFirstWrite()
 }
 
 // finishWrite releases w's key and queues the write that arrived in the meantime. It reports whether there was such a
@@ -184,10 +184,10 @@ func (q *queues) requeueWrite(w *write) bool {
 	return true
 }
 
-// countSendable returns the number of queued writes that could be sent now, ignoring the limits of mayWriteTold and the
+// countSendable returns the number of queued writes that could be sent now, ignoring the limits of mayWriteInfo and the
 // limiter.
 func (q *queues) countSendable(idleAllowed bool) int {
-	n := q.evicts.countWrites() + q.binds.waiting + q.statuses.countWrites() + q.told.countWrites()
+	n := q.evicts.countWrites() + q.binds.waiting + q.statuses.countWrites() + q.info.countWrites()
 	if idleAllowed {
 		n += q.idle.countWrites()
 	}
@@ -203,8 +203,8 @@ func (q *queues) countWaiting(l lane) int {
 		return q.binds.waiting
 	case statusLane:
 		return q.statuses.countWrites()
-	case toldLane:
-		return q.told.countWrites()
+	case infoLane:
+		return q.info.countWrites()
 	default:
 		return q.idle.countWrites()
 	}

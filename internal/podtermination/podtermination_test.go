@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestKilledIsWhoWasToldToGoBeforeItHadFinished(t *testing.T) {
+func TestPodIsKilledIfItWasStoppedBeforeItFinished(t *testing.T) {
 	t.Parallel()
 	made := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {

@@ -58,14 +58,14 @@ type Engine struct {
 
 	attacher session.Attacher
 
-	view      overlay.Overlay
-	judge     equivalence.Judge
-	podCounts interpod.PodCounts
-	tree      session.Tree
-	told      *model.Topology // topology whose HyperNode statuses were last written, at generation toldGen
-	toldGen   uint64
-	ledger    queue.Ledger
-	gangs     gangCache
+	view            overlay.Overlay
+	judge           equivalence.Judge
+	podCounts       interpod.PodCounts
+	tree            session.Tree
+	writtenTopology *model.Topology // topology whose HyperNode statuses were last written, at generation writtenGen
+	writtenGen      uint64
+	ledger          queue.Ledger
+	gangs           gangCache
 }
 
 // Stage is a part of a cycle whose duration Engine.Watch can measure.

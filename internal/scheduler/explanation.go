@@ -21,7 +21,7 @@ const front = 20
 
 // explanationOf returns the explanation for a verdict, or nil if the gang is not waiting. It returns the reported
 // explanation as long as that explanation is still correct. again is when to compute the explanation again.
-func (e *Engine) explanationOf(s *cycle.Cycle, j *framework.Job, v explain.Verdict) (told *schedulingv1beta1.Explanation, again time.Time) {
+func (e *Engine) explanationOf(s *cycle.Cycle, j *framework.Job, v explain.Verdict) (reported *schedulingv1beta1.Explanation, again time.Time) {
 	if v.Code == "" {
 		delete(e.gangs.advices, j)
 		return nil, time.Time{}
@@ -32,7 +32,7 @@ func (e *Engine) explanationOf(s *cycle.Cycle, j *framework.Job, v explain.Verdi
 	_, hasForecast := e.gangs.forecasts[j]
 	gainsForecast := hasForecast && j.Reported.LacksForecast
 	defer func() {
-		j.Reported.Explanation, j.Reported.Verdict, j.Reported.In = told, v, j.In
+		j.Reported.Explanation, j.Reported.Verdict, j.Reported.In = reported, v, j.In
 		j.Reported.LacksForecast = !hasForecast && s.UsesReservations()
 	}()
 	if label, missing := v.Tally.MissingLabel(); missing {
@@ -184,13 +184,13 @@ func (e *Engine) updateForecasts(s *cycle.Cycle) {
 	looked, walked := s.Looked, s.Walked
 	fresh := s.ForecastStarts()
 	for _, j := range s.AllWaiting {
-		told := j.Status.Explanation
-		if told == nil {
+		reported := j.Status.Explanation
+		if reported == nil {
 			continue
 		}
 		f, hasForecast := fresh[j]
-		gainsReason := hasForecast && j.Reported.LacksForecast && f.Why != told.Estimate
-		if gainsReason || forecastDiffers(f, told) {
+		gainsReason := hasForecast && j.Reported.LacksForecast && f.Why != reported.Estimate
+		if gainsReason || forecastDiffers(f, reported) {
 			s.Touch(j)
 		}
 	}
@@ -209,15 +209,15 @@ func pauseAfterForecast(looked, walked, waiting int) time.Duration {
 const walkRest = 10 * time.Microsecond
 
 // forecastDiffers reports whether a forecast differs from the reported one.
-func forecastDiffers(f reservation.Forecast, told *schedulingv1beta1.Explanation) bool {
-	if !f.Known || told.EstimatedStart == nil {
-		return f.Known != (told.EstimatedStart != nil)
+func forecastDiffers(f reservation.Forecast, reported *schedulingv1beta1.Explanation) bool {
+	if !f.Known || reported.EstimatedStart == nil {
+		return f.Known != (reported.EstimatedStart != nil)
 	}
-	waits := slices.ContainsFunc(told.Helps, func(h schedulingv1beta1.Help) bool { return h.Kind == schedulingv1beta1.HelpWait })
+	waits := slices.ContainsFunc(reported.Helps, func(h schedulingv1beta1.Help) bool { return h.Kind == schedulingv1beta1.HelpWait })
 	if f.Certain != waits {
 		return true
 	}
-	return f.At.Sub(told.EstimatedStart.Time).Abs() > time.Second
+	return f.At.Sub(reported.EstimatedStart.Time).Abs() > time.Second
 }
 
 // isSameSince reports whether the reasons of two explanations have applied since the same time. It returns false if

@@ -15,7 +15,7 @@ import (
 
 // figures holds the figures of a queue that were last reported to metrics.
 type figures struct {
-	told                                                                      bool
+	isReported                                                                bool
 	allocated, deserved, request, inqueue, capability, realCapability, ending []float64
 	weight                                                                    int32
 	share                                                                     float64
@@ -40,14 +40,14 @@ func (e *Engine) reportQueueFigures(s *cycle.Cycle, q *queue.Queue) {
 	stamp := e.gangs.stamps[q]
 	old := &stamp.figures
 	share := finiteOrZero(q.Share)
-	same := old.told && old.share == share && old.weight == q.Weight
+	same := old.isReported && old.share == share && old.weight == q.Weight
 	for _, part := range old.pairFigures(q) {
 		same = same && slices.Equal(*part.old, part.now)
 	}
 	if same {
 		return
 	}
-	old.told, old.share, old.weight = true, share, q.Weight
+	old.isReported, old.share, old.weight = true, share, q.Weight
 	for _, part := range old.pairFigures(q) {
 		*part.old = append((*part.old)[:0], part.now...)
 	}
@@ -66,13 +66,13 @@ func (e *Engine) reportQueueFigures(s *cycle.Cycle, q *queue.Queue) {
 func (e *Engine) reportDeletedQueues(s *cycle.Cycle) {
 	c := &e.gangs
 	gone := func(q *queue.Queue, st *stamp) {
-		if st.figures.told {
+		if st.figures.isReported {
 			s.Out.Stats.QueuesGone = append(s.Out.Stats.QueuesGone, q.Name)
 			st.figures = figures{}
 		}
 	}
 	for _, q := range s.Ledger.Queues {
-		if st := c.stamps[q]; !q.Known && st.figures.told { // gangs still refer to it
+		if st := c.stamps[q]; !q.Known && st.figures.isReported { // gangs still refer to it
 			gone(q, &st)
 			c.stamps[q] = st
 		}
@@ -101,11 +101,11 @@ func (e *Engine) reportGangFigures(s *cycle.Cycle, j *framework.Job) {
 	if j.Verdict.Code != "" {
 		now.unready = j.Need()
 	}
-	old := e.gangs.told[j]
+	old := e.gangs.lastFigures[j]
 	if now == old || !j.Known {
 		return
 	}
-	e.gangs.told[j] = now
+	e.gangs.lastFigures[j] = now
 	tries := now.attempts - old.attempts
 	if tries < 0 { // the count restarted because the reason changed
 		tries = now.attempts
@@ -126,16 +126,16 @@ func dominantShare(held resource.Vec, total []float64) float64 {
 
 // recordDeleted records that a gang was deleted if its figures were reported to metrics.
 func (c *gangCache) recordDeleted(j *framework.Job) {
-	if _, told := c.told[j]; told {
-		c.toldGone = append(c.toldGone, gangObject(j.Gang))
-		delete(c.told, j)
+	if _, known := c.lastFigures[j]; known {
+		c.goneFigures = append(c.goneFigures, gangObject(j.Gang))
+		delete(c.lastFigures, j)
 	}
 }
 
 // takeDeletedGangs returns the recorded deleted gangs, sorted by key, and clears the list.
 func (c *gangCache) takeDeletedGangs() []decision.Object {
-	list := c.toldGone
-	c.toldGone = nil
+	list := c.goneFigures
+	c.goneFigures = nil
 	slices.SortFunc(list, func(x, y decision.Object) int { return strings.Compare(x.Key(), y.Key()) })
 	return list
 }

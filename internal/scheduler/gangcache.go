@@ -62,8 +62,8 @@ type estimates struct {
 	forecasts    map[*framework.Job]reservation.Forecast
 	forecastAt   time.Time
 	owesForecast bool
-	// foretold holds the first start time that was reported for each waiting gang.
-	foretold map[*framework.Job]time.Time
+	// firstStarts holds the first start time that was reported for each waiting gang.
+	firstStarts map[*framework.Job]time.Time
 }
 
 // reports holds the figures that were last reported to metrics.
@@ -72,10 +72,10 @@ type reports struct {
 	// then.
 	countedAt time.Time
 	uncounted bool
-	// told holds the last reported figures of each gang. toldGone lists the gangs with reported figures whose deletion
-	// is yet to be reported.
-	told     map[*framework.Job]gangFigures
-	toldGone []decision.Object
+	// lastFigures holds the last reported figures of each gang. goneFigures lists the gangs with reported figures whose
+	// deletion is yet to be reported.
+	lastFigures map[*framework.Job]gangFigures
+	goneFigures []decision.Object
 }
 
 // lapses holds the promises that did not count at the last cycle.
@@ -127,8 +127,8 @@ func (c *gangCache) reset() {
 	c.stamps = map[*queue.Queue]stamp{}
 	c.due = map[*framework.Job]time.Time{}
 	c.eased = map[*queue.Queue]bool{}
-	c.told = map[*framework.Job]gangFigures{}
-	c.advices, c.foretold = map[*framework.Job]advice{}, map[*framework.Job]time.Time{}
+	c.lastFigures = map[*framework.Job]gangFigures{}
+	c.advices, c.firstStarts = map[*framework.Job]advice{}, map[*framework.Job]time.Time{}
 }
 
 func (c *gangCache) jobOfGang(g *model.Gang) *framework.Job { return c.jobs[g] }
@@ -169,7 +169,7 @@ func (c *gangCache) loadGang(s *cycle.Cycle, g *model.Gang) {
 			delete(c.due, j)
 			delete(c.advices, j)
 			delete(c.forecasts, j)
-			delete(c.foretold, j)
+			delete(c.firstStarts, j)
 			c.recordDeleted(j)
 		}
 		return

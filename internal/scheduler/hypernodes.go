@@ -30,11 +30,11 @@ func changedHyperNode(s *cycle.Cycle, j *framework.Job) *string {
 // reportHyperNodes writes the HyperNode statuses that differ from the published ones.
 func (e *Engine) reportHyperNodes(s *cycle.Cycle) {
 	t := s.Tree.Topology
-	if t == nil || t == e.told && !s.Cluster.HyperNodesChanged(e.toldGen) {
-		e.told = t
+	if t == nil || t == e.writtenTopology && !s.Cluster.HyperNodesChanged(e.writtenGen) {
+		e.writtenTopology = t
 		return
 	}
-	e.told, e.toldGen = t, s.Cluster.Gen()
+	e.writtenTopology, e.writtenGen = t, s.Cluster.Gen()
 	for _, d := range t.Domains[:t.Root.Index] {
 		h := s.Cluster.HyperNodes[d.Name]
 		ready := metav1.Condition{Type: topologyv1alpha1.HyperNodeReady, Status: metav1.ConditionTrue, Reason: d.Reason, Message: d.Lacks}

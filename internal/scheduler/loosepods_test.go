@@ -13,9 +13,9 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// TestPodsWithoutTheirPodGroupAreToldOnceWithinASecond adds pods one by one, with a cycle each, and keeps the
+// TestPodsWithoutTheirPodGroupAreReportedOnceWithinASecond adds pods one by one, with a cycle each, and keeps the
 // daemon's promise: a cycle whenever one was requested.
-func TestPodsWithoutTheirPodGroupAreToldOnceWithinASecond(t *testing.T) {
+func TestPodsWithoutTheirPodGroupAreReportedOnceWithinASecond(t *testing.T) {
 	e, err := New(config.Default())
 	if err != nil {
 		t.Fatal(err)

@@ -49,8 +49,8 @@ func TestManualsTellWhatIsRead(t *testing.T) {
 	}
 }
 
-// TestDefaultsAreWhatTheManualsTell sets every argument to its default: the policy must equal the one without it.
-func TestDefaultsAreWhatTheManualsTell(t *testing.T) {
+// TestDefaultsMatchTheManuals sets every argument to its default: the policy must equal the one without it.
+func TestDefaultsMatchTheManuals(t *testing.T) {
 	_, ofPolicies := Manuals()
 	for _, name := range slices.Sorted(maps.Keys(ofPolicies)) {
 		for _, o := range ofPolicies[name].Arguments {

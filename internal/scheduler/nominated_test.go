@@ -14,10 +14,10 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// TestAPromiseThatMovesIsTold checks that a promise that moves is also published in a cycle without evictions,
+// TestMovedPromiseIsReported checks that a promise that moves is also published in a cycle without evictions,
 // because the API contains the nominated node of a pod and a restarted scheduler relies on it. A promise that was
 // never published is not.
-func TestAPromiseThatMovesIsTold(t *testing.T) {
+func TestMovedPromiseIsReported(t *testing.T) {
 	for name, published := range map[string]string{"the API names the first node": "a", "nothing was told": ""} {
 		e, err := New(config.Default())
 		if err != nil {

@@ -14,23 +14,23 @@ func (e *Engine) recordStarts(s *cycle.Cycle) {
 		if len(j.Placed) == 0 || j.Gang.CountReady() >= j.MinMember {
 			continue
 		}
-		told := j.Status.Explanation
-		start := decision.Start{Gang: gangObject(j.Gang), Queue: j.In.Name, Created: j.Created, Waited: told != nil}
-		at, known := e.gangs.foretold[j]
-		if !known && told != nil && told.EstimatedStart != nil {
-			at, known = told.EstimatedStart.Time, true
+		reported := j.Status.Explanation
+		start := decision.Start{Gang: gangObject(j.Gang), Queue: j.In.Name, Created: j.Created, Waited: reported != nil}
+		at, known := e.gangs.firstStarts[j]
+		if !known && reported != nil && reported.EstimatedStart != nil {
+			at, known = reported.EstimatedStart.Time, true
 		}
 		if known {
 			start.Foretold, start.Late = true, s.Now.Sub(at)
 		}
 		s.Out.Stats.Starts = append(s.Out.Stats.Starts, start)
-		delete(e.gangs.foretold, j)
+		delete(e.gangs.firstStarts, j)
 	}
 }
 
 // rememberForecast stores the first start time that is reported for a gang.
-func (e *Engine) rememberForecast(j *framework.Job, told *schedulingv1beta1.Explanation) {
-	if _, known := e.gangs.foretold[j]; !known && told != nil && told.EstimatedStart != nil {
-		e.gangs.foretold[j] = told.EstimatedStart.Time
+func (e *Engine) rememberForecast(j *framework.Job, reported *schedulingv1beta1.Explanation) {
+	if _, known := e.gangs.firstStarts[j]; !known && reported != nil && reported.EstimatedStart != nil {
+		e.gangs.firstStarts[j] = reported.EstimatedStart.Time
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// TestSinceWhenAndHowOftenIsTold has a gang wait for nodes while other pods come and go, through a restart of the
+// TestExplanationContainsSinceAndAttempts has a gang wait for nodes while other pods come and go, through a restart of the
 // scheduler, and then wait for another reason. The time since when it waits must stay while the reason stays, and
 // the number of attempts must only grow.
-func TestSinceWhenAndHowOftenIsTold(t *testing.T) {
+func TestExplanationContainsSinceAndAttempts(t *testing.T) {
 	w := newWorld(t, model.NodeFrom(make.Node("a").CPU("4").Obj()), model.NodeFrom(make.Node("b").CPU("1").Obj()))
 	w.model.Apply(gangOf("g", 2, 2, "4")...)
 	w.cycle()

@@ -42,9 +42,9 @@ func (e *Engine) buildStatus(s *cycle.Cycle, j *framework.Job) (status schedulin
 	}
 	verdict, again := e.verdictToReport(s, j)
 	old := &j.Status
-	told, stale := e.explanationOf(s, j, verdict)
-	status.Explanation = told
-	status.Conditions = updateConditions(s, j, status.Phase, verdict, told != nil && told == old.Explanation)
+	reported, stale := e.explanationOf(s, j, verdict)
+	status.Explanation = reported
+	status.Conditions = updateConditions(s, j, status.Phase, verdict, reported != nil && reported == old.Explanation)
 	if !again.IsZero() { // too early to report; an earlier report of missing pods stays
 		status.Explanation, status.Conditions = nil, old.Conditions
 		if e := old.Explanation; e != nil && e.Reason == string(reason.NotEnoughPods) {

@@ -15,8 +15,8 @@ type Hypothesis struct {
 	Make, Undo []model.Delta
 }
 
-// Prospect is the simulated outcome for one gang.
-type Prospect struct {
+// Outcome is the simulated outcome for one gang.
+type Outcome struct {
 	// Binds lists the gang's pods that would get a node at once.
 	Binds []decision.Bind
 	// Evicts lists the pods that would be evicted for it first.
@@ -27,7 +27,7 @@ type Prospect struct {
 }
 
 // Starts reports whether pods of the gang would get a node at once.
-func (p *Prospect) Starts() bool { return len(p.Binds) > 0 }
+func (p *Outcome) Starts() bool { return len(p.Binds) > 0 }
 
 // WhatIf runs a cycle on the cluster with the hypothesis applied, and then restores the cluster. Use a separate
 // engine, because the engine caches the simulated state.
@@ -38,9 +38,9 @@ func (e *Engine) WhatIf(now time.Time, c *model.Cluster, h Hypothesis) decision.
 	return e.Cycle(now, c)
 }
 
-// ProspectOf returns the decisions about one gang.
-func ProspectOf(d *decision.Decisions, gang types.UID) Prospect {
-	var p Prospect
+// OutcomeOf returns the decisions about one gang.
+func OutcomeOf(d *decision.Decisions, gang types.UID) Outcome {
+	var p Outcome
 	for i := range d.Binds {
 		if d.Binds[i].Gang.UID == gang {
 			p.Binds = append(p.Binds, d.Binds[i])

@@ -61,23 +61,23 @@ func TestWhatWouldHappenIsWhatHappens(t *testing.T) {
 			}
 		}
 		r.settleDown()
-		for range rapid.IntRange(1, 3).Draw(t, "thoughts") {
+		for range rapid.IntRange(1, 3).Draw(t, "simulations") {
 			gang, h := r.think()
 			if len(r.Engine.Cycle(r.Now, r.Model).Binds) > 0 {
 				return // the world is still changing, so the result is not predictable
 			}
 			before := clustertest.Describe(r.Model)
-			thought := thinker.WhatIf(r.Now, r.Model, h)
+			simulated := thinker.WhatIf(r.Now, r.Model, h)
 			if diff := cmp.Diff(before, clustertest.Describe(r.Model)); diff != "" {
-				t.Fatalf("a thought left traces (-before +after):\n%s", diff)
+				t.Fatalf("a simulation left traces (-before +after):\n%s", diff)
 			}
 			if d := r.Engine.Cycle(r.Now, r.Model); len(d.Binds)+len(d.Evicts) > 0 {
-				t.Fatalf("after a thought things happen: %+v", d)
+				t.Fatalf("decisions after a simulation: %+v", d)
 			}
-			foretold := scheduler.ProspectOf(&thought, r.Gangs[gang].UID)
+			foretold := scheduler.OutcomeOf(&simulated, r.Gangs[gang].UID)
 			r.Model.Apply(h.Make...)
 			d := r.Engine.Cycle(r.Now, r.Model)
-			happened := scheduler.ProspectOf(&d, r.Gangs[gang].UID)
+			happened := scheduler.OutcomeOf(&d, r.Gangs[gang].UID)
 			if diff := cmp.Diff(foretold.Binds, happened.Binds); diff != "" {
 				t.Fatalf("%s starts otherwise than foretold (-foretold +happened):\n%s", gang, diff)
 			}
@@ -91,7 +91,7 @@ func TestWhatWouldHappenIsWhatHappens(t *testing.T) {
 				seen["takes room"]++
 			case foretold.Status != nil && foretold.Status.Explanation != nil:
 				seen["waits"]++
-			case len(thought.Ungates) > 0:
+			case len(simulated.Ungates) > 0:
 				seen["passes its gate"]++
 			default:
 				t.Fatalf("%s neither starts nor takes room, and nobody says why it waits: %+v", gang, foretold)

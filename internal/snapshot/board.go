@@ -25,7 +25,7 @@ type Board struct {
 	queues map[string]*schedulingv1beta1.Queue
 	groups map[types.NamespacedName]*schedulingv1beta1.PodGroup
 	hyper  map[string]*topologyv1alpha1.HyperNode
-	events *told
+	events *eventLog
 	// priority maps priority classes to their values. It is replaced instead of changed, because snapshots contain it.
 	priority map[string]int32
 
@@ -65,7 +65,7 @@ func (e *jobEntry) isEmpty() bool { return e.object == nil && e.group == nil && 
 func NewBoard() *Board {
 	b := &Board{
 		nodes: map[string]*nodeEntry{}, jobs: map[types.UID]*jobEntry{}, pods: map[types.UID]*Pod{}, queues: map[string]*schedulingv1beta1.Queue{},
-		groups: map[types.NamespacedName]*schedulingv1beta1.PodGroup{}, hyper: map[string]*topologyv1alpha1.HyperNode{}, priority: map[string]int32{}, unknown: map[string]bool{}, amounts: map[string]*Amounts{}, containers: map[string][]string{}, events: &told{},
+		groups: map[types.NamespacedName]*schedulingv1beta1.PodGroup{}, hyper: map[string]*topologyv1alpha1.HyperNode{}, priority: map[string]int32{}, unknown: map[string]bool{}, amounts: map[string]*Amounts{}, containers: map[string][]string{}, events: &eventLog{},
 	}
 	b.touched.nodes, b.touched.jobs = map[string]bool{}, map[types.UID]bool{}
 	return b

@@ -127,7 +127,7 @@ func TestThePriorityOfAnUnknownClassIsUnknown(t *testing.T) {
 	}
 }
 
-func TestWhatIsToldOfManyPodsDoesNotPushOutTheRest(t *testing.T) {
+func TestEventsOfManyPodsDoNotDisplaceOtherEvents(t *testing.T) {
 	t.Parallel()
 	b := NewBoard()
 	b.AddEvent(&Event{UID: "evicted", Kind: "PodGroup", At: now.Add(-time.Hour)})
@@ -140,7 +140,7 @@ func TestWhatIsToldOfManyPodsDoesNotPushOutTheRest(t *testing.T) {
 	}
 }
 
-func TestWhatWasToldIsToldOnceAndOfWhatJobsHave(t *testing.T) {
+func TestEventsOfJobsAreReportedOnce(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	b := NewBoard()

@@ -25,21 +25,21 @@ func FromEvent(e *corev1.Event) *Event {
 	return one
 }
 
-// told holds all events. Events about pods, which are many, have their own ring, so that they do not displace the
+// eventLog holds all events. Events about pods, which are many, have their own ring, so that they do not displace the
 // others.
-type told struct{ pods, others ring }
+type eventLog struct{ pods, others ring }
 
 // storeEvent stores an event and reports whether it was new or changed.
-func (t *told) storeEvent(e *Event) bool {
+func (l *eventLog) storeEvent(e *Event) bool {
 	if e.Kind == "Pod" {
-		return t.pods.storeNewerEvent(e)
+		return l.pods.storeNewerEvent(e)
 	}
-	return t.others.storeNewerEvent(e)
+	return l.others.storeNewerEvent(e)
 }
 
 // newestEvents returns the stored events, the oldest first.
-func (t *told) newestEvents() []*Event {
-	all := append(t.pods.newestEvents(), t.others.newestEvents()...)
+func (l *eventLog) newestEvents() []*Event {
+	all := append(l.pods.newestEvents(), l.others.newestEvents()...)
 	slices.SortFunc(all, compareByTime)
 	return all
 }

@@ -37,8 +37,8 @@ func (p *pace) setAtLeast(period time.Duration, now time.Time) {
 	p.reset(period)
 }
 
-// rest lengthens the period if nothing has happened for some time.
-func (p *pace) rest(now time.Time) {
+// slowDown lengthens the period if nothing has happened for some time.
+func (p *pace) slowDown(now time.Time) {
 	if !now.Before(p.until) {
 		p.reset(paceAtRest)
 	}

@@ -22,7 +22,7 @@ func (m *pacedModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if _, ok := msg.(tickMsg); !ok {
 		return m, nil
 	}
-	m.pace.rest(time.Now())
+	m.pace.slowDown(time.Now())
 	m.found = m.pace.ticker != nil
 	return m, tea.Quit
 }
@@ -57,10 +57,10 @@ func TestThePaceFollowsInputAndChanges(t *testing.T) {
 		{"a change", func() { p.setAtLeast(paceOfChanges, at(0)) }, paceOfChanges},
 		{"a key", func() { p.setAtLeast(paceOfInput, at(1)) }, paceOfInput},
 		{"a change soon after a key", func() { p.setAtLeast(paceOfChanges, at(2)) }, paceOfInput},
-		{"a tick soon after a key", func() { p.rest(at(2.9)) }, paceOfInput},
+		{"a tick soon after a key", func() { p.slowDown(at(2.9)) }, paceOfInput},
 		{"a change long after a key", func() { p.setAtLeast(paceOfChanges, at(3.5)) }, paceOfChanges},
-		{"a tick soon after a change", func() { p.rest(at(5)) }, paceOfChanges},
-		{"a tick long after a change", func() { p.rest(at(5.6)) }, paceAtRest},
+		{"a tick soon after a change", func() { p.slowDown(at(5)) }, paceOfChanges},
+		{"a tick long after a change", func() { p.slowDown(at(5.6)) }, paceAtRest},
 		{"a key at rest", func() { p.setAtLeast(paceOfInput, at(60)) }, paceOfInput},
 	} {
 		if step.do(); p.period != step.want {

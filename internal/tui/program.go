@@ -199,7 +199,7 @@ func (m *model) adaptPace(msg tea.Msg) {
 	case snapshotMsg, logsMsg, doneMsg, failedMsg:
 		m.pace.setAtLeast(paceOfChanges, now)
 	case tickMsg:
-		m.pace.rest(now)
+		m.pace.slowDown(now)
 	}
 }
 

@@ -89,7 +89,7 @@ func TestAnotherContextIsHandedBack(t *testing.T) {
 	}
 }
 
-func TestWhatPanicsElsewhereIsToldInTheFrame(t *testing.T) {
+func TestPanicOfAnotherGoroutineIsShownInTheFrame(t *testing.T) {
 	t.Parallel()
 	app, err := New(settings())
 	if err != nil {
@@ -174,7 +174,7 @@ func TestTheThemeFollowsTheTerminalUnlessItWasChosen(t *testing.T) {
 	}
 }
 
-func TestWhatHalfSucceededIsToldWithBothHalves(t *testing.T) {
+func TestPartialSuccessIsShownWithBothParts(t *testing.T) {
 	t.Parallel()
 	app, err := New(settings())
 	if err != nil {

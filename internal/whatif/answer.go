@@ -19,8 +19,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// thinker is an engine for simulations. It is never the engine that makes the real decisions.
-type thinker interface {
+// simulationEngine is an engine for simulations. It is never the engine that makes the real decisions.
+type simulationEngine interface {
 	WhatIf(now time.Time, c *model.Cluster, h scheduler.Hypothesis) decision.Decisions
 }
 
@@ -34,13 +34,13 @@ const (
 )
 
 // RejectedStatus returns the status of a plan that is not simulated at all.
-func (t *Thought) RejectedStatus(now time.Time) (status insightv1alpha1.PlanStatus, is bool) {
+func (t *Simulation) RejectedStatus(now time.Time) (status insightv1alpha1.PlanStatus, is bool) {
 	at := metav1.NewTime(now)
 	return insightv1alpha1.PlanStatus{AnsweredAt: &at, Problem: t.problem, Hint: t.hint}, t.problem != ""
 }
 
 // RunAllSlices runs all slices of the answer.
-func (t *Thought) RunAllSlices(now time.Time, e thinker, c *model.Cluster) insightv1alpha1.PlanStatus {
+func (t *Simulation) RunAllSlices(now time.Time, e simulationEngine, c *model.Cluster) insightv1alpha1.PlanStatus {
 	for {
 		if status, done := t.RunOneSlice(now, e, c); done {
 			return status
@@ -50,7 +50,7 @@ func (t *Thought) RunAllSlices(now time.Time, e thinker, c *model.Cluster) insig
 
 // RunOneSlice runs one slice of the answer and restores the model. done reports whether the answer is complete. The
 // model may change between slices.
-func (t *Thought) RunOneSlice(now time.Time, e thinker, c *model.Cluster) (status insightv1alpha1.PlanStatus, done bool) {
+func (t *Simulation) RunOneSlice(now time.Time, e simulationEngine, c *model.Cluster) (status insightv1alpha1.PlanStatus, done bool) {
 	if status, is := t.RejectedStatus(now); is {
 		return status, true
 	}
@@ -72,7 +72,7 @@ func (t *Thought) RunOneSlice(now time.Time, e thinker, c *model.Cluster) (statu
 }
 
 // planStatus returns the answer after the engine has decided.
-func (t *Thought) planStatus(now time.Time, after *decision.Decisions, c *model.Cluster) insightv1alpha1.PlanStatus {
+func (t *Simulation) planStatus(now time.Time, after *decision.Decisions, c *model.Cluster) insightv1alpha1.PlanStatus {
 	at := metav1.NewTime(now)
 	status := insightv1alpha1.PlanStatus{AnsweredAt: &at}
 	for i := range t.items {
@@ -116,7 +116,7 @@ func verdictRank(v insightv1alpha1.Verdict) int {
 }
 
 // avoidNameClashes renames planned pods and PodGroups if existing objects already use their names.
-func (t *Thought) avoidNameClashes(c *model.Cluster) {
+func (t *Simulation) avoidNameClashes(c *model.Cluster) {
 	for i := range t.items {
 		job := t.items[i].job
 		if job == nil {
@@ -141,7 +141,7 @@ func (t *Thought) avoidNameClashes(c *model.Cluster) {
 }
 
 // newHypothesis returns the changes that add the planned objects to the model, and the changes that revert them.
-func (t *Thought) newHypothesis(c *model.Cluster) scheduler.Hypothesis {
+func (t *Simulation) newHypothesis(c *model.Cluster) scheduler.Hypothesis {
 	var h scheduler.Hypothesis
 	add := func(do, undo model.Delta) {
 		h.Make = append(h.Make, do)
@@ -171,14 +171,14 @@ func (t *Thought) newHypothesis(c *model.Cluster) scheduler.Hypothesis {
 }
 
 // markAdmitted marks the planned gangs that were admitted, and reports whether there were any.
-func (t *Thought) markAdmitted(d *decision.Decisions) bool {
+func (t *Simulation) markAdmitted(d *decision.Decisions) bool {
 	some := false
 	for i := range t.items {
 		job := t.items[i].job
 		if job == nil {
 			continue
 		}
-		if p := scheduler.ProspectOf(d, job.group.UID); p.Status != nil && p.Status.Phase != schedulingv1beta1.PodGroupPending {
+		if p := scheduler.OutcomeOf(d, job.group.UID); p.Status != nil && p.Status.Phase != schedulingv1beta1.PodGroupPending {
 			job.group.Status.Phase, some = schedulingv1beta1.PodGroupInqueue, true
 		}
 	}
@@ -186,10 +186,10 @@ func (t *Thought) markAdmitted(d *decision.Decisions) bool {
 }
 
 // setJobAnswer sets the answer for a job.
-func (t *Thought) setJobAnswer(it *item, d *decision.Decisions, c *model.Cluster) {
+func (t *Simulation) setJobAnswer(it *item, d *decision.Decisions, c *model.Cluster) {
 	a, group := &it.answer, it.job.group
 	a.MinMember, a.Pods = group.Spec.MinMember, int32(len(it.job.pods))
-	p := scheduler.ProspectOf(d, group.UID)
+	p := scheduler.OutcomeOf(d, group.UID)
 	places := newPlacements(it.job.pods)
 	it.places = nil
 	for i := range p.Binds {
@@ -235,7 +235,7 @@ func describeWhen(evicts []decision.Evict) string {
 }
 
 // setOtherAnswers records which other gangs start and which other pods are evicted because of the plan.
-func (t *Thought) setOtherAnswers(status *insightv1alpha1.PlanStatus, before, after *decision.Decisions, c *model.Cluster) {
+func (t *Simulation) setOtherAnswers(status *insightv1alpha1.PlanStatus, before, after *decision.Decisions, c *model.Cluster) {
 	ours, known := map[types.UID]bool{}, map[types.UID]bool{}
 	for i := range t.items {
 		if job := t.items[i].job; job != nil {
@@ -273,7 +273,7 @@ func (t *Thought) setOtherAnswers(status *insightv1alpha1.PlanStatus, before, af
 // countAdmitted returns, for each queue, how many other gangs are admitted because of the plan. This includes queues
 // that the plan does not edit, because an edited queue that gets less leaves more for others. The gangs have no pods
 // yet. They start when their controllers have created the pods and resources are free.
-func (t *Thought) countAdmitted(before, after *decision.Decisions, c *model.Cluster) map[string]int {
+func (t *Simulation) countAdmitted(before, after *decision.Decisions, c *model.Cluster) map[string]int {
 	not := map[types.UID]bool{}
 	for i := range t.items {
 		if job := t.items[i].job; job != nil {

@@ -49,7 +49,7 @@ func busy(nodes, waiting int) (*model.Cluster, []*schedulingv1beta1.Queue) {
 	return c, queues
 }
 
-func thoughtOf(t testing.TB, queues []*schedulingv1beta1.Queue, queue, cpu string, replicas int32) *Thought {
+func simulationOf(t testing.TB, queues []*schedulingv1beta1.Queue, queue, cpu string, replicas int32) *Simulation {
 	job := &batchv1alpha1.Job{TypeMeta: metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job"}, ObjectMeta: metav1.ObjectMeta{Name: "planned"}}
 	job.Spec.Queue, job.Spec.MinAvailable = queue, replicas
 	task := batchv1alpha1.TaskSpec{Name: "main", Replicas: replicas}
@@ -63,7 +63,7 @@ func thoughtOf(t testing.TB, queues []*schedulingv1beta1.Queue, queue, cpu strin
 		t.Fatal(err)
 	}
 	p := &insightv1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "uid"}, Spec: insightv1alpha1.PlanSpec{Objects: []runtime.RawExtension{{Raw: raw}}}}
-	return PrepareThought(&Question{Plan: p, Queues: queues, SchedulerNames: []string{"volcano"}, Now: make.Epoch})
+	return PrepareSimulation(&Question{Plan: p, Queues: queues, SchedulerNames: []string{"volcano"}, Now: make.Epoch})
 }
 
 // TestAnswerCeiling measures how long the loop is blocked by a plan on a large and busy cluster. It runs only with
@@ -96,9 +96,9 @@ func TestAnswerCeiling(t *testing.T) {
 		}{
 			{"first answer, starts", "b", "1", 100}, {"starts", "b", "1", 100}, {"waits after a look at 50,000 victims", "b", "3", 20}, {"waits behind others", "a", "8", 100}, {"starts again", "b", "1", 100},
 		} {
-			thought := thoughtOf(t, queues, q.queue, q.cpu, q.replicas)
+			simulation := simulationOf(t, queues, q.queue, q.cpu, q.replicas)
 			began := time.Now()
-			status := thought.RunAllSlices(make.Epoch.Add(time.Minute), thinker, c)
+			status := simulation.RunAllSlices(make.Epoch.Add(time.Minute), thinker, c)
 			took := time.Since(began)
 			t.Logf("BENCH\tplan, %s\t%d\t%.4g\tms\t(first cycle of the engine: %v): %s", q.name, nodes, took.Seconds()*1000, first, status.Answers[0].Message)
 			if took > time.Second {

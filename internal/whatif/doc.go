@@ -5,8 +5,8 @@
 //	In:   Question: a Plan and the objects that admission checks against; the engine and the model
 //	Out:  insight.PlanStatus
 //
-// It works in two steps. PrepareThought does everything that needs no model: it validates the objects with the rules
-// of admission and creates the PodGroups, pods and claims that the job controller would create. Thought.RunAllSlices
+// It works in two steps. PrepareSimulation does everything that needs no model: it validates the objects with the rules
+// of admission and creates the PodGroups, pods and claims that the job controller would create. Simulation.RunAllSlices
 // adds them to the model, runs cycles, and removes them again.
 //
 // # Invariants
@@ -16,6 +16,6 @@
 //
 // # Concurrency
 //
-// PrepareThought may run in any goroutine. Thought.RunAllSlices belongs to the goroutine that owns the model, or the
-// copy of the model on which the planner simulates.
+// PrepareSimulation may run in any goroutine. Simulation.RunAllSlices belongs to the goroutine that owns the model, or
+// the copy of the model on which the planner simulates.
 package whatif

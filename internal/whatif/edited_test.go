@@ -116,7 +116,7 @@ func TestWhatAnEditOfAQueueSaysIsWhatHappens(t *testing.T) {
 			foretold.Admitted[found[2]], _ = strconv.Atoi(found[1])
 		}
 		if d := w.engine.Cycle(w.now, w.model); len(d.Binds)+len(d.Evicts) > 0 {
-			t.Fatalf("something happens for having been thought of: %+v", d)
+			t.Fatalf("a simulation changed the decisions: %+v", d)
 		}
 		w.replace(edited)
 		came := moved{Starts: map[string]int32{}, Admitted: map[string]int{}}

@@ -27,7 +27,7 @@ tiers:
 `
 
 // planOf returns a question about objects.
-func planOf(t testing.TB, queues []*schedulingv1beta1.Queue, objects ...runtime.Object) *Thought {
+func planOf(t testing.TB, queues []*schedulingv1beta1.Queue, objects ...runtime.Object) *Simulation {
 	p := &insightv1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "uid"}}
 	for _, object := range objects {
 		raw, err := json.Marshal(object)
@@ -36,7 +36,7 @@ func planOf(t testing.TB, queues []*schedulingv1beta1.Queue, objects ...runtime.
 		}
 		p.Spec.Objects = append(p.Spec.Objects, runtime.RawExtension{Raw: raw})
 	}
-	return PrepareThought(&Question{Plan: p, Queues: queues, SchedulerNames: []string{"volcano"}, Now: make.Epoch})
+	return PrepareSimulation(&Question{Plan: p, Queues: queues, SchedulerNames: []string{"volcano"}, Now: make.Epoch})
 }
 
 // TestEvictingAnswerCeiling measures how long the loop is blocked by plans that would evict pods of other queues: a
@@ -66,9 +66,9 @@ func TestEvictingAnswerCeiling(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"first answer", "again"} {
-			thought := planOf(t, queues, rich)
+			simulation := planOf(t, queues, rich)
 			began := time.Now()
-			status := thought.RunAllSlices(make.Epoch.Add(time.Minute), thinker, c)
+			status := simulation.RunAllSlices(make.Epoch.Add(time.Minute), thinker, c)
 			took := time.Since(began)
 			t.Logf("BENCH\tplan of a queue that takes from others, %s\t%d\t%.4g\tms\t%s", name, nodes, took.Seconds()*1000, status.Answers[0].Message)
 			if status.VictimCount < 50 {

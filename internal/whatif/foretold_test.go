@@ -136,7 +136,7 @@ func (w *world) draw() *batchv1alpha1.Job {
 	return job
 }
 
-func (w *world) prepare(uid string, objects ...runtime.Object) *Thought {
+func (w *world) prepare(uid string, objects ...runtime.Object) *Simulation {
 	p := &insightv1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "plan", UID: types.UID(uid)}}
 	for _, o := range objects {
 		raw, err := json.Marshal(o)
@@ -145,7 +145,7 @@ func (w *world) prepare(uid string, objects ...runtime.Object) *Thought {
 		}
 		p.Spec.Objects = append(p.Spec.Objects, runtime.RawExtension{Raw: raw})
 	}
-	return PrepareThought(&Question{Plan: p, Queues: w.queues, Classes: w.classes, SchedulerNames: []string{"volcano"}, Now: w.now})
+	return PrepareSimulation(&Question{Plan: p, Queues: w.queues, Classes: w.classes, SchedulerNames: []string{"volcano"}, Now: w.now})
 }
 
 // happened is the outcome for a job.
@@ -167,7 +167,7 @@ func (w *world) submit(job *batchv1alpha1.Job) (h happened) {
 	for range 6 {
 		d := w.engine.Cycle(w.now, w.model)
 		decision.Assume(w.model, &d)
-		p := scheduler.ProspectOf(&d, made.group.UID)
+		p := scheduler.OutcomeOf(&d, made.group.UID)
 		for _, b := range p.Binds {
 			places.addPlacedPod(b.Pod.UID, b.Node, false)
 		}
@@ -241,7 +241,7 @@ func TestWhatAPlanSaysIsWhatHappens(t *testing.T) {
 			t.Fatal(err)
 		}
 		job := w.draw()
-		status := w.prepare("thought", job).RunAllSlices(w.now, thinker, w.model)
+		status := w.prepare("simulated", job).RunAllSlices(w.now, thinker, w.model)
 		answer := status.Answers[0]
 		foretold := happened{Placements: answer.Placements}
 		for _, v := range answer.Victims {
@@ -249,7 +249,7 @@ func TestWhatAPlanSaysIsWhatHappens(t *testing.T) {
 		}
 		slices.Sort(foretold.Evicted)
 		if d := w.engine.Cycle(w.now, w.model); len(d.Binds)+len(d.Evicts) > 0 {
-			t.Fatalf("something happens for having been thought of: %+v", d)
+			t.Fatalf("a simulation changed the decisions: %+v", d)
 		}
 		came := w.submit(job)
 		if len(foretold.Placements) == 0 {

@@ -39,7 +39,7 @@ func TestForkCeiling(t *testing.T) {
 				t.Fatal(err)
 			}
 			began = time.Now()
-			thoughtOf(t, queues, "b", "3", 20).RunAllSlices(make.Epoch.Add(time.Minute), thinker, copied)
+			simulationOf(t, queues, "b", "3", 20).RunAllSlices(make.Epoch.Add(time.Minute), thinker, copied)
 			slices = time.Since(began)
 		}
 		t.Logf("BENCH\tplan, copy of the model\t%d\t%.4g\tms", nodes, best.Seconds()*1000)

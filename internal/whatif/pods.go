@@ -24,7 +24,7 @@ var (
 )
 
 // addGroup validates a PodGroup. Its pods are added by addPod.
-func (t *Thought) addGroup(q *Question, it *item, raw []byte, around *check.Around, uid types.UID) {
+func (t *Simulation) addGroup(q *Question, it *item, raw []byte, around *check.Around, uid types.UID) {
 	beside := *around
 	beside.NamespaceQueue = func(string) string { return "" } // a group without a queue belongs to the default queue
 	verdict := check.Create(podGroupKind, raw, &beside)
@@ -61,7 +61,7 @@ func (q *Question) creationTime() metav1.Time { return metav1.NewTime(q.Now.Trun
 
 // addPod validates a pod and adds it to the planned PodGroup that it names. A pod that names no PodGroup gets its
 // own, as it would from the controller.
-func (t *Thought) addPod(q *Question, it *item, raw []byte, around *check.Around, uid types.UID) {
+func (t *Simulation) addPod(q *Question, it *item, raw []byte, around *check.Around, uid types.UID) {
 	verdict := check.Create(podKind, raw, around)
 	if it.answer.Warnings = verdict.Warnings; len(verdict.Errors) > 0 {
 		it.rejectObject(verdict.Errors...)
@@ -94,7 +94,7 @@ func (t *Thought) addPod(q *Question, it *item, raw []byte, around *check.Around
 }
 
 // joinPodGroup adds a pod to a planned PodGroup.
-func (t *Thought) joinPodGroup(q *Question, it *item, pod *corev1.Pod, named string) {
+func (t *Simulation) joinPodGroup(q *Question, it *item, pod *corev1.Pod, named string) {
 	for i := range t.items {
 		other := &t.items[i]
 		if other.answer.Kind != podGroupKind.Kind || other.answer.Name != named {

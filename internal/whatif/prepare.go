@@ -42,8 +42,8 @@ type Question struct {
 	Now     time.Time
 }
 
-// Thought is a question that is ready to be simulated.
-type Thought struct {
+// Simulation is a question that is ready to be simulated.
+type Simulation struct {
 	now    time.Time
 	items  []item
 	queues []*schedulingv1beta1.Queue // queues that would be changed or created
@@ -89,9 +89,9 @@ var (
 	queueKind = schedulingv1beta1.GroupVersion.WithKind("Queue")
 )
 
-// PrepareThought validates the objects of a Plan and creates the objects that the controller would create for them.
-func PrepareThought(q *Question) *Thought {
-	t := &Thought{now: q.Now}
+// PrepareSimulation validates the objects of a Plan and creates the objects that the controller would create for them.
+func PrepareSimulation(q *Question) *Simulation {
+	t := &Simulation{now: q.Now}
 	if t.problem, t.hint = checkPodCount(plannedPods(q.Plan)); t.problem != "" {
 		return t
 	}
@@ -126,7 +126,7 @@ func PrepareThought(q *Question) *Thought {
 var plannedKinds = []schema.GroupVersionKind{queueKind, jobKind, podGroupKind, podKind}
 
 // addPlannedObject validates one object and creates the objects that the controller would create for it.
-func (t *Thought) addPlannedObject(q *Question, it *item, kind schema.GroupVersionKind, raw []byte, queues map[string]*schedulingv1beta1.Queue, around *check.Around, uid types.UID) {
+func (t *Simulation) addPlannedObject(q *Question, it *item, kind schema.GroupVersionKind, raw []byte, queues map[string]*schedulingv1beta1.Queue, around *check.Around, uid types.UID) {
 	switch kind {
 	case queueKind:
 		t.addQueue(it, raw, queues, around)
@@ -174,7 +174,7 @@ func (it *item) rejectObject(errs ...*field.Error) {
 
 // addQueue validates a new or changed queue. Of the planned queue's status, only the state is used; other parts of
 // the status stay unchanged.
-func (t *Thought) addQueue(it *item, raw []byte, queues map[string]*schedulingv1beta1.Queue, around *check.Around) {
+func (t *Simulation) addQueue(it *item, raw []byte, queues map[string]*schedulingv1beta1.Queue, around *check.Around) {
 	queue, errs := check.Decode[schedulingv1beta1.Queue](raw)
 	if len(errs) > 0 {
 		it.rejectObject(errs...)

@@ -145,7 +145,7 @@ func TestPlansOfQueues(t *testing.T) {
 	}
 }
 
-func TestWhatIsLetInIsSaidByQueue(t *testing.T) {
+func TestAdmittedGangsAreCountedByQueue(t *testing.T) {
 	t.Parallel()
 	edited := &item{old: true, answer: insightv1alpha1.Answer{Changes: []string{"weight 2 -> 1"}}}
 	for name, c := range map[string]struct {
@@ -182,7 +182,7 @@ func answerTo(t *testing.T, c *model.Cluster, queues []*schedulingv1beta1.Queue,
 	}
 	before := traces(c)
 	p := &insightv1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "plan"}, Spec: insightv1alpha1.PlanSpec{Objects: objects}}
-	status := PrepareThought(&Question{Plan: p, Queues: queues, SchedulerNames: []string{"volcano"}, Now: make.Epoch}).RunAllSlices(make.Epoch, thinker, c)
+	status := PrepareSimulation(&Question{Plan: p, Queues: queues, SchedulerNames: []string{"volcano"}, Now: make.Epoch}).RunAllSlices(make.Epoch, thinker, c)
 	if diff := cmp.Diff(before, traces(c)); diff != "" {
 		t.Errorf("a plan leaves traces (-before +after):\n%s", diff)
 	}

@@ -37,7 +37,7 @@ func TestAPlanCountsQuotasThatNoPolicyNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			answer := thoughtOf(t, queues, "b", "1", 2).RunAllSlices(make.Epoch, thinker, c).Answers[0]
+			answer := simulationOf(t, queues, "b", "1", 2).RunAllSlices(make.Epoch, thinker, c).Answers[0]
 			reason := ""
 			if answer.Explanation != nil {
 				reason = answer.Explanation.Reason

@@ -8,9 +8,9 @@ import (
 	"github.com/vc-batch/vc/test/terminal"
 )
 
-// TestSomebodyNewUsesTheDashboard starts the dashboard in a real terminal and acts like a new user: opens a job, reads
+// TestANewUserUsesTheDashboard starts the dashboard in a real terminal and acts like a new user: opens a job, reads
 // its log, suspends and resumes it, finds out why another one waits, and quits. The terminal must then be restored.
-func TestSomebodyNewUsesTheDashboard(t *testing.T) {
+func TestANewUserUsesTheDashboard(t *testing.T) {
 	c := startCluster(t, "--process-nodes", "2", "--node-cpu", "2")
 	c.vcctl("job", "run", "train", "--image", "this-machine", "--replicas", "2", "--", "sh", "-c", "while true; do echo step of $HOSTNAME; sleep 1; done")
 	c.vcctl("job", "run", "huge", "--image", "this-machine", "--replicas", "2", "--cpu", "50", "--", "true")

@@ -288,7 +288,7 @@ func TestWhoGivesAFlagWithoutEffectIsTold(t *testing.T) {
 	}
 }
 
-func TestFeatureGatesWithoutEffectAreTold(t *testing.T) {
+func TestFeatureGatesWithoutEffectAreReported(t *testing.T) {
 	for gate, want := range map[string][]string{
 		"SchedulingGatesQueueAdmission=true": nil,
 		"WorkLoadSupport=true":               nil,

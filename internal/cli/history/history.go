@@ -122,7 +122,7 @@ func listHistory(ctx context.Context, o *options) error {
 		if err != nil {
 			return recorded.Explain(err)
 		}
-		if record.Ended.After(until) || !selects(states, record.Outcome) {
+		if record.Ended.After(until) || !isSelected(states, record.Outcome) {
 			continue
 		}
 		records = append(records, record)
@@ -142,9 +142,9 @@ func listHistory(ctx context.Context, o *options) error {
 	return o.printJobs(records)
 }
 
-// selects reports whether an outcome is among the selected ones; an empty list selects all. The database must not select
+// isSelected reports whether an outcome is selected; an empty list selects all outcomes. The database must not select
 // outcomes: a job that failed before it was restarted would be listed, although it did not end like this.
-func selects(states []string, outcome accounting.Outcome) bool {
+func isSelected(states []string, outcome accounting.Outcome) bool {
 	return len(states) == 0 || slices.Contains(states, string(outcome))
 }
 

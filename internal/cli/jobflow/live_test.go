@@ -115,7 +115,7 @@ func TestWaitForAFlowThatIsDeletedOrLate(t *testing.T) {
 
 // A command that waits for a flow prints why its steps wait: the reasons of the steps' jobs, including jobs created
 // later, and missing templates.
-func TestWhoWaitsForAFlowIsToldTheReasons(t *testing.T) {
+func TestWaitingForAFlowPrintsTheReasons(t *testing.T) {
 	t.Parallel()
 	flow := plainFlow(flowv1alpha1.Pending)
 	server := clitest.Start(t, flow)

@@ -62,7 +62,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "List the nodes that match this label selector")
 	o.out.AddListFlags(cmd)
 	cli.AcceptAllNamespaces(cmd)
-	cli.CompleteColumns(cmd, func() []cli.Column[*corev1.Node] { return listColumns(f, &book{f: f}) })
+	cli.CompleteColumns(cmd, func() []cli.Column[*corev1.Node] { return listColumns(f, &podTracker{f: f}) })
 	return cmd
 }
 
@@ -71,7 +71,7 @@ func listNodes(ctx context.Context, o *listOptions) error {
 	if err != nil {
 		return err
 	}
-	b := &book{f: o.f}
+	b := &podTracker{f: o.f}
 	if len(o.names) == 1 {
 		b.only = o.names[0]
 	}
@@ -83,10 +83,10 @@ func listNodes(ctx context.Context, o *listOptions) error {
 	return l.Run(ctx, o.f, &o.out)
 }
 
-// book tracks the pods on each node and derives the nodes' resources from them.
-type book struct {
+// podTracker tracks the pods on each node and derives the nodes' resources from them.
+type podTracker struct {
 	f *cli.Factory
-	// only restricts the book to one node; if empty, it covers all nodes.
+	// only is the only node whose pods are tracked; if empty, the pods of all nodes are tracked.
 	only    string
 	ready   bool
 	unknown bool
@@ -96,7 +96,7 @@ type book struct {
 }
 
 // readPodsOnce reads the pods on the first call and does nothing on later calls.
-func (b *book) readPodsOnce(ctx context.Context, _ []*corev1.Node) error {
+func (b *podTracker) readPodsOnce(ctx context.Context, _ []*corev1.Node) error {
 	if b.ready {
 		return nil
 	}
@@ -116,8 +116,8 @@ func (b *book) readPodsOnce(ctx context.Context, _ []*corev1.Node) error {
 	return err
 }
 
-// replacePods replaces the contents of the book.
-func (b *book) replacePods(pods []*corev1.Pod) {
+// replacePods replaces all tracked pods.
+func (b *podTracker) replacePods(pods []*corev1.Pod) {
 	b.pods, b.at = map[string]map[types.UID]*corev1.Pod{}, map[types.UID]string{}
 	for _, pod := range pods {
 		b.storePod(pod)
@@ -125,7 +125,7 @@ func (b *book) replacePods(pods []*corev1.Pod) {
 }
 
 // storePod adds or updates a pod.
-func (b *book) storePod(pod *corev1.Pod) {
+func (b *podTracker) storePod(pod *corev1.Pod) {
 	b.removePod(pod.UID)
 	node := pod.Spec.NodeName
 	if node == "" {
@@ -137,7 +137,7 @@ func (b *book) storePod(pod *corev1.Pod) {
 	b.pods[node][pod.UID], b.at[pod.UID] = pod, node
 }
 
-func (b *book) removePod(uid types.UID) {
+func (b *podTracker) removePod(uid types.UID) {
 	if node, known := b.at[uid]; known {
 		delete(b.pods[node], uid)
 		delete(b.at, uid)
@@ -145,7 +145,7 @@ func (b *book) removePod(uid types.UID) {
 }
 
 // nodeResources returns the allocatable and requested resources of a node.
-func (b *book) nodeResources(node *corev1.Node) nodecapacity.Room {
+func (b *podTracker) nodeResources(node *corev1.Node) nodecapacity.Room {
 	held := &nodecapacity.Amounts{}
 	for _, pod := range b.pods[node.Name] {
 		held.Add(nodecapacity.RequestedByPod(pod), 1)
@@ -156,7 +156,7 @@ func (b *book) nodeResources(node *corev1.Node) nodecapacity.Room {
 }
 
 // watchPods watches the pods, so that rows are updated when pods on their nodes start or end.
-func (b *book) watchPods(ctx context.Context) (<-chan cli.Touch, error) {
+func (b *podTracker) watchPods(ctx context.Context) (<-chan cli.Touch, error) {
 	touches := make(chan cli.Touch)
 	if b.unknown {
 		return touches, nil
@@ -192,7 +192,7 @@ func (b *book) watchPods(ctx context.Context) (<-chan cli.Touch, error) {
 }
 
 // newTouch converts a pod event to a change to the row of the pod's node.
-func (b *book) newTouch(kind watch.EventType, pod *corev1.Pod) cli.Touch {
+func (b *podTracker) newTouch(kind watch.EventType, pod *corev1.Pod) cli.Touch {
 	return cli.Touch{Key: types.NamespacedName{Name: pod.Spec.NodeName}, Apply: func() {
 		if kind == watch.Deleted {
 			b.removePod(pod.UID)
@@ -202,7 +202,7 @@ func (b *book) newTouch(kind watch.EventType, pod *corev1.Pod) cli.Touch {
 	}}
 }
 
-func listColumns(f *cli.Factory, b *book) []cli.Column[*corev1.Node] {
+func listColumns(f *cli.Factory, b *podTracker) []cli.Column[*corev1.Node] {
 	type node = *corev1.Node
 	type column = cli.Column[node]
 	style := render.Style{Enabled: f.Streams.IsColored()}

@@ -94,8 +94,8 @@ func TestQueueEditGolden(t *testing.T) {
 	}
 }
 
-// TestQueueEditsAreToldFirst tests that an edit has the effects and questions of an update.
-func TestQueueEditsAreToldFirst(t *testing.T) {
+// TestQueueEditsAreDescribedBeforeTheyAreMade tests that an edit has the effects and questions of an update.
+func TestQueueEditsAreDescribedBeforeTheyAreMade(t *testing.T) {
 	left := golden.CollectEditedCopies(t)
 	less := golden.Run{Args: "queue edit research", Prepare: golden.AnswerPlans(squeezed())}
 	run := func(about, more string, change func(*golden.Run)) golden.Run {

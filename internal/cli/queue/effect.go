@@ -40,8 +40,8 @@ type effect struct {
 	unthinkable bool
 }
 
-// told holds the description of an effect.
-type told struct {
+// effectText holds the description of an effect.
+type effectText struct {
 	// lines has one line for each queue with jobs, which describes what happens to them, followed by lines about jobs
 	// in other queues.
 	lines []string
@@ -53,8 +53,8 @@ type told struct {
 
 // describeEffect describes the effect. It omits queues without running or pending jobs. If ask is set, it requests a
 // simulation from the scheduler. If ask is not set, or the scheduler does not answer, it describes only job counts.
-func (e *effect) describeEffect(ctx context.Context, ask bool) told {
-	var t told
+func (e *effect) describeEffect(ctx context.Context, ask bool) effectText {
+	var t effectText
 	families := map[string][]*schedulingv1beta1.Queue{}
 	for _, q := range e.before {
 		families[q.Name] = e.familyOf(q)
@@ -104,7 +104,7 @@ func (e *effect) queueLine(q *schedulingv1beta1.Queue, after []*schedulingv1beta
 	return strings.Join(parts, "; ")
 }
 
-// familyOf returns a queue and the queues below it, except for those that have a line of their own.
+// familyOf returns a queue and the queues below it, except for queues that have their own line.
 func (e *effect) familyOf(q *schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
 	family := []*schedulingv1beta1.Queue{q}
 	if e.trees == nil {
@@ -256,7 +256,7 @@ func (e *effect) requestPlan(ctx context.Context) (*insightv1alpha1.Plan, error)
 
 // confirmEffects shows the effects and asks for confirmation. If ask is false or this is a dry run, it only shows the
 // effects.
-func confirmEffects(ctx context.Context, f *cli.Factory, c *cli.Confirm, dryRun *cli.DryRun, what string, t told, ask bool, queues []*schedulingv1beta1.Queue) error {
+func confirmEffects(ctx context.Context, f *cli.Factory, c *cli.Confirm, dryRun *cli.DryRun, what string, t effectText, ask bool, queues []*schedulingv1beta1.Queue) error {
 	if dryRun.IsDryRun() || !ask || len(queues) == 0 {
 		for _, line := range t.lines {
 			fmt.Fprintln(f.Streams.Err, line)

@@ -232,7 +232,7 @@ func (o *operateOptions) confirmChange(ctx context.Context, c client.Client, que
 	if o.target.old || o.confirm.Yes && !o.dryRun.IsDryRun() {
 		return nil
 	}
-	var t told
+	var t effectText
 	ask := o.target.usesSelector()
 	if o.action == "close" && len(queues) > 0 {
 		e := &effect{f: o.f, fate: "the queue accepts no new jobs"}

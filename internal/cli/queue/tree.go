@@ -57,12 +57,12 @@ func newTree(f *cli.Factory, run func(context.Context, *treeOptions) error) *cob
 	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "Show the queues that match this label selector")
 	o.out.AddListFlags(cmd)
 	cli.AcceptAllNamespaces(cmd)
-	cli.CompleteColumns(cmd, func() []column { return treeColumns(f, &grove{}) })
+	cli.CompleteColumns(cmd, func() []column { return treeColumns(f, &queueTree{}) })
 	return cmd
 }
 
-// grove holds the known queues, from which the tree is drawn.
-type grove struct {
+// queueTree holds the known queues, from which the tree is drawn.
+type queueTree struct {
 	signs  queueusage.Branches
 	known  []*schedulingv1beta1.Queue
 	forest *queueusage.Forest
@@ -76,7 +76,7 @@ type grove struct {
 }
 
 // addQueues adds queues, replaces older versions of them and redraws the tree.
-func (g *grove) addQueues(queues ...*schedulingv1beta1.Queue) []queueusage.Branch {
+func (g *queueTree) addQueues(queues ...*schedulingv1beta1.Queue) []queueusage.Branch {
 	for _, q := range queues {
 		if at := slices.IndexFunc(g.known, func(old *schedulingv1beta1.Queue) bool { return old.Name == q.Name }); at >= 0 {
 			g.known[at] = q
@@ -98,7 +98,7 @@ func printTree(ctx context.Context, o *treeOptions) error {
 	if err != nil {
 		return err
 	}
-	g := &grove{signs: queueusage.BranchCharacters(o.f.Streams.SupportsUnicode()), shown: func(string) bool { return true }, loose: o.out.SortBy != "" || o.out.WatchOnly}
+	g := &queueTree{signs: queueusage.BranchCharacters(o.f.Streams.SupportsUnicode()), shown: func(string) bool { return true }, loose: o.out.SortBy != "" || o.out.WatchOnly}
 	l := &cli.List[*schedulingv1beta1.Queue]{
 		Kind: "queues", Chosen: "tree", New: newQueueList,
 		Columns: treeColumns(o.f, g), Selector: labels, FreeText: true, Spare: []string{"STATE", "RUN", "PEND"}, Suggest: o.f.SuggestNames(queueKind(), false),
@@ -130,7 +130,7 @@ func printTree(ctx context.Context, o *treeOptions) error {
 
 // readAllQueues reads the other queues that are needed to draw the tree. It returns an error if a named queue does not
 // exist.
-func (o *treeOptions) readAllQueues(ctx context.Context, g *grove) error {
+func (o *treeOptions) readAllQueues(ctx context.Context, g *queueTree) error {
 	c, err := o.f.Client()
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (o *treeOptions) readAllQueues(ctx context.Context, g *grove) error {
 }
 
 // nameText returns a queue's name, indented for its place in the tree or with the names of its parents.
-func (g *grove) nameText(q *schedulingv1beta1.Queue) string {
+func (g *queueTree) nameText(q *schedulingv1beta1.Queue) string {
 	if !g.loose {
 		return g.indent[q.Name] + q.Name
 	}
@@ -161,7 +161,7 @@ func (g *grove) nameText(q *schedulingv1beta1.Queue) string {
 }
 
 // sortAsTree sorts items in tree order. If there is a selector, it also records that the items match it.
-func (g *grove) sortAsTree(items []*schedulingv1beta1.Queue) {
+func (g *queueTree) sortAsTree(items []*schedulingv1beta1.Queue) {
 	for _, q := range items {
 		if g.found != nil {
 			g.found[q.Name] = true
@@ -174,7 +174,7 @@ func (g *grove) sortAsTree(items []*schedulingv1beta1.Queue) {
 	slices.SortStableFunc(items, func(a, b *schedulingv1beta1.Queue) int { return place[a.Name] - place[b.Name] })
 }
 
-func treeColumns(f *cli.Factory, g *grove) []column {
+func treeColumns(f *cli.Factory, g *queueTree) []column {
 	columns := []column{
 		{Title: "NAME", Volatile: true, Text: g.nameText,
 			Compare: func(a, b *schedulingv1beta1.Queue) int { return strings.Compare(a.Name, b.Name) }},

@@ -95,7 +95,7 @@ func calm() insightv1alpha1.PlanStatus {
 	return insightv1alpha1.PlanStatus{Verdict: insightv1alpha1.VerdictStarts}
 }
 
-func TestQueueChangesAreToldFirst(t *testing.T) {
+func TestQueueChangesAreDescribedBeforeTheyAreMade(t *testing.T) {
 	t.Parallel()
 	less := "queue update research --capability cpu=4"
 	golden.CompareRuns(t, "effects", []golden.Run{

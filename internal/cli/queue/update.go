@@ -200,10 +200,10 @@ func (o *updateOptions) confirmUpdate(ctx context.Context, changes []changedQueu
 			e.before, e.after = append(e.before, one.before), append(e.after, one.after)
 		}
 	}
-	told := e.describeEffect(ctx, !o.dryRun.IsClient())
-	needsConsent := told.runs && (o.f.Streams.InTTY || told.evicts)
+	described := e.describeEffect(ctx, !o.dryRun.IsClient())
+	needsConsent := described.runs && (o.f.Streams.InTTY || described.evicts)
 	ask := o.target.usesSelector() || needsConsent
-	return confirmEffects(ctx, o.f, &o.confirm, &o.dryRun, "update "+joinNames(all), told, ask, all)
+	return confirmEffects(ctx, o.f, &o.confirm, &o.dryRun, "update "+joinNames(all), described, ask, all)
 }
 
 func (o *updateOptions) updateQueue(ctx context.Context, c client.WithWatch, change changedQueue) error {

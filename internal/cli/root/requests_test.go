@@ -36,7 +36,7 @@ func manyObjects(args []string) bool {
 
 // This test runs every command line of the golden files once more and checks its requests: every list is limited, and
 // a command on one object requests only the pods and events of that object, not those of a namespace or the cluster.
-func TestNobodyAsksForWhatBelongsToOthers(t *testing.T) {
+func TestCommandsRequestOnlyTheObjectsThatTheyNeed(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	tree := newTree("vcctl")

@@ -163,7 +163,7 @@ func TestAJobThatWouldBeTooLateIsNotMade(t *testing.T) {
 	}
 }
 
-func TestManyMissedTimesAreToldAndTheLastIsMadeUpFor(t *testing.T) {
+func TestManyMissedTimesAreReportedAndTheLastOneIsRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		schedule string
 		after    time.Duration
@@ -182,7 +182,7 @@ func TestManyMissedTimesAreToldAndTheLastIsMadeUpFor(t *testing.T) {
 	}
 }
 
-func TestMissedTimesThatNobodyWantsAnyMoreAreNotCounted(t *testing.T) {
+func TestMissedTimesBeyondTheDeadlineAreNotCounted(t *testing.T) {
 	w := newWorld("* * * * *", func(s *batchv1alpha1.CronJobSpec) { s.StartingDeadlineSeconds = new(int64(600)) })
 	w.now = epoch.Add(7*24*time.Hour + 30*time.Second)
 	w.look()
@@ -242,7 +242,7 @@ func TestAStatusThatWasLostIsReadFromTheJobs(t *testing.T) {
 	}
 }
 
-func TestABadScheduleIsToldAndNothingIsMade(t *testing.T) {
+func TestInvalidScheduleIsReportedAndCreatesNoJob(t *testing.T) {
 	for _, c := range []struct{ schedule, zone, want string }{
 		{"61 * * * *", "UTC", "UnparseableSchedule"}, {"* * * * *", "Mars/Olympus", "InvalidTimeZone"}, {"TZ=", "UTC", "UnparseableSchedule"},
 	} {
@@ -255,8 +255,8 @@ func TestABadScheduleIsToldAndNothingIsMade(t *testing.T) {
 	}
 }
 
-// TestATimeZoneInTheScheduleIsFollowedAndTold covers schedules that were created before admission checked them.
-func TestATimeZoneInTheScheduleIsFollowedAndTold(t *testing.T) {
+// TestTimeZoneInTheScheduleIsUsedAndReported covers schedules that were created before admission checked them.
+func TestTimeZoneInTheScheduleIsUsedAndReported(t *testing.T) {
 	w := newWorld("CRON_TZ=Asia/Tokyo 30 18 * * *", nil) // 09:30 UTC
 	w.now = epoch.Add(2 * time.Hour)
 	w.look()

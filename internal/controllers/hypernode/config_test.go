@@ -63,7 +63,7 @@ func labelConfig(name string, levels ...string) string {
 	return text + "]}}}]"
 }
 
-func TestWhatIsWrongInAConfigurationIsTold(t *testing.T) {
+func TestErrorsInAConfigurationAreReported(t *testing.T) {
 	t.Parallel()
 	const host = "kubernetes.io/hostname"
 	const ufm = "networkTopologyDiscovery: [{source: ufm, enabled: true, "

@@ -144,7 +144,7 @@ func TestAFaultyConfigurationTakesNothingAway(t *testing.T) {
 	}
 }
 
-func TestAFaultIsToldOnce(t *testing.T) {
+func TestFaultIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "a: [")
 	b.mustTurn()
@@ -227,7 +227,7 @@ type counter struct {
 
 func (c *counter) AddAfter(reconcile.Request, time.Duration) { c.requests++ }
 
-func TestAHyperNodeThatCannotBeWrittenIsTold(t *testing.T) {
+func TestFailedWriteOfAHyperNodeIsReported(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, ethernet(), ats("a r1 - -")...)
 	b.connection.Faults = []apiserver.Fault{{Err: errors.New("no room")}}

@@ -30,7 +30,7 @@ type application struct {
 	job     *batchv1alpha1.Job // the job as it was read, then as it was last written
 	in      *plan.Input
 	plan    *plan.Plan
-	known   *recollection
+	known   *jobState
 	plugins plugin.Set
 	// later is the delay before the next reconcile, which performs the postponed writes. putOff is true if the status
 	// write was postponed.
@@ -156,10 +156,10 @@ func (a *application) writeStatus(ctx context.Context, w plan.WriteStatus) error
 }
 
 const (
-	// remarkLongest is the maximum delay of a purely informational status write while more urgent writes are pending.
-	remarkLongest = 30 * time.Second
-	// remarkLook is the interval at which the back-pressure is checked again.
-	remarkLook = 5 * time.Second
+	// maxPostponement is the maximum delay of a purely informational status write while more urgent writes are pending.
+	maxPostponement = 30 * time.Second
+	// pressureCheckInterval is the interval at which the back-pressure is checked again.
+	pressureCheckInterval = 5 * time.Second
 )
 
 // statusDelay returns how long to postpone a status write, because of the minimum interval or in favor of more urgent
@@ -172,16 +172,16 @@ func (a *application) statusDelay(w plan.WriteStatus, now time.Time) time.Durati
 		return wait
 	}
 	if !a.pressure.IsUnderPressure(now) {
-		a.known.remarkAt = time.Time{}
+		a.known.postponedUntil = time.Time{}
 		return 0
 	}
-	if a.known.remarkAt.IsZero() {
-		a.known.remarkAt = now.Add(a.pressure.ReserveSlot(now, remarkLongest))
+	if a.known.postponedUntil.IsZero() {
+		a.known.postponedUntil = now.Add(a.pressure.ReserveSlot(now, maxPostponement))
 	}
-	if wait := a.known.remarkAt.Sub(now); wait > 0 {
-		return min(wait, remarkLook)
+	if wait := a.known.postponedUntil.Sub(now); wait > 0 {
+		return min(wait, pressureCheckInterval)
 	}
-	a.known.remarkAt = time.Time{}
+	a.known.postponedUntil = time.Time{}
 	return 0
 }
 

@@ -13,7 +13,7 @@ import (
 func (w *world) applying(t *testing.T) *application {
 	t.Helper()
 	job := w.truth().DeepCopy()
-	return &application{Reconciler: w.reconciler, job: job, in: &plan.Input{Job: job}, plan: &plan.Plan{Job: job}, known: w.reconciler.memory.ensureRecollection(w.job, job.UID)}
+	return &application{Reconciler: w.reconciler, job: job, in: &plan.Input{Job: job}, plan: &plan.Plan{Job: job}, known: w.reconciler.states.ensureState(w.job, job.UID)}
 }
 
 // TestOnlyThePodThatWasMeantIsDeleted replaces a pod by another pod with its name between the plan and its writes.

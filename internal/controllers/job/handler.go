@@ -36,12 +36,12 @@ func ownerJobRequest(o client.Object) (types.UID, reconcile.Request, bool) {
 
 // podHandler returns the handler for pod events. It records deleted pods in memory and enqueues the job.
 func (r *Reconciler) podHandler() handler.EventHandler {
-	wake := func(o client.Object, q queue, tell func(*recollection, *corev1.Pod)) {
+	wake := func(o client.Object, q queue, tell func(*jobState, *corev1.Pod)) {
 		uid, request, ok := ownerJobRequest(o)
 		if !ok {
 			return
 		}
-		if known := r.memory.findRecollection(uid); known != nil && tell != nil {
+		if known := r.states.findState(uid); known != nil && tell != nil {
 			tell(known, o.(*corev1.Pod))
 		}
 		q.AddAfter(request, coalesce)
@@ -54,16 +54,19 @@ func (r *Reconciler) podHandler() handler.EventHandler {
 			}
 		},
 		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) {
-			wake(e.Object, q, func(m *recollection, pod *corev1.Pod) { m.recordGonePod(pod, r.now()) })
+			wake(e.Object, q, func(m *jobState, pod *corev1.Pod) { m.recordGonePod(pod, r.now()) })
 		},
 	}
 }
 
 // affectsPlan reports whether the difference between two states of a pod may affect a plan.
 func affectsPlan(old, pod *corev1.Pod) bool {
-	if old.Status.Phase != pod.Status.Phase || (old.DeletionTimestamp == nil) != (pod.DeletionTimestamp == nil) ||
-		plan.IsMarkedOutOfSync(old) != plan.IsMarkedOutOfSync(pod) || len(old.Status.ContainerStatuses) != len(pod.Status.ContainerStatuses) ||
-		len(old.Status.InitContainerStatuses) != len(pod.Status.InitContainerStatuses) {
+	switch {
+	case old.Status.Phase != pod.Status.Phase,
+		(old.DeletionTimestamp == nil) != (pod.DeletionTimestamp == nil),
+		plan.IsMarkedOutOfSync(old) != plan.IsMarkedOutOfSync(pod),
+		len(old.Status.ContainerStatuses) != len(pod.Status.ContainerStatuses),
+		len(old.Status.InitContainerStatuses) != len(pod.Status.InitContainerStatuses):
 		return true
 	}
 	differ := func(x, y []corev1.ContainerStatus) bool {

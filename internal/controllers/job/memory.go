@@ -15,49 +15,49 @@ import (
 	"github.com/vc-batch/vc/internal/jobtrace"
 )
 
-// forget is how long the controller relies on one of its own writes that the cache does not show.
-const forget = time.Minute
+// ownWriteLifetime is how long the controller relies on one of its own writes that the cache does not show.
+const ownWriteLifetime = time.Minute
 
 // waitForCache is how long a reconcile waits for the cache to show the controller's last write to the job.
 const waitForCache = 10 * time.Second
 
-// memory holds the state of jobs that the cache does not contain.
-type memory struct {
+// stateStore holds the state of each job that the cache does not contain.
+type stateStore struct {
 	mu    sync.Mutex
-	jobs  map[types.UID]*recollection
+	jobs  map[types.UID]*jobState
 	names map[types.NamespacedName]types.UID
 }
 
-func newMemory() *memory {
-	return &memory{jobs: map[types.UID]*recollection{}, names: map[types.NamespacedName]types.UID{}}
+func newStateStore() *stateStore {
+	return &stateStore{jobs: map[types.UID]*jobState{}, names: map[types.NamespacedName]types.UID{}}
 }
 
-// recollection holds the state of one job. The fields below mu are also written by watch handlers; the others are
+// jobState holds the state of one job. The fields below mu are also written by watch handlers; the others are
 // written only by the job's reconcile.
-type recollection struct {
-	ensured    string            // key of the last EnsureObjects
-	told       map[string]string // last message for each event reason
-	lastStatus time.Time
-	remarkAt   time.Time // when a status write that was postponed because of pressure on the API server is due
-	written    uint64    // resourceVersion of the controller's last write to the job
-	writtenAt  time.Time
-	fenced     bool      // the cached job was verified to be current
-	groupGone  types.UID // UID of the PodGroup that the controller deleted
-	trouble    *plan.Trouble
-	since      map[string]time.Time // when undated events were first observed
-	unnumbered time.Time            // time until which the job continues without a number
-	rejected   int                  // number of consecutive writes that were rejected as invalid
-	conflicts  int                  // number of consecutive write conflicts
-	soonDelay  time.Duration        // delay before the last retry after an obstacle that should disappear soon; 0: none
-	history    jobtrace.History     // attempts to run the job; empty without traces
+type jobState struct {
+	ensured        string            // key of the last EnsureObjects
+	lastMessages   map[string]string // last message for each event reason
+	lastStatus     time.Time
+	postponedUntil time.Time // when a status write that was postponed because of pressure on the API server is due
+	written        uint64    // resourceVersion of the controller's last write to the job
+	writtenAt      time.Time
+	fenced         bool      // the cached job was verified to be current
+	groupGone      types.UID // UID of the PodGroup that the controller deleted
+	trouble        *plan.Trouble
+	since          map[string]time.Time // when undated events were first observed
+	unnumbered     time.Time            // time until which the job continues without a number
+	rejected       int                  // number of consecutive writes that were rejected as invalid
+	conflicts      int                  // number of consecutive write conflicts
+	soonDelay      time.Duration        // delay before the last retry after an obstacle that should disappear soon; 0: none
+	history        jobtrace.History     // attempts to run the job; empty without traces
 
 	mu      sync.Mutex
 	created map[types.UID]created
 	killed  map[types.UID]time.Time
 	lost    map[types.UID]plan.Lost
 	reports map[types.UID]plan.Report
-	// terminating is the error with which the API server refused to create an object because the job's namespace is being
-	// deleted, or nil.
+	// terminating is the error with which the API server refused to create an object because the job's namespace is
+	// being deleted, or nil.
 	terminating error
 }
 
@@ -69,9 +69,9 @@ type created struct {
 	at  time.Time
 }
 
-// ensureRecollection returns the recollection of the job that currently has this name, creating it if necessary. It
-// drops the recollection of an older job with the same name.
-func (m *memory) ensureRecollection(name types.NamespacedName, uid types.UID) *recollection {
+// ensureState returns the state of the job that currently has this name, creating it if necessary. It drops the state
+// of an older job with the same name.
+func (m *stateStore) ensureState(name types.NamespacedName, uid types.UID) *jobState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if old := m.names[name]; old != uid {
@@ -80,22 +80,22 @@ func (m *memory) ensureRecollection(name types.NamespacedName, uid types.UID) *r
 	}
 	r := m.jobs[uid]
 	if r == nil {
-		r = &recollection{told: map[string]string{}, created: map[types.UID]created{}, killed: map[types.UID]time.Time{}, lost: map[types.UID]plan.Lost{},
+		r = &jobState{lastMessages: map[string]string{}, created: map[types.UID]created{}, killed: map[types.UID]time.Time{}, lost: map[types.UID]plan.Lost{},
 			reports: map[types.UID]plan.Report{}}
 		m.jobs[uid] = r
 	}
 	return r
 }
 
-// findRecollection returns the recollection of a job, or nil.
-func (m *memory) findRecollection(uid types.UID) *recollection {
+// findState returns the state of a job, or nil.
+func (m *stateStore) findState(uid types.UID) *jobState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.jobs[uid]
 }
 
-// dropRecollection drops the recollection of the job with this name and returns the job's UID, or "" if it is unknown.
-func (m *memory) dropRecollection(name types.NamespacedName) types.UID {
+// dropState drops the state of the job with this name and returns the job's UID, or "" if it is unknown.
+func (m *stateStore) dropState(name types.NamespacedName) types.UID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	uid := m.names[name]
@@ -106,7 +106,7 @@ func (m *memory) dropRecollection(name types.NamespacedName) types.UID {
 
 // recordGonePod records that a pod no longer exists. An eviction is kept until a plan has handled it, and a termination
 // message is kept until the status contains it.
-func (r *recollection) recordGonePod(pod *corev1.Pod, now time.Time) {
+func (r *jobState) recordGonePod(pod *corev1.Pod, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.created, pod.UID)
@@ -120,33 +120,33 @@ func (r *recollection) recordGonePod(pod *corev1.Pod, now time.Time) {
 	}
 }
 
-func (r *recollection) recordCreatedPod(pod *corev1.Pod, now time.Time) {
+func (r *jobState) recordCreatedPod(pod *corev1.Pod, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.created[pod.UID] = created{pod: pod, at: now}
 }
 
 // recordTerminatingNamespace records that the job's namespace is being deleted, and the error of the API server.
-func (r *recollection) recordTerminatingNamespace(err error) {
+func (r *jobState) recordTerminatingNamespace(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.terminating = err
 }
 
 // namespaceTerminating returns the recorded error if the job's namespace is being deleted, or nil.
-func (r *recollection) namespaceTerminating() error {
+func (r *jobState) namespaceTerminating() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.terminating
 }
 
-func (r *recollection) recordKilledPod(uid types.UID, now time.Time) {
+func (r *jobState) recordKilledPod(uid types.UID, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.killed[uid] = now
 }
 
-func (r *recollection) dropAnsweredLost(uids []types.UID) {
+func (r *jobState) dropAnsweredLost(uids []types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, uid := range uids {
@@ -155,7 +155,7 @@ func (r *recollection) dropAnsweredLost(uids []types.UID) {
 }
 
 // dropReports drops the termination messages of pods that the status contains or will never contain.
-func (r *recollection) dropReports(uids []types.UID) {
+func (r *jobState) dropReports(uids []types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, uid := range uids {
@@ -164,7 +164,7 @@ func (r *recollection) dropReports(uids []types.UID) {
 }
 
 // completeInput adds the controller's own writes to an input that was read from the cache.
-func (r *recollection) completeInput(in *plan.Input) {
+func (r *jobState) completeInput(in *plan.Input) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	shown := make(map[types.UID]bool, len(in.Pods))
@@ -175,7 +175,7 @@ func (r *recollection) completeInput(in *plan.Input) {
 	}
 	for uid, c := range r.created {
 		switch {
-		case shown[uid] || in.Now.Sub(c.at) > forget:
+		case shown[uid] || in.Now.Sub(c.at) > ownWriteLifetime:
 			delete(r.created, uid)
 		default:
 			in.Pods = append(in.Pods, c.pod)
@@ -183,7 +183,7 @@ func (r *recollection) completeInput(in *plan.Input) {
 	}
 	in.Killed = make(map[types.UID]bool, len(r.killed))
 	for uid, at := range r.killed {
-		if in.Now.Sub(at) > forget {
+		if in.Now.Sub(at) > ownWriteLifetime {
 			delete(r.killed, uid)
 			continue
 		}
@@ -200,14 +200,14 @@ func (r *recollection) completeInput(in *plan.Input) {
 }
 
 // recordWrite stores the resourceVersion of a write to the job.
-func (r *recollection) recordWrite(resourceVersion string, now time.Time) {
+func (r *jobState) recordWrite(resourceVersion string, now time.Time) {
 	if v, err := strconv.ParseUint(resourceVersion, 10, 64); err == nil {
 		r.written, r.writtenAt = v, now
 	}
 }
 
 // isOutdated reports whether a cached job is older than the controller's last write to it.
-func (r *recollection) isOutdated(resourceVersion string, now time.Time) bool {
+func (r *jobState) isOutdated(resourceVersion string, now time.Time) bool {
 	v, err := strconv.ParseUint(resourceVersion, 10, 64)
 	return err == nil && v < r.written && now.Sub(r.writtenAt) < waitForCache
 }

@@ -28,7 +28,7 @@ func TestAGroupOfTheNameThatOlderVersionsGaveIsUsed(t *testing.T) {
 	}
 }
 
-func TestAGroupOfSomebodyElseThatHasTheJobsNameIsLetBe(t *testing.T) {
+func TestForeignPodGroupWithTheJobsNameIsNotChanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
 	yes := true

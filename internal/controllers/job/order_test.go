@@ -58,7 +58,7 @@ func TestWritesDoNotDependOnTheOrderOfCachedLists(t *testing.T) {
 		api := apiserver.NewConnection(server)
 		r := New(Options{Cache: cache, API: api.Client(), Now: func() time.Time { return epoch }})
 		name := client.ObjectKeyFromObject(job)
-		r.memory.ensureRecollection(name, job.UID)
+		r.states.ensureState(name, job.UID)
 		if err := r.forgetCommands(t.Context(), name); err != nil {
 			t.Fatal(err)
 		}

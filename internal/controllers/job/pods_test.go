@@ -52,7 +52,7 @@ func TestAJobThatIsRefusedAsksForOnePodATry(t *testing.T) {
 			api := &quotaUsedUp{}
 			job := simpleJob(pods)
 			r := New(Options{API: api, Writers: writers, Now: time.Now})
-			a := &application{Reconciler: r, job: job, in: &plan.Input{Job: job, Trouble: test.trouble}, plan: &plan.Plan{Job: job}, known: r.memory.ensureRecollection(client.ObjectKeyFromObject(job), job.UID)}
+			a := &application{Reconciler: r, job: job, in: &plan.Input{Job: job, Trouble: test.trouble}, plan: &plan.Plan{Job: job}, known: r.states.ensureState(client.ObjectKeyFromObject(job), job.UID)}
 			if err := a.createPods(t.Context(), places); !apierrors.IsForbidden(err) {
 				t.Errorf("%v", err)
 			}
@@ -72,7 +72,7 @@ func TestAPodThatIsSeenWhileThePodsAreReadIsNotMadeAgain(t *testing.T) {
 	job.UID = "job"
 	r := New(Options{Now: func() time.Time { return now }})
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "one", UID: "pod", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1alpha1.GroupVersion.WithKind("Job"))}}}
-	known := r.memory.ensureRecollection(client.ObjectKeyFromObject(job), job.UID)
+	known := r.states.ensureState(client.ObjectKeyFromObject(job), job.UID)
 	known.recordCreatedPod(pod, now)
 
 	events := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())

@@ -29,8 +29,8 @@ func TestWritesOfAJobGoSideBySide(t *testing.T) {
 	})
 }
 
-// TestNoWriteIsBegunThatNobodyWaitsFor verifies that no more writes start after the context has ended.
-func TestNoWriteIsBegunThatNobodyWaitsFor(t *testing.T) {
+// TestNoWriteStartsAfterTheContextHasEnded verifies that no more writes start after the context has ended.
+func TestNoWriteStartsAfterTheContextHasEnded(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	begun := 0
 	err := newPool(1).runParallel(ctx, 100, func(int) error {

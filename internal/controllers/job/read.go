@@ -22,7 +22,7 @@ import (
 )
 
 // readPlanInput collects the input of the plan for a job.
-func (r *Reconciler) readPlanInput(ctx context.Context, job *batchv1alpha1.Job, known *recollection, now time.Time) (plan.Input, error) {
+func (r *Reconciler) readPlanInput(ctx context.Context, job *batchv1alpha1.Job, known *jobState, now time.Time) (plan.Input, error) {
 	in := plan.Input{Job: job, Now: now, Priorities: map[string]int32{}, Trouble: known.trouble, Since: known.since, KeepEnded: r.keep}
 	var pods corev1.PodList
 	err := r.cache.List(ctx, &pods, client.InNamespace(job.Namespace), client.MatchingFields{index.PodController: string(job.UID)},
@@ -87,7 +87,7 @@ func (r *Reconciler) refreshInput(ctx context.Context, in *plan.Input) error {
 }
 
 // findPodGroup returns the PodGroup of the job, looking for its current name and for the name that older versions used.
-func (r *Reconciler) findPodGroup(ctx context.Context, job *batchv1alpha1.Job, known *recollection) (*schedulingv1beta1.PodGroup, error) {
+func (r *Reconciler) findPodGroup(ctx context.Context, job *batchv1alpha1.Job, known *jobState) (*schedulingv1beta1.PodGroup, error) {
 	for _, name := range []string{plan.GroupName(job), job.Name} {
 		var group schedulingv1beta1.PodGroup
 		err := r.cache.Get(ctx, types.NamespacedName{Namespace: job.Namespace, Name: name}, &group, client.UnsafeDisableDeepCopy)

@@ -55,7 +55,7 @@ type Options struct {
 	// Writers is the maximum number of pod writes in flight for all jobs together. 0 means no common limit: each
 	// reconcile performs its writes one after the other.
 	Writers   int
-	Pressure  *backpressure.Governor
+	Pressure  *backpressure.Throttle
 	IDs       IDs  // allocates numbers for jobs without one; may be nil
 	KeepEnded bool // ignore ttlSecondsAfterFinished
 	// MaxRequeue is the maximum number of attempts for a write that the API server considers invalid; 0 means
@@ -73,8 +73,8 @@ type Reconciler struct {
 	api      client.Client
 	recorder record.EventRecorder
 	writers  pool
-	memory   *memory
-	pressure *backpressure.Governor
+	states   *stateStore
+	pressure *backpressure.Throttle
 	ids      IDs
 	keep     bool
 	now      func() time.Time
@@ -89,7 +89,7 @@ type Reconciler struct {
 // New returns a Reconciler that is not registered with a manager.
 func New(o Options) *Reconciler {
 	jobMetrics.Register()
-	r := &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers), memory: newMemory(), pressure: o.Pressure, ids: o.IDs, now: o.Now,
+	r := &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers), states: newStateStore(), pressure: o.Pressure, ids: o.IDs, now: o.Now,
 		keep: o.KeepEnded, started: o.Now(), maxRequeue: cmp.Or(o.MaxRequeue, DefaultMaxRequeue), traces: o.Traces}
 	if o.PerJobMetrics {
 		r.series = newJobSeries()
@@ -131,7 +131,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 		return reconcile.Result{}, fmt.Errorf("job %s: %w", request.Name, err)
 	}
-	known := r.memory.ensureRecollection(request.NamespacedName, job.UID)
+	known := r.states.ensureState(request.NamespacedName, job.UID)
 	if job.DeletionTimestamp != nil {
 		// The garbage collector deletes the job's objects, and listing the pods after each deletion would take time
 		// quadratic in their number.
@@ -156,7 +156,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 // carryOutPlan carries out a plan, up to the first write that fails.
-func (r *Reconciler) carryOutPlan(ctx context.Context, in *plan.Input, p *plan.Plan, known *recollection) (reconcile.Result, error) {
+func (r *Reconciler) carryOutPlan(ctx context.Context, in *plan.Input, p *plan.Plan, known *jobState) (reconcile.Result, error) {
 	a := &application{Reconciler: r, job: in.Job, in: in, plan: p, known: known}
 	a.plugins, _ = plugin.For(p.Job) // the plan contains the errors of the plugins
 	known.since = p.Since
@@ -215,10 +215,10 @@ func (a *application) handleFailure(ctx context.Context, err error) (reconcile.R
 // recordEvent records an event. It skips a warning whose message has not changed.
 func (a *application) recordEvent(e plan.Event) {
 	if e.Type == corev1.EventTypeWarning {
-		if a.known.told[e.Reason] == e.Message {
+		if a.known.lastMessages[e.Reason] == e.Message {
 			return
 		}
-		a.known.told[e.Reason] = e.Message
+		a.known.lastMessages[e.Reason] = e.Message
 	}
 	a.recorder.Event(a.job, e.Type, e.Reason, e.Message)
 }
@@ -227,7 +227,7 @@ func (a *application) recordEvent(e plan.Event) {
 // need half a minute to discover a new kind. It leaves objects that changed after the cache was updated to the garbage
 // collector, because they may be meant to outlive the job.
 func (r *Reconciler) sweepObjects(ctx context.Context, name types.NamespacedName) error {
-	uid := r.memory.dropRecollection(name)
+	uid := r.states.dropState(name)
 	if uid == "" {
 		return nil
 	}

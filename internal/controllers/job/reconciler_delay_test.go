@@ -13,7 +13,7 @@ import (
 // TestADelayBeforeARetryGrows verifies that an obstacle that stays, such as a pod of an older job with a long grace period,
 // does not cause several requests a second.
 func TestADelayBeforeARetryGrows(t *testing.T) {
-	known := &recollection{}
+	known := &jobState{}
 	var delays []time.Duration
 	for range 7 {
 		a := &application{Reconciler: &Reconciler{}, known: known}

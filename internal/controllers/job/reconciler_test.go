@@ -128,7 +128,7 @@ func TestAnEvictionWhileTheControllerWasAwayIsAnswered(t *testing.T) {
 	}
 }
 
-func TestAPodNameTakenByAnotherIsTold(t *testing.T) {
+func TestPodNameThatIsAlreadyTakenIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
 	w.server.Save(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job-w-0"}, Spec: simpleJob(1).Spec.Tasks[0].Template.Spec})
@@ -201,7 +201,7 @@ func TestTheStatusIsNotWrittenForEveryPod(t *testing.T) {
 	}
 }
 
-func TestAWarningIsToldOnce(t *testing.T) {
+func TestWarningIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	job := simpleJob(1)
 	job.Spec.Queue = "nowhere"
@@ -239,7 +239,7 @@ func TestTroubleIsWrittenWherePeopleLook(t *testing.T) {
 	}
 }
 
-func TestADeletionThatFailsIsToldAndTriedAgain(t *testing.T) {
+func TestFailedDeletionIsReportedAndRetried(t *testing.T) {
 	t.Parallel()
 	w := begun(t, simpleJob(2))
 	w.scale(0, 1)
@@ -389,9 +389,9 @@ func TestAnAnsweredEvictionIsForgotten(t *testing.T) {
 	}
 }
 
-// pressed returns a governor whose API server responds slowly at the time now.
-func pressed(now time.Time) *backpressure.Governor {
-	g := &backpressure.Governor{}
+// pressed returns a throttle whose API server responds slowly at the time now.
+func pressed(now time.Time) *backpressure.Throttle {
+	g := &backpressure.Throttle{}
 	for i := range 1000 {
 		g.RecordWrite(now.Add(time.Duration(i-999)*time.Millisecond), time.Duration(1+i)*time.Millisecond)
 	}

@@ -155,7 +155,7 @@ func TestACancelledSlurmJobKeepsWhatItsDeletedPodsReported(t *testing.T) {
 	if s.State.Phase != batchv1alpha1.Terminated || len(w.podNames()) > 0 || len(s.Reports) != 2 || s.Reports[0].Message != "steps" || s.Reports[0].FinishTime == nil {
 		t.Errorf("%s with pods %v and reports %v", s.State.Phase, w.podNames(), s.Reports)
 	}
-	if known := w.reconciler.memory.findRecollection(w.truth().UID); known == nil || len(known.reports) > 0 {
+	if known := w.reconciler.states.findState(w.truth().UID); known == nil || len(known.reports) > 0 {
 		t.Errorf("the controller still holds the reports: %v", known)
 	}
 }
@@ -225,7 +225,7 @@ func TestNothingIsRememberedOfJobsThatAreGone(t *testing.T) {
 		for range 2 {
 			w.turn(t, watched...)
 		}
-		if jobs, names := len(w.reconciler.memory.jobs), len(w.reconciler.memory.names); jobs+names > 0 {
+		if jobs, names := len(w.reconciler.states.jobs), len(w.reconciler.states.names); jobs+names > 0 {
 			t.Fatalf("%d jobs and %d names are remembered", jobs, names)
 		}
 		w.server.Save(named())

@@ -482,7 +482,7 @@ func (w *world) calm() error {
 			w.kubelet(name, 0)
 		}
 		if len(w.server.History) == before {
-			w.clock = w.clock.Add(2 * forget) // all delayed actions are due
+			w.clock = w.clock.Add(2 * ownWriteLifetime) // all delayed actions are due
 			w.seeAll()
 			if err := w.reconcile(-1, false); err != nil {
 				return err

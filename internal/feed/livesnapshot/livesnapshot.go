@@ -185,12 +185,12 @@ func (l *Live) changeBoard(do func(*snapshot.Board) bool) {
 // Without it, the memory of garbage from earlier changes would be kept.
 func (l *Live) scheduleMemoryReturn() {
 	if l.calm != nil {
-		l.calm.Reset(settle)
+		l.calm.Reset(returnDelay)
 		return
 	}
-	l.calm = time.AfterFunc(settle, func() {
+	l.calm = time.AfterFunc(returnDelay, func() {
 		l.mu.Lock()
-		early := apart - time.Since(l.gaveBack)
+		early := returnInterval - time.Since(l.gaveBack)
 		if early > 0 {
 			l.calm.Reset(early)
 		} else {
@@ -236,7 +236,7 @@ func (l *Live) finishList(kind string, some bool) {
 		// Once the reflectors have released the lists, their memory can be freed.
 		l.once.Do(func() {
 			close(l.loaded)
-			time.AfterFunc(settle, debug.FreeOSMemory)
+			time.AfterFunc(returnDelay, debug.FreeOSMemory)
 		})
 	}
 }

@@ -95,7 +95,7 @@ func TestAllThatIsThereArrivesAndWhatBecomesOfIt(t *testing.T) {
 	}
 }
 
-func TestALostConnectionIsToldAndComesBackByItself(t *testing.T) {
+func TestLostConnectionIsReportedAndRestoredAutomatically(t *testing.T) {
 	t.Parallel()
 	server, until := watched(t, small.Kinds())
 	until("the first lists", isLive)
@@ -134,7 +134,7 @@ func TestWhoMayNotSeeAllPodsSeesThoseOfTheOwnNamespace(t *testing.T) {
 	}
 }
 
-func TestWithoutAllPodsNobodySaysWhatIsIdle(t *testing.T) {
+func TestIdleResourcesAreUnknownWithoutAllPods(t *testing.T) {
 	t.Parallel()
 	kinds := small.Kinds()
 	kinds["pods"].Forbidden, kinds["pods"].Namespace = true, "team-01"
@@ -144,7 +144,7 @@ func TestWithoutAllPodsNobodySaysWhatIsIdle(t *testing.T) {
 	}
 }
 
-func TestOfWhatIsToldOfPodsOnlyWarningsAreWatched(t *testing.T) {
+func TestOnlyWarningsAboutPodsAreWatched(t *testing.T) {
 	t.Parallel()
 	tell := func(name, kind, sort, reason string) client.Object {
 		return &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "team-01", Name: name, UID: types.UID(name)}, Type: sort, Reason: reason, InvolvedObject: corev1.ObjectReference{Kind: kind}}
@@ -202,7 +202,7 @@ func (s *swallower) pass(from, to net.Conn) {
 	}
 }
 
-func TestASilentLossIsToldWithinTenSeconds(t *testing.T) {
+func TestSilentConnectionLossIsReportedWithinTenSeconds(t *testing.T) {
 	t.Parallel()
 	server := watchserver.New(small.Kinds())
 	web := httptest.NewServer(server)

@@ -11,23 +11,23 @@ import (
 // because most of the heap is live data on a large cluster.
 const heapGrowth = 20
 
-// enough is the heap size, in bytes, that is always allowed. Together with the program itself, of which about 75 MB are
-// resident, this is less than 300 MB. The data of 5,000 nodes, 10,000 jobs and 100,000 pods takes half of this heap
+// minLimit is the heap size, in bytes, that is always allowed. Together with the program itself, of which about 75 MB
+// are resident, this is less than 300 MB. The data of 5,000 nodes, 10,000 jobs and 100,000 pods takes half of this heap
 // size.
-const enough = 205 << 20
+const minLimit = 205 << 20
 
 // memoryLimitFor returns the memory limit for the given amount of live data, both in bytes. Without a limit, garbage
 // from incoming lists would be collected too late. The limit grows with the data of the cluster.
 func memoryLimitFor(kept uint64) int64 {
-	return max(enough, int64(kept/10*13)+15<<20) //nolint:gosec // no memory is as large
+	return max(minLimit, int64(kept/10*13)+15<<20) //nolint:gosec // no memory is as large
 }
 
-// settle is the time between the last list or change and the return of memory to the system.
-const settle = 3 * time.Second
+// returnDelay is the time between the last list or change and the return of memory to the system.
+const returnDelay = 3 * time.Second
 
-// apart is the minimum time between two returns of memory to the system, because each of them takes a tenth of a second
-// of CPU time.
-const apart = 30 * time.Second
+// returnInterval is the minimum time between two returns of memory to the system, because each of them takes a tenth of
+// a second of CPU time.
+const returnInterval = 30 * time.Second
 
 // memory limits the heap in proportion to the live data.
 type memory struct {

@@ -119,7 +119,7 @@ func (s *sink[T, R]) Delete(obj any) error {
 	return nil
 }
 
-// Replace replaces all objects with those of a complete list.
+// Replace replaces all objects with the objects of a complete list.
 func (s *sink[T, R]) Replace(objects []any, _ string) error {
 	rows := make([]*early[R], 0, len(objects))
 	here := make(map[types.NamespacedName]struct{}, len(objects))

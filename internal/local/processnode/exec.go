@@ -204,13 +204,13 @@ func (n *Node) portForward(ctx context.Context, namespace, pod string, port int3
 		return err
 	}
 	w.mu.Lock()
-	surround := w.surround
+	podEnv := w.podEnv
 	w.mu.Unlock()
-	if surround == nil {
+	if podEnv == nil {
 		return errors.New("pod is not running")
 	}
 	var connection net.Conn
-	err = surround.namespaces.Enter(func() (err error) {
+	err = podEnv.namespaces.Enter(func() (err error) {
 		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port)))
 		connection, err = (&net.Dialer{Timeout: 10 * time.Second}).DialContext(ctx, "tcp4", address)
 		return err

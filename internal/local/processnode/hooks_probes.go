@@ -116,8 +116,8 @@ func (a *attempt) probeTarget() probe.Target {
 	a.worker.mu.Lock()
 	defer a.worker.mu.Unlock()
 	address := a.worker.node.hostIP
-	if a.worker.surround != nil {
-		address = a.worker.surround.address
+	if a.worker.podEnv != nil {
+		address = a.worker.podEnv.address
 	}
 	return probe.Target{Address: address, Container: a.spec, Exec: a.runInContainer}
 }

@@ -32,9 +32,9 @@ func logPath(podDir, container string, number int) string {
 // launchContainer starts an attempt to run a container.
 func (w *worker) launchContainer(spec *corev1.Container, number int, api *corev1.Pod) (*attempt, error) {
 	w.mu.Lock()
-	surround := w.surround
+	podEnv := w.podEnv
 	w.mu.Unlock()
-	if surround == nil {
+	if podEnv == nil {
 		return nil, errors.New("the pod is being deleted")
 	}
 	a := &attempt{
@@ -42,10 +42,10 @@ func (w *worker) launchContainer(spec *corev1.Container, number int, api *corev1
 		id:        fmt.Sprintf("process://%s/%s/%d", w.uid, spec.Name, number),
 		directory: filepath.Join(w.dir, "containers", spec.Name+"-"+strconv.Itoa(number)),
 	}
-	if err := a.configureProcess(surround); err != nil {
+	if err := a.configureProcess(podEnv); err != nil {
 		return nil, configError{err}
 	}
-	description, err := a.describeContainer(surround)
+	description, err := a.describeContainer(podEnv)
 	if err != nil {
 		return nil, configError{err}
 	}
@@ -59,7 +59,7 @@ func (w *worker) launchContainer(spec *corev1.Container, number int, api *corev1
 	for _, view := range a.group.MemoryViews() {
 		description.Mounts = append(description.Mounts, shim.Mount{Source: view.Source, Target: view.Target, ReadOnly: true, Options: "mode=755,size=4k", Optional: true})
 	}
-	a.container, err = sandbox.Start(w.node.machine.permitted.Level, description, surround.namespaces, a.streams.files, a.group.AddProcess)
+	a.container, err = sandbox.Start(w.node.machine.permitted.Level, description, podEnv.namespaces, a.streams.files, a.group.AddProcess)
 	a.streams.closeProcessEnds()
 	if err != nil {
 		a.streams.drainFiles(0)
@@ -71,13 +71,13 @@ func (w *worker) launchContainer(spec *corev1.Container, number int, api *corev1
 }
 
 // configureProcess computes the environment, the arguments and the user of the process.
-func (a *attempt) configureProcess(surround *surroundings) error {
+func (a *attempt) configureProcess(podEnv *podEnvironment) error {
 	node := a.worker.node
-	env, err := environ.BuildEnvironment(a.pod, a.spec, surround.services, surround.environFacts(), node.lookups.environSources(node.ctx, a.pod.Namespace))
+	env, err := environ.BuildEnvironment(a.pod, a.spec, podEnv.services, podEnv.environFacts(), node.lookups.environSources(node.ctx, a.pod.Namespace))
 	if err != nil {
 		return err
 	}
-	env = append([]string{"HOSTNAME=" + surround.hostname}, env...)
+	env = append([]string{"HOSTNAME=" + podEnv.hostname}, env...)
 	if node.machine.permitted.Root == shim.RootNone {
 		env = append(env, "VC_VOLUMES="+filepath.Join(a.worker.dir, "volumes"))
 	}
@@ -126,10 +126,10 @@ func setIdentity(process *shim.Process, pod *corev1.PodSecurityContext, containe
 }
 
 // describeContainer returns the description from which the container's file system and namespaces are created.
-func (a *attempt) describeContainer(surround *surroundings) (*shim.Container, error) {
+func (a *attempt) describeContainer(podEnv *podEnvironment) (*shim.Container, error) {
 	node := a.worker.node
 	permitted := node.machine.permitted
-	mounts, err := surround.containerMounts(a.worker, a.spec, a.process.Env)
+	mounts, err := podEnv.containerMounts(a.worker, a.spec, a.process.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -147,11 +147,11 @@ func (a *attempt) describeContainer(surround *surroundings) (*shim.Container, er
 	target = cmp.Or(target, defaultLogTarget)
 	description := &shim.Container{
 		Root: permitted.Root, Dir: a.directory, SubRoots: node.machine.roots, Masked: node.maskedPaths(),
-		OwnPID: permitted.Level != sandbox.LevelPlain, OwnUser: permitted.Level == sandbox.LevelUser, OwnNet: surround.namespaces.Net != nil,
+		OwnPID: permitted.Level != sandbox.LevelPlain, OwnUser: permitted.Level == sandbox.LevelUser, OwnNet: podEnv.namespaces.Net != nil,
 		Mounts: append(mounts, shim.Mount{Source: a.terminationPath(), Target: target}), Process: a.process,
 	}
 	if permitted.Level != sandbox.LevelPlain && !a.pod.Spec.HostNetwork {
-		description.Hostname = surround.hostname
+		description.Hostname = podEnv.hostname
 	}
 	if context := a.spec.SecurityContext; context != nil && context.ReadOnlyRootFilesystem != nil {
 		description.ReadOnly = *context.ReadOnlyRootFilesystem

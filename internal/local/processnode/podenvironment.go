@@ -21,8 +21,8 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/volume"
 )
 
-// surroundings holds the resources that the containers of a pod share: network, volumes, names.
-type surroundings struct {
+// podEnvironment holds the resources that the containers of a pod share: network, volumes, names.
+type podEnvironment struct {
 	node       *Node
 	pod        *corev1.Pod
 	namespaces sandbox.Namespaces
@@ -45,7 +45,7 @@ type token struct {
 }
 
 // tokenFor returns the cached token, or a new one if most of the lifetime of the cached token has passed.
-func (s *surroundings) tokenFor(ctx context.Context, audience string, seconds int64) (string, error) {
+func (s *podEnvironment) tokenFor(ctx context.Context, audience string, seconds int64) (string, error) {
 	s.tokensMu.Lock()
 	defer s.tokensMu.Unlock()
 	key := fmt.Sprintf("%s/%d", audience, seconds)
@@ -64,16 +64,16 @@ func (s *surroundings) tokenFor(ctx context.Context, audience string, seconds in
 }
 
 // volumeSources returns the lookups for volumes.
-func (s *surroundings) volumeSources(ctx context.Context) volume.Sources {
+func (s *podEnvironment) volumeSources(ctx context.Context) volume.Sources {
 	sources := s.node.lookups.volumeSources(ctx, s.pod.Namespace)
 	sources.Token = func(audience string, seconds int64) (string, error) { return s.tokenFor(ctx, audience, seconds) }
 	return sources
 }
 
-// prepareSurroundings creates the surroundings and posts them to the worker. It retries until this succeeds or ctx is
-// done.
-func (w *worker) prepareSurroundings(ctx context.Context, api *corev1.Pod) {
-	s := &surroundings{node: w.node, pod: api, hostname: hostnameOf(api), cancel: func() {}}
+// preparePodEnvironment creates the environment of the pod and posts it to the worker. It retries until this succeeds
+// or ctx is done.
+func (w *worker) preparePodEnvironment(ctx context.Context, api *corev1.Pod) {
+	s := &podEnvironment{node: w.node, pod: api, hostname: hostnameOf(api), cancel: func() {}}
 	wait := 200 * time.Millisecond
 	said := ""
 	for {
@@ -102,7 +102,7 @@ func (w *worker) prepareSurroundings(ctx context.Context, api *corev1.Pod) {
 			return
 		}
 		w.mu.Lock()
-		w.surround = s
+		w.podEnv = s
 		w.mu.Unlock()
 		w.pod.Prepared, w.pod.PodIP = true, s.address
 		s.refreshPeriodically(w)
@@ -120,7 +120,7 @@ func hostnameOf(pod *corev1.Pod) string {
 }
 
 // completeSetup carries out the steps that have not been completed yet, so that it can be called again after an error.
-func (s *surroundings) completeSetup(ctx context.Context, w *worker) error {
+func (s *podEnvironment) completeSetup(ctx context.Context, w *worker) error {
 	if s.address == "" {
 		if err := s.connectNetwork(); err != nil {
 			return err
@@ -142,12 +142,12 @@ func (s *surroundings) completeSetup(ctx context.Context, w *worker) error {
 }
 
 // hasOwnNetwork reports whether the pod is connected to the bridge instead of using the machine's network.
-func (s *surroundings) hasOwnNetwork() bool {
+func (s *podEnvironment) hasOwnNetwork() bool {
 	return s.node.machine.bridge != nil && !s.pod.Spec.HostNetwork
 }
 
 // connectNetwork sets up the pod's network.
-func (s *surroundings) connectNetwork() error {
+func (s *podEnvironment) connectNetwork() error {
 	machine := s.node.machine
 	own := s.hasOwnNetwork()
 	if machine.permitted.Shared {
@@ -184,7 +184,7 @@ func (s *surroundings) connectNetwork() error {
 	return nil
 }
 
-func (s *surroundings) disconnectNetwork() {
+func (s *podEnvironment) disconnectNetwork() {
 	if s.proxy != nil {
 		_ = s.proxy.Close()
 		s.proxy = nil
@@ -198,12 +198,12 @@ func (s *surroundings) disconnectNetwork() {
 	s.address = ""
 }
 
-func (s *surroundings) environFacts() environ.Facts {
+func (s *podEnvironment) environFacts() environ.Facts {
 	return environ.Facts{HostIP: s.node.hostIP, PodIP: s.address, Allocatable: s.node.capacity}
 }
 
 // writeEtc writes the pod's own files for /etc.
-func (s *surroundings) writeEtc(w *worker) error {
+func (s *podEnvironment) writeEtc(w *worker) error {
 	etc := filepath.Join(w.dir, "etc")
 	if err := os.MkdirAll(etc, 0o755); err != nil {
 		return err
@@ -254,7 +254,7 @@ func resolvConfText(pod *corev1.Pod) string {
 }
 
 // containerMounts returns the mounts for the files in /etc and for the container's volumes.
-func (s *surroundings) containerMounts(w *worker, container *corev1.Container, env []string) ([]shim.Mount, error) {
+func (s *podEnvironment) containerMounts(w *worker, container *corev1.Container, env []string) ([]shim.Mount, error) {
 	mounts, err := s.volumes.Mounts(container, func(expression string) (string, error) {
 		return environ.ExpandArguments([]string{expression}, env)[0], nil
 	})
@@ -280,7 +280,7 @@ func (s *surroundings) containerMounts(w *worker, container *corev1.Container, e
 const refreshEvery = time.Minute
 
 // refreshPeriodically refreshes projected volumes until the pod ends.
-func (s *surroundings) refreshPeriodically(w *worker) {
+func (s *podEnvironment) refreshPeriodically(w *worker) {
 	projected := false
 	for _, v := range s.volumes {
 		projected = projected || v.Projected
@@ -299,7 +299,7 @@ func (s *surroundings) refreshPeriodically(w *worker) {
 }
 
 // releaseAll frees all resources.
-func (s *surroundings) releaseAll() {
+func (s *podEnvironment) releaseAll() {
 	s.cancel()
 	s.node.machine.unregisterName(s.pod.UID)
 	s.disconnectNetwork()

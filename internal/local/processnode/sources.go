@@ -98,7 +98,7 @@ func (l *lookups) environSources(ctx context.Context, namespace string) environ.
 	}
 }
 
-// volumeSources returns the sources for volumes, except Token, which is part of the pod's surroundings.
+// volumeSources returns the sources for volumes, except Token, which is part of the pod's environment.
 func (l *lookups) volumeSources(ctx context.Context, namespace string) volume.Sources {
 	return volume.Sources{
 		ConfigMap: func(name string) (*corev1.ConfigMap, error) { return l.getConfigMap(ctx, namespace, name) },

@@ -84,7 +84,7 @@ func within(t *testing.T, limit time.Duration, what string, f func()) {
 	}
 }
 
-func TestAStalledViewerHoldsNobodyUp(t *testing.T) {
+func TestStalledViewerDelaysNoOtherViewer(t *testing.T) {
 	much := bytes.Repeat([]byte("0123456789abcdef"), 2*viewerBuffer/16)
 
 	t.Run("a container ends with little printed", func(t *testing.T) {

@@ -39,7 +39,7 @@ type worker struct {
 
 	mu       sync.Mutex
 	attempts map[string]*attempt // running attempts by container name
-	surround *surroundings       // nil until the surroundings are prepared
+	podEnv   *podEnvironment     // nil until it is prepared
 }
 
 func newWorker(n *Node, api *corev1.Pod) *worker {
@@ -82,7 +82,7 @@ func (w *worker) runUntilDone(ctx context.Context) {
 	preparing, stopPreparing := context.WithCancel(ctx)
 	defer stopPreparing()
 	if !w.pod.IsStopping() {
-		go w.prepareSurroundings(preparing, w.pod.API.DeepCopy())
+		go w.preparePodEnvironment(preparing, w.pod.API.DeepCopy())
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -193,11 +193,11 @@ func (w *worker) endForNodeExit(grace time.Duration) {
 // releaseResources releases the pod's resources, except its logs.
 func (w *worker) releaseResources() {
 	w.mu.Lock()
-	surround := w.surround
-	w.surround = nil
+	podEnv := w.podEnv
+	w.podEnv = nil
 	w.mu.Unlock()
-	if surround != nil {
-		surround.releaseAll()
+	if podEnv != nil {
+		podEnv.releaseAll()
 	}
 	for _, name := range []string{"volumes", "containers", "etc"} {
 		sandbox.RemoveTree(filepath.Join(w.dir, name))

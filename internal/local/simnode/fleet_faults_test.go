@@ -53,7 +53,7 @@ func TestAWriteThatWasCarriedOutAndTimedOutIsRepeatedWithTheSameAddress(t *testi
 	})
 }
 
-func TestAPodMadeAnewUnderItsNameLivesItsOwnLife(t *testing.T) {
+func TestRecreatedPodWithTheSameNameStartsFromTheBeginning(t *testing.T) {
 	withFleet(t, Config{Count: 1}, func(t *testing.T, client *fake.Clientset, _ *Fleet) {
 		first := testPod(corev1.RestartPolicyNever, map[string]string{AnnotationRunTime: "10s"})
 		create(t, client, first)
@@ -87,7 +87,7 @@ func TestAWriteWithAConflictIsRepeated(t *testing.T) {
 	})
 }
 
-func TestAPodThatSomebodyElseEndedIsLeftEnded(t *testing.T) {
+func TestPodEndedByAnotherClientStaysEnded(t *testing.T) {
 	withFleet(t, Config{Count: 1}, func(t *testing.T, client *fake.Clientset, fleet *Fleet) {
 		create(t, client, testPod(corev1.RestartPolicyNever, map[string]string{AnnotationRunTime: "10s"}))
 		pod, _ := client.CoreV1().Pods("default").Get(t.Context(), "p", metav1.GetOptions{})

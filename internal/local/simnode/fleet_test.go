@@ -192,7 +192,7 @@ func TestHeartbeatsAreLeasesSpreadOverTheInterval(t *testing.T) {
 	})
 }
 
-func TestANodeThatSomebodyMadeNotReadyIsHealed(t *testing.T) {
+func TestNodeThatAUserMadeNotReadyRecovers(t *testing.T) {
 	withFleet(t, Config{Count: 1}, func(t *testing.T, client *fake.Clientset, _ *Fleet) {
 		bare := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "bare", Labels: map[string]string{KindLabel: KindSimulated}}}
 		if _, err := client.CoreV1().Nodes().Create(t.Context(), bare, metav1.CreateOptions{}); err != nil {

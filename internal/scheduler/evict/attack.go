@@ -35,11 +35,11 @@ func MakeRoomFor(s *cycle.Cycle, j *framework.Job, c Case) (bool, Failure) {
 	if between && s.Rules.MayTake(j.In, a.Asked).Code != "" {
 		return false, Failure{}
 	}
-	failure := Failure{Nobody: true}
+	failure := Failure{NoVictims: true}
 	tiers := s.Rules.EntitlementTiers(a)
 	for _, tier := range tiers {
 		if s.Cluster.LostToEarlierTier(j.Gang, between, tier) {
-			failure.Nobody = false
+			failure.NoVictims = false
 			failure.Spared = explain.AddSpared(failure.Spared, reason.GaveByShare, "", 0)
 			continue
 		}
@@ -47,11 +47,11 @@ func MakeRoomFor(s *cycle.Cycle, j *framework.Job, c Case) (bool, Failure) {
 		if done {
 			return true, Failure{}
 		}
-		why.Nobody = why.Nobody && failure.Nobody
+		why.NoVictims = why.NoVictims && failure.NoVictims
 		if len(failure.Spared)+len(failure.Blockers) == 0 || tier == tiers[len(tiers)-1] {
 			failure = why
 		}
-		failure.Nobody = why.Nobody
+		failure.NoVictims = why.NoVictims
 	}
 	return false, failure
 }
@@ -75,7 +75,7 @@ func searchTier(s *cycle.Cycle, a *framework.Attack, c Case, tier int) (bool, Fa
 		census := l.listVictims()
 		if len(barred) == 0 {
 			failure = failureFromCensus(census)
-			failure.Nobody = !census.some && !slices.ContainsFunc(may, func(g framework.Guard) bool { return !g.Static })
+			failure.NoVictims = !census.some && !slices.ContainsFunc(may, func(g framework.Guard) bool { return !g.Static })
 		}
 		p := &plan{
 			s: s, attack: a, c: c, units: census.units, may: may, grants: grants, tier: tier, trial: newTrial(a, c),

@@ -28,8 +28,8 @@ type Failure struct {
 	Code     reason.Code
 	Blockers []string
 	Spared   []explain.Spared
-	// Nobody is true if no gang of the same queue and priority could find any victim either.
-	Nobody bool
+	// NoVictims is true if no gang of the same queue and priority could find a victim either.
+	NoVictims bool
 }
 
 // isBetweenQueues reports whether a kind of attack evicts pods of other queues.
@@ -39,7 +39,7 @@ func isBetweenQueues(kind framework.AttackKind) bool {
 
 // combineWith combines two failures.
 func (f Failure) combineWith(o Failure) Failure {
-	f.Nobody = f.Nobody && o.Nobody
+	f.NoVictims = f.NoVictims && o.NoVictims
 	if o.Code != "" {
 		f.Code, f.Blockers = o.Code, o.Blockers
 	}

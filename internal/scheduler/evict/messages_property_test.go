@@ -160,9 +160,9 @@ func (w *fight) checkVictims(d *decision.Decisions, told map[string]map[string]b
 	return waits
 }
 
-// TestEvictionsAreToldAsTheyAre (I12) checks the messages about evictions in fights: the numbers of pods and the gangs,
+// TestEvictionMessagesMatchTheEvictions (I12) checks the messages about evictions in fights: the numbers of pods and the gangs,
 // queues and priorities that they name are those of the evictions.
-func TestEvictionsAreToldAsTheyAre(t *testing.T) {
+func TestEvictionMessagesMatchTheEvictions(t *testing.T) {
 	evicted, waits := 0, 0
 	whole := propertytest.Check(t, 5000, func(t *rapid.T) {
 		w := drawFight(t, attacks, rapid.SampledFrom([]string{"preempt", "reclaim, preempt", "gangpreempt, gangreclaim", "gangreclaim, reclaim, gangpreempt, preempt"}).Draw(t, "actions"))

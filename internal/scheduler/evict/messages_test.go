@@ -14,9 +14,9 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// TestAPreemptorIsToldOnceAGangThatMakesRoom evicts a gang of four pods and a gang of one pod: each evicted pod has
+// TestPreemptorNamesEachVictimGangOnce evicts a gang of four pods and a gang of one pod: each evicted pod has
 // the reason, and the preemptor gets two events.
-func TestAPreemptorIsToldOnceAGangThatMakesRoom(t *testing.T) {
+func TestPreemptorNamesEachVictimGangOnce(t *testing.T) {
 	e, err := scheduler.New(config.Default())
 	if err != nil {
 		t.Fatal(err)

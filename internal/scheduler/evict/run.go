@@ -32,11 +32,11 @@ type attempt struct {
 // Run visits the starving gangs in the order of queues and gangs. For each gang, it tries the cases until one of them
 // frees enough resources. The cases evict either pods of the gang's queue or pods of other queues.
 func Run(s *cycle.Cycle, cases ...Case) {
-	failed, nobody := map[likeness]attempt{}, map[rank]Failure{}
+	failed, noVictims := map[likeness]attempt{}, map[rank]Failure{}
 	between := isBetweenQueues(cases[0].Kind)
 	for _, j := range findStarving(s) {
 		mine := rank{j.In.Queue, j.Priority}
-		if why, ok := nobody[mine]; ok && j.AllocatedTasks() == 0 {
+		if why, ok := noVictims[mine]; ok && j.AllocatedTasks() == 0 {
 			recordFailure(s, j, why, between)
 			continue
 		}
@@ -54,8 +54,8 @@ func Run(s *cycle.Cycle, cases ...Case) {
 		if hasKey {
 			failed[key] = attempt{j.Need(), why}
 		}
-		if why.Nobody {
-			nobody[mine] = why
+		if why.NoVictims {
+			noVictims[mine] = why
 		}
 	}
 }
@@ -63,10 +63,10 @@ func Run(s *cycle.Cycle, cases ...Case) {
 // tryCases tries the cases for a gang until one of them frees enough resources.
 func tryCases(s *cycle.Cycle, j *framework.Job, cases []Case) (bool, Failure) {
 	defer s.UseHeldResources(j)()
-	failure := Failure{Nobody: true}
+	failure := Failure{NoVictims: true}
 	for _, c := range cases {
 		if isBetweenQueues(c.Kind) && s.Rules.CheckOverused(j.In).Code != "" {
-			failure.Nobody = false
+			failure.NoVictims = false
 			continue
 		}
 		if c.Own && j.AllocatedTasks() == 0 { // the gang has no pods to evict
@@ -76,7 +76,7 @@ func tryCases(s *cycle.Cycle, j *framework.Job, cases []Case) (bool, Failure) {
 		if done {
 			return true, Failure{}
 		}
-		why.Nobody = why.Nobody || c.Own
+		why.NoVictims = why.NoVictims || c.Own
 		failure = failure.combineWith(why)
 	}
 	return false, failure

@@ -110,11 +110,11 @@ func (w *sized) beyond() map[string]int64 {
 	return out
 }
 
-// TestSizesAndQuotasAreToldAsTheyAre checks the explanations of a job without pods. TooLarge is reported exactly if
+// TestReportedSizesAndQuotasMatchTheCluster checks the explanations of a job without pods. TooLarge is reported exactly if
 // a pod requests more of some resource than every node has. It names all such resources with their numbers, and
 // following the hint removes it. OverQuota has the numbers of the quota, and reducing the request to the rest of
 // the quota removes it.
-func TestSizesAndQuotasAreToldAsTheyAre(t *testing.T) {
+func TestReportedSizesAndQuotasMatchTheCluster(t *testing.T) {
 	seen := map[string]int{}
 	whole := propertytest.Check(t, 2000, func(t *rapid.T) {
 		w := drawSized(t)

@@ -76,7 +76,7 @@ func TestWhatIsRemarked(t *testing.T) {
 	}
 }
 
-func TestAQuoteThatIsNotClosedIsToldWithItsLine(t *testing.T) {
+func TestUnclosedQuoteIsReportedWithItsLine(t *testing.T) {
 	t.Parallel()
 	_, err := ParseScript([]byte("#!/bin/sh\n\n\n\n#SBATCH --comment=\"a b\n"))
 	if want := "line 5: Unmatched `\"` in [--comment=\"a b]"; err == nil || err.Error() != want {

@@ -94,7 +94,7 @@ func TestElementsOfAnArray(t *testing.T) {
 	}
 }
 
-func TestAPodThatIsNoneOfTheJobIsTold(t *testing.T) {
+func TestPodThatDoesNotBelongToTheJobIsReported(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		env  map[string]string

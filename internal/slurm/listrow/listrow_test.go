@@ -83,7 +83,7 @@ func TestEveryElementIsInOneRow(t *testing.T) {
 	})
 }
 
-func TestRowsThatNobodyGaveAPlaceComeLast(t *testing.T) {
+func TestRowsWithoutAPlaceComeLast(t *testing.T) {
 	t.Parallel()
 	at := func(place int32) *Row {
 		return &Row{Source: &Source{Job: &batchv1alpha1.Job{}, Group: &schedulingv1beta1.PodGroup{Status: schedulingv1beta1.PodGroupStatus{

@@ -20,15 +20,16 @@ type Limits struct {
 	ServerSetsTime bool
 }
 
-// LimitsOf returns the limits of a partition, given the limits of its queue. The API server enforces those of the queue.
-// The profile can only make them stricter, except that its default time, which is an ordinary request for the API server,
-// takes precedence over that of the queue. A partition's own time limits take precedence over those of the site.
+// LimitsOf returns the limits of a partition, given the limits of its queue. The API server enforces the limits of the
+// queue. The profile can only make them stricter, except that its default time, which is an ordinary request for the
+// API server, takes precedence over that of the queue. A partition's own time limits take precedence over those of the
+// site.
 func (p *Profile) LimitsOf(partition string, queue schedulingv1beta1.EffectiveJobLimits) Limits {
 	own := p.Partitions[partition]
 	l := Limits{
 		MaxTime:        shorterTime(firstTime(own.MaxTime, p.MaxTime), wholeMinutes(queue.MaxRunTime.Value)),
 		DefaultTime:    firstTime(own.DefaultTime, p.DefaultTime),
-		MaxNodes:       fewer(fewer(own.MaxNodes, queue.MaxNodes.Value), queue.MaxPods.Value), // a node is a pod
+		MaxNodes:       smallerLimit(smallerLimit(own.MaxNodes, queue.MaxNodes.Value), queue.MaxPods.Value), // a node is a pod
 		MaxPods:        queue.MaxPods.Value,
 		ServerSetsTime: queue.DefaultRunTime.Value > 0,
 	}
@@ -71,8 +72,8 @@ func shorterTime(a, b optionvalue.Minutes) optionvalue.Minutes {
 	return min(a, b)
 }
 
-// fewer returns the smaller of two limits, where 0 means no limit.
-func fewer(a, b int64) int64 {
+// smallerLimit returns the smaller of two limits, where 0 means no limit.
+func smallerLimit(a, b int64) int64 {
 	if a == 0 || b == 0 {
 		return max(a, b)
 	}

@@ -64,7 +64,7 @@ func TestPathsAreOnTheVolumeThatCoversThemBest(t *testing.T) {
 	}
 }
 
-func TestMistakesInAProfileAreToldWithTheirPath(t *testing.T) {
+func TestErrorsInAProfileHaveTheirPath(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"defaultImge: x":                                               `unknown field "defaultImge"`,

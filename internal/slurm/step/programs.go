@@ -21,14 +21,14 @@ import (
 
 // commands maps the names of commands to functions that run the commands and return the exit code.
 var commands = map[string]func(context.Context, []string) int{
-	"launch": launcher.Run, "session": RunSession, "enter": RunInEnvironment, "signal": reporting(podcommands.RunSignal),
-	"notify": reporting(podcommands.RunNotify), "limit": reporting(podcommands.RunLimit), "install": reporting(InstallPrograms),
+	"launch": launcher.Run, "session": RunSession, "enter": RunInEnvironment, "signal": withErrorReport(podcommands.RunSignal),
+	"notify": withErrorReport(podcommands.RunNotify), "limit": withErrorReport(podcommands.RunLimit), "install": withErrorReport(InstallPrograms),
 	"srun": srun.Run, launchconfig.RshName: srun.RunRsh, "scontrol": podcommands.RunScontrol, "squeue": podcommands.RunSqueue,
 	"scancel": podcommands.RunScancel, "sbcast": podcommands.RunSbcast, "sgather": podcommands.RunSgather, "sattach": podcommands.RunSattach,
 }
 
-// reporting returns a function that calls run, prints its error, and returns the exit code.
-func reporting(run func(context.Context, []string) error) func(context.Context, []string) int {
+// withErrorReport returns a function that calls run, prints its error, and returns the exit code.
+func withErrorReport(run func(context.Context, []string) error) func(context.Context, []string) int {
 	return func(ctx context.Context, args []string) int {
 		return cmdutil.ReportError("vc-step", run(ctx, args))
 	}

@@ -103,7 +103,7 @@ func TestNodesOfAnElementAreApart(t *testing.T) {
 	}
 }
 
-func TestDistributionIsToldToTheScript(t *testing.T) {
+func TestScriptReceivesTheDistribution(t *testing.T) {
 	t.Parallel()
 	r, err := try(t, "--distribution=block:cyclic")
 	if err != nil || r.Spec.Distribution != "block:cyclic" {

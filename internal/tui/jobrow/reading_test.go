@@ -61,7 +61,7 @@ func done(t *testing.T, effects []screenapi.Effect) screenapi.Done {
 	return screenapi.Done{Name: run.Name, Value: value, Err: err}
 }
 
-func TestWhatIsToldIsReadWhenTheJobChangesAndNotBefore(t *testing.T) {
+func TestReadingIsUpdatedOnlyWhenTheJobChanges(t *testing.T) {
 	t.Parallel()
 	var r jobrow.Reading
 	snap := seen(t)

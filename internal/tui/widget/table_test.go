@@ -98,9 +98,9 @@ func TestTheCursorStaysOnItsRowWhenOthersCome(t *testing.T) {
 	}
 }
 
-// TestTheCursorIsOnTheFirstRowUntilSomebodyMovesIt: the first row of an incomplete list is not the user's choice, but a
+// TestTheCursorIsOnTheFirstRowUntilTheUserMovesIt: the first row of an incomplete list is not the user's choice, but a
 // row that the user moved to is.
-func TestTheCursorIsOnTheFirstRowUntilSomebodyMovesIt(t *testing.T) {
+func TestTheCursorIsOnTheFirstRowUntilTheUserMovesIt(t *testing.T) {
 	loading, live := &screenapi.Context{Snap: snapshot.EmptySnapshot(time.Time{})}, &screenapi.Context{Snap: &snapshot.Snapshot{Connection: snapshot.Connection{Link: snapshot.LinkLive}}}
 	few, all := []item{{name: "m"}, {name: "z"}}, []item{{name: "a"}, {name: "m"}, {name: "z"}}
 	for name, test := range map[string]struct {

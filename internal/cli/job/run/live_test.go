@@ -101,7 +101,7 @@ func TestWaitTimesOutWithItsOwnCode(t *testing.T) {
 }
 
 // A waiting command prints why the job waits: when the reason is known, and when it changes.
-func TestWhoWaitsForANewJobIsToldTheReason(t *testing.T) {
+func TestWaitingForANewJobPrintsTheReason(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"job run fresh --image busybox --wait", "job run fresh --image busybox --attach"} {
 		t.Run(args, func(t *testing.T) {

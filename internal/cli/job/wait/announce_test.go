@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/test/golden"
 )
 
-func TestWhoWaitsIsToldTheReason(t *testing.T) {
+func TestWaitingPrintsTheReason(t *testing.T) {
 	t.Parallel()
 	plain := golden.NewJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
 	for _, args := range []string{"job wait plain", "job logs plain -f"} {

@@ -106,9 +106,9 @@ func disrupted(why string) func(*corev1.Pod) {
 	}
 }
 
-// TestAFailureIsInTheStatusWhoeverAnswersIt covers a state.reason that is the action of a policy, and a pod that is
+// TestFailureIsInTheStatusWhicheverPolicyHandlesIt covers a state.reason that is the action of a policy, and a pod that is
 // gone.
-func TestAFailureIsInTheStatusWhoeverAnswersIt(t *testing.T) {
+func TestFailureIsInTheStatusWhicheverPolicyHandlesIt(t *testing.T) {
 	t.Parallel()
 	const failed = corev1.PodFailed
 	ends := func(event busv1alpha1.Event) *story {
@@ -169,8 +169,8 @@ func TestAFailureIsInTheStatusWhoeverAnswersIt(t *testing.T) {
 	}
 }
 
-// TestAFailureIsTheSameWhoeverSawIt compares the pod with its spec, the pod as in the cache, and the deleted pod.
-func TestAFailureIsTheSameWhoeverSawIt(t *testing.T) {
+// TestFailureIsTheSameForSpecCacheAndDeletedPod compares the pod with its spec, the pod as in the cache, and the deleted pod.
+func TestFailureIsTheSameForSpecCacheAndDeletedPod(t *testing.T) {
 	t.Parallel()
 	two := func(spec *corev1.PodSpec) {
 		spec.Containers = []corev1.Container{{Name: "helper"}, {Name: "main"}}

@@ -199,7 +199,7 @@ func TestWhichPolicyAnswers(t *testing.T) {
 	}
 }
 
-func TestADelayIsToldOnceForAllPodsOfATask(t *testing.T) {
+func TestDelayIsReportedOnceForAllPodsOfATask(t *testing.T) {
 	t.Parallel()
 	waits := func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(noon.Add(-10 * time.Second)) }
 	in := delayed(given(batchv1alpha1.Pending).group(schedulingv1beta1.PodGroupInqueue), busv1alpha1.PodPendingEvent, busv1alpha1.RestartPodAction, time.Minute).

@@ -153,7 +153,7 @@ func TestWhatKeepsAJobPendingIsSaid(t *testing.T) {
 	}
 }
 
-func TestWhyAGroupWaitsIsToldOnItsJob(t *testing.T) {
+func TestReasonOfAPodGroupIsInTheStatusOfItsJob(t *testing.T) {
 	t.Parallel()
 	condition := func(kind schedulingv1beta1.PodGroupConditionType, status corev1.ConditionStatus, ago time.Duration, why, message string) schedulingv1beta1.PodGroupCondition {
 		return schedulingv1beta1.PodGroupCondition{Type: kind, Status: status, LastTransitionTime: metav1.NewTime(noon.Add(-ago)), Reason: why, Message: message}
@@ -192,7 +192,7 @@ func TestWhyAGroupWaitsIsToldOnItsJob(t *testing.T) {
 	}
 }
 
-func TestAPodOfWhichNobodyHearsIsCounted(t *testing.T) {
+func TestPodsInAnUnknownPhaseAreCounted(t *testing.T) {
 	t.Parallel()
 	for _, phase := range []corev1.PodPhase{corev1.PodUnknown, "Odd"} {
 		in := given(batchv1alpha1.Running).pod("w", 0, corev1.PodRunning).pod("w", 1, phase)

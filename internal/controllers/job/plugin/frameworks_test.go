@@ -237,7 +237,7 @@ func TestRayStartsHeadAndWorkers(t *testing.T) {
 	}
 }
 
-func TestRayUsesOnlyTheContainersItIsTold(t *testing.T) {
+func TestRayUsesOnlyTheConfiguredContainers(t *testing.T) {
 	t.Parallel()
 	plugins := map[string][]string{"ray": {"--head=h", "--headContainer=main", "--worker=w", "--workerContainer=main", "--port=1", "--dashboardPort=2", "--clientPort=3"}}
 	job := jobOf(plugins, 1, "h", "w")

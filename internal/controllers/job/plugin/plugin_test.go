@@ -230,7 +230,7 @@ func TestAnUnknownPluginIsNamed(t *testing.T) {
 	}
 }
 
-func TestBadArgumentsAreTold(t *testing.T) {
+func TestInvalidPluginArgumentsAreReported(t *testing.T) {
 	t.Parallel()
 	set, err := For(testJob(map[string][]string{"ssh": {"--ssh-private-key=SECRET", "--ssh-port=none"}}))
 	if err == nil || strings.Contains(err.Error(), "SECRET") {

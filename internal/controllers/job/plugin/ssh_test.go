@@ -59,7 +59,7 @@ func TestSshFollowsThePodsAndKeepsTheKeys(t *testing.T) {
 	}
 }
 
-func TestSshFillsASecretThatSomebodyEmptied(t *testing.T) {
+func TestSSHRefillsASecretThatAUserEmptied(t *testing.T) {
 	t.Parallel()
 	job := testJob(map[string][]string{"ssh": {}})
 	set, _ := For(job)

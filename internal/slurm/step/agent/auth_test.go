@@ -60,7 +60,7 @@ func TestOnlyWhoKnowsTheJobsKeyIsAnswered(t *testing.T) {
 	}
 }
 
-func TestAPodThatKnowsTheKeyTrustsNobodyElse(t *testing.T) {
+func TestPodWithTheKeyRejectsClientsWithoutIt(t *testing.T) {
 	t.Parallel()
 	l, err := tls.Listen("tcp", "127.0.0.1:0", identityOf(t, "bb"))
 	if err != nil {

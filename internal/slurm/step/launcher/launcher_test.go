@@ -109,7 +109,7 @@ func TestBothStreamsOfAScriptStayInOrderInOneFile(t *testing.T) {
 	}
 }
 
-func TestAnOutputThatCannotBeOpenedIsTold(t *testing.T) {
+func TestOutputFileThatCannotBeOpenedIsReported(t *testing.T) {
 	t.Parallel()
 	p, code := steptest.Run(t, "#!/bin/sh\ntouch ran\n", func(p *steptest.Pod) { p.Spec.Output = "/no/such/dir/%j.out" })
 	if code != 1 || p.Err.String() != "slurmstepd: error: Could not open stdout file /no/such/dir/42.out: No such file or directory\n" || p.Read("ran") != "" {

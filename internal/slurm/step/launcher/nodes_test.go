@@ -133,7 +133,7 @@ func TestNodesThatDoNotComeCostNoScriptItsTimeLimit(t *testing.T) {
 	}
 }
 
-func TestOnlyNodesThatNobodyElseEndsReportToTheHead(t *testing.T) {
+func TestOnlyNodesThatTheControllerDoesNotEndConnectToTheHead(t *testing.T) {
 	t.Parallel()
 	three := launchconfig.Place{Hosts: []string{"a", "b", "c"}}
 	cases := map[string]struct {

@@ -40,7 +40,7 @@ func TestAnErrorCrossesTheWireWithItsHint(t *testing.T) {
 	}
 }
 
-func TestWhoeverGetsNoAnswerIsToldWhatToDo(t *testing.T) {
+func TestMissingAnswerHasAHint(t *testing.T) {
 	t.Parallel()
 	ours, theirs := net.Pipe()
 	defer ours.Close()

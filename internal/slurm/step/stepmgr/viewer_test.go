@@ -7,7 +7,7 @@ import (
 )
 
 // A viewer that is too slow loses output and receives a warning; the step continues.
-func TestASlowViewerIsToldThatOutputWasLost(t *testing.T) {
+func TestSlowViewerIsNotifiedOfLostOutput(t *testing.T) {
 	t.Parallel()
 	v := &viewer{queue: make(chan protocol.Frame, 2)}
 	for _, text := range []string{"a", "b", "c"} {

@@ -40,7 +40,7 @@ func TestLimitsOfALine(t *testing.T) {
 	}
 }
 
-func TestBadLimitsAreToldAbout(t *testing.T) {
+func TestInvalidLimitsAreReported(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"colour=red":              `unknown limit "colour"`,
