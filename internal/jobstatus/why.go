@@ -263,10 +263,7 @@ func startLines(e *schedulingv1beta1.Explanation) []string {
 	if e.Since != nil {
 		line := "waiting for this reason since " + e.Since.UTC().Format(time.RFC3339)
 		if e.Attempts > 0 {
-			line += ", tried " + timesText(int(e.Attempts))
-			if e.LastAttempt != nil {
-				line += " until " + e.LastAttempt.UTC().Format(time.RFC3339)
-			}
+			line += ", tried " + triedText(e, nil)
 		}
 		lines = append(lines, line)
 	}
