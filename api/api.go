@@ -1,4 +1,4 @@
-// Package api registers all API kinds: those of Volcano, some of them with optional additions, and this project's
+// Package api registers all API kinds: the kinds of Volcano, some of them with optional additions, and this project's
 // own.
 package api
 

@@ -53,7 +53,7 @@ type addedMount struct {
 	inits bool // mounted into init containers, too
 }
 
-// addedMounts returns the added mounts, first those of plugins, then those of the job's volumes.
+// addedMounts returns the added mounts: first the mounts of plugins, then the job's volumes.
 func addedMounts(job *Job, spec *field.Path) []addedMount {
 	var added []addedMount
 	plugins := spec.Child("plugins")

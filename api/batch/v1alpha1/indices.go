@@ -107,7 +107,7 @@ func IndicesOf(numbers []int32) Indices {
 	return runs
 }
 
-// merge sorts the runs and joins those that touch or overlap.
+// merge sorts the runs and joins runs that touch or overlap.
 func merge(runs Indices) Indices {
 	slices.SortFunc(runs, func(a, b Run) int { return int(a.First) - int(b.First) })
 	merged := runs[:0]

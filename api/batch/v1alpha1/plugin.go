@@ -64,7 +64,7 @@ const (
 	aSecret // any value; messages must not repeat it
 )
 
-// pluginArguments maps each plugin to its arguments. The names and defaults are those of Volcano.
+// pluginArguments maps each plugin to its arguments. The names and defaults are the same as in Volcano.
 var pluginArguments = map[string][]pluginArgument{
 	PluginEnv: {},
 	PluginService: {

@@ -75,7 +75,7 @@ func validateName(name string, path *field.Path) field.ErrorList {
 		"create job with name %s validate failed [must be no more than %d characters]: the name has %d characters", name, validation.LabelValueMaxLength, len(name)))}
 }
 
-// validateScalars checks the numbers and names in a job's spec, except for those of tasks.
+// validateScalars checks the numbers and names in a job's spec, except for its tasks.
 func validateScalars(spec *JobSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if spec.MinAvailable < 0 {

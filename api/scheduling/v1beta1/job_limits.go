@@ -69,7 +69,7 @@ func EffectiveJobLimitsOf(name string, queues QueueLookup) EffectiveJobLimits {
 	return all
 }
 
-// addLimits adds the limits of a queue to those of its descendants.
+// addLimits adds the limits of a queue to the limits of its descendants.
 func (l *EffectiveJobLimits) addLimits(queue *Queue) {
 	own := queue.Spec.JobLimits
 	if own == nil {
