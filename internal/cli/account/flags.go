@@ -3,6 +3,7 @@ package account
 import (
 	"errors"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -22,14 +23,17 @@ import (
 const noLimit = "none"
 
 // groupFlags holds the limits of all jobs of an account as flags.
-type groupFlags struct{ running, submitted, resources string }
+type groupFlags struct{ running, submitted, resources, budget, budgetPeriod string }
 
 func (l *groupFlags) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&l.running, "max-running-jobs", "", "Most jobs of the account that run at the same time; none removes the limit")
 	flags.StringVar(&l.submitted, "max-submitted-jobs", "", "Most jobs of the account that have not ended; none removes the limit")
 	flags.StringVar(&l.resources, "max-resources", "", "Most resources that running jobs of the account request together, for example cpu=100,nvidia.com/gpu=8; none removes the limits")
-	completeLimits(cmd, "max-running-jobs", "max-submitted-jobs", "max-resources")
+	flags.StringVar(&l.budget, "budget", "", "Resources multiplied by minutes that jobs of the account may use in a period, for example cpu=60000; none removes the budget")
+	flags.StringVar(&l.budgetPeriod, "budget-period", "", "Period at whose start the whole budget is available again: month, quarter, year or none")
+	completeLimits(cmd, "max-running-jobs", "max-submitted-jobs", "max-resources", "budget")
+	_ = cmd.RegisterFlagCompletionFunc("budget-period", cli.CompleteValues("month", "quarter", "year", noLimit))
 }
 
 // completeLimits adds completion of the flags of limits.
@@ -48,11 +52,31 @@ func (l *groupFlags) apply(g *given, old *accountv1alpha1.AccountLimits) *accoun
 	g.setCount("max-running-jobs", l.running, &limits.MaxRunningJobs)
 	g.setCount("max-submitted-jobs", l.submitted, &limits.MaxSubmittedJobs)
 	g.setResources("max-resources", l.resources, &limits.MaxResources)
-	hasCount := limits.MaxRunningJobs != nil || limits.MaxSubmittedJobs != nil
-	if !hasCount && len(limits.MaxResources) == 0 {
+	limits.Budget = l.applyBudget(g, limits.Budget)
+	if reflect.ValueOf(*limits).IsZero() {
 		return nil
 	}
 	return limits
+}
+
+// applyBudget sets the fields of a budget whose flags were specified. It returns nil if there is no budget.
+func (l *groupFlags) applyBudget(g *given, budget *accountv1alpha1.Budget) *accountv1alpha1.Budget {
+	if budget == nil {
+		budget = &accountv1alpha1.Budget{}
+	}
+	g.setResources("budget", l.budget, &budget.ResourceMinutes)
+	if g.has("budget-period") {
+		period, ok := sacctmgr.ParsePeriod(l.budgetPeriod)
+		if !ok {
+			g.addProblem(sacctmgr.PeriodHint, "--budget-period: invalid period %q", l.budgetPeriod)
+		}
+		budget.Period = period
+	}
+	isRemoved := g.has("budget") && len(budget.ResourceMinutes) == 0
+	if isRemoved || reflect.ValueOf(*budget).IsZero() {
+		return nil
+	}
+	return budget
 }
 
 // userFlags holds the limits of a user as flags. Their names begin with prefix.
@@ -82,8 +106,7 @@ func (l *userFlags) apply(g *given, old *accountv1alpha1.UserLimits) *accountv1a
 	g.setResources(l.prefix+"max-resources", l.resources, &limits.MaxResources)
 	g.setResources(l.prefix+"max-resources-per-job", l.jobResources, &limits.MaxResourcesPerJob)
 	g.setRunTime(l.prefix+"max-run-time", l.runTime, &limits.MaxRunTime)
-	hasCount := limits.MaxRunningJobs != nil || limits.MaxSubmittedJobs != nil || limits.MaxRunTime != nil
-	if !hasCount && len(limits.MaxResources)+len(limits.MaxResourcesPerJob) == 0 {
+	if reflect.ValueOf(*limits).IsZero() {
 		return nil
 	}
 	return limits
@@ -94,6 +117,8 @@ type spec struct {
 	parent, description, organization string
 	shares                            int32
 	coordinators, queues, namespaces  []string
+	qos                               []string
+	defaultQOS                        string
 	group                             groupFlags
 	each                              userFlags
 }
@@ -108,10 +133,15 @@ func (s *spec) addFlags(f *cli.Factory, cmd *cobra.Command) {
 	flags.StringSliceVar(&s.coordinators, "coordinators", nil, "Users who may see the jobs of the account and of the accounts below it")
 	flags.StringSliceVar(&s.queues, "queues", nil, "Permit only these queues; an empty list permits all")
 	flags.StringSliceVar(&s.namespaces, "namespaces", nil, "Permit only these namespaces; an empty list permits all")
+	flags.StringSliceVar(&s.qos, "qos", nil, "Permit only these QOS; an empty list permits those of the parent account")
+	flags.StringVar(&s.defaultQOS, "default-qos", "", "QOS of jobs that name none")
 	s.group.addFlags(cmd)
 	s.each.addFlags(cmd, "each user")
 	_ = cmd.RegisterFlagCompletionFunc("parent", f.CompleteKind(accountKind(), false))
 	_ = cmd.RegisterFlagCompletionFunc("queues", f.CompleteQueues())
+	for _, name := range []string{"qos", "default-qos"} {
+		_ = cmd.RegisterFlagCompletionFunc(name, f.CompleteKind(accountv1alpha1.GroupVersion.WithKind("QOS"), false))
+	}
 	for _, name := range []string{"description", "organization", "coordinators"} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
 	}
@@ -137,10 +167,13 @@ func (s *spec) apply(cmd *cobra.Command, to *accountv1alpha1.AccountSpec) (chang
 		name  string
 		list  []string
 		field *[]string
-	}{{"coordinators", s.coordinators, &to.Coordinators}, {"queues", s.queues, &to.Queues}, {"namespaces", s.namespaces, &to.Namespaces}} {
+	}{{"coordinators", s.coordinators, &to.Coordinators}, {"queues", s.queues, &to.Queues}, {"namespaces", s.namespaces, &to.Namespaces}, {"qos", s.qos, &to.QOS}} {
 		if g.has(one.name) {
 			*one.field = withoutDuplicates(one.list)
 		}
+	}
+	if g.has("default-qos") {
+		to.DefaultQOS = s.defaultQOS
 	}
 	to.Limits = s.group.apply(g, to.Limits)
 	to.UserLimits = s.each.apply(g, to.UserLimits)

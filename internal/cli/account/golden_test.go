@@ -27,7 +27,7 @@ func addAccounts(s *clitest.Server) {
 	})
 	add("physics", accountv1alpha1.AccountSpec{
 		Parent: "science", Description: "Physics", Shares: new(int32(3)), Queues: []string{"research"},
-		Limits:     &accountv1alpha1.AccountLimits{MaxRunningJobs: new(int32(100)), MaxSubmittedJobs: new(int32(500)), MaxResources: golden.NewResources("cpu", "500")},
+		Limits:     &accountv1alpha1.AccountLimits{MaxRunningJobs: new(int32(100)), MaxSubmittedJobs: new(int32(500)), MaxResources: golden.NewResources("cpu", "500"), Budget: &accountv1alpha1.Budget{ResourceMinutes: golden.NewResources("cpu", "60000"), Period: accountv1alpha1.BudgetPeriodMonth}},
 		UserLimits: &accountv1alpha1.UserLimits{MaxRunningJobs: new(int32(10)), MaxResourcesPerJob: golden.NewResources("cpu", "64")},
 		Users: []accountv1alpha1.AccountUser{
 			{Name: "mei", Default: true, Limits: &accountv1alpha1.UserLimits{MaxRunningJobs: new(int32(4))}}, {Name: "omar", Default: true},
@@ -89,6 +89,11 @@ func TestAccountGolden(t *testing.T) {
 		run("create with bad values", "account create laser --max-running-jobs many --max-resources cpu --user-max-run-time 2 --shares -1", 3),
 		run("create nothing", "account create", 3),
 		run("set and remove limits", "account set physics --max-running-jobs none --max-resources cpu=800 --user-max-run-time 24h -o jsonpath={.spec.limits}{.spec.userLimits}", 3),
+		run("set a budget and QOS", "account set chem --budget cpu=6000,nvidia.com/gpu=300 --budget-period Quarter --qos normal,long --default-qos long -o jsonpath={.spec.limits}{.spec.qos}{.spec.defaultQOS}", 3),
+		run("remove all limits of an account but its budget", "account set physics --max-running-jobs none --max-submitted-jobs none --max-resources none -o jsonpath={.spec.limits}", 3),
+		run("remove a budget", "account set physics --budget none -o jsonpath={.spec.limits}", 3),
+		run("set a period without a budget", "account set chem --budget-period month", 3),
+		run("set a bad budget", "account set chem --budget cpu --budget-period week", 3),
 		run("set nothing", "account set physics", 3),
 		run("set what is set already", "account set physics --shares 3", 3),
 		run("move an account below itself", "account set science --parent physics", 3),

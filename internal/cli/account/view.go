@@ -68,6 +68,8 @@ func newFactSheet(f *cli.Factory, tree *accountv1alpha1.Tree, account *accountv1
 	sheet.AddFact("Coordinators", strings.Join(s.Coordinators, ", "))
 	sheet.AddFact("Queues", cmp.Or(strings.Join(s.Queues, ", "), "all"))
 	sheet.AddFact("Namespaces", cmp.Or(strings.Join(s.Namespaces, ", "), "all"))
+	sheet.AddFact("QOS", strings.Join(tree.ListedQOS(account.Name, ""), ", "))
+	sheet.AddFact("Default QOS", s.DefaultQOS)
 	sheet.AddFact("Created", resourcecmd.CreatedText(account, f.Now()))
 	if current == nil {
 		sheet.AddFact("Jobs", "not shown: you are not allowed to list PodGroups in all namespaces")
@@ -107,8 +109,28 @@ func newLimitsTable(tree *accountv1alpha1.Tree, name string, current uses) rende
 				return amount.String()
 			})
 		}
+		for _, row := range budgetRows(limits.Budget) {
+			table.Rows = append(table.Rows, []string{account.Name, row[0], row[1], "-"})
+		}
 	}
 	return table
+}
+
+// budgetRows returns the names and the amounts of a budget.
+func budgetRows(budget *accountv1alpha1.Budget) [][2]string {
+	if budget == nil {
+		return nil
+	}
+	period := ""
+	if hasPeriod := budget.Period != "" && budget.Period != accountv1alpha1.BudgetPeriodNone; hasPeriod {
+		period = " per " + strings.ToLower(string(budget.Period))
+	}
+	var rows [][2]string
+	for _, of := range slices.Sorted(maps.Keys(budget.ResourceMinutes)) {
+		most := budget.ResourceMinutes[of]
+		rows = append(rows, [2]string{string(of) + " minutes" + period, most.String()})
+	}
+	return rows
 }
 
 // newUserLimitsTable returns the limits that apply to each user of an account who has none of their own, and the account

@@ -405,7 +405,7 @@ func (s *Setting) parseValue(k *key, value string) (hint string, err error) {
 		}
 		s.Amounts, err = parseAmounts(value)
 	case periodValue:
-		s.Text, hint = parsePeriod(value)
+		s.Text, hint = parsePeriodValue(value)
 	case listValue:
 		if s.Names = splitList(value); k.areNames {
 			for i := range s.Names {
@@ -433,17 +433,29 @@ const (
 // periods lists the periods of budgets.
 var periods = []accountv1alpha1.BudgetPeriod{accountv1alpha1.BudgetPeriodNone, accountv1alpha1.BudgetPeriodMonth, accountv1alpha1.BudgetPeriodQuarter, accountv1alpha1.BudgetPeriodYear}
 
-// parsePeriod parses the period of a budget. It returns a hint if the period is invalid.
-func parsePeriod(text string) (period, hint string) {
+// PeriodHint lists the valid periods of budgets.
+const PeriodHint = "use month, quarter, year or none"
+
+// ParsePeriod parses the period of a budget; ok is false if it is invalid.
+func ParsePeriod(text string) (period accountv1alpha1.BudgetPeriod, ok bool) {
 	for _, known := range periods {
 		if strings.EqualFold(text, string(known)) {
-			return string(known), ""
+			return known, true
 		}
 	}
+	return "", false
+}
+
+// parsePeriodValue parses the value of budgetperiod=, where -1 removes the period. It returns a hint if the value is
+// invalid.
+func parsePeriodValue(text string) (period, hint string) {
 	if text == "-1" {
 		return string(accountv1alpha1.BudgetPeriodNone), ""
 	}
-	return "", "use month, quarter, year or none"
+	if valid, ok := ParsePeriod(text); ok {
+		return string(valid), ""
+	}
+	return "", PeriodHint
 }
 
 // parseNumber parses a number up to most, where -1 removes the value. It returns the given hint if the number is invalid.
