@@ -1,9 +1,11 @@
 package account_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
@@ -43,6 +45,11 @@ func addAccounts(s *clitest.Server) {
 	}
 }
 
+// budgetUsage is the usage of the budget of account physics: 100 CPU-minutes of ended pods, and one pod with a CPU that has
+// run for 10 of 60 minutes.
+var budgetUsage = fmt.Sprintf(`[{"Account": "physics", "Usage": {"Since": %[1]q, "At": %[1]q, "Ended": {"cpu": 6000000}, "Rate": {"cpu": 1000}, "Reserved": {"cpu": 3600000}}}]`,
+	golden.Now.Add(-10*time.Minute).Format(time.RFC3339))
+
 func run(about, args string, wantAccounts int) golden.Run {
 	return golden.Run{About: about, Args: args, Prepare: addAccounts, Check: golden.CheckStored(accountPath, wantAccounts)}
 }
@@ -77,6 +84,13 @@ func TestAccountGolden(t *testing.T) {
 		{About: "one account without permission to see jobs", Args: "account view physics", Prepare: func(s *clitest.Server) {
 			addAccounts(s)
 			s.RejectRequests("GET", "/apis/scheduling.volcano.sh/v1beta1/podgroups", 403, metav1.StatusReasonForbidden, "podgroups is forbidden")
+		}},
+		{About: "one account with the usage of its budget", Args: "account view physics", Prepare: func(s *clitest.Server) {
+			addAccounts(s)
+			s.SetObjects(&corev1.ConfigMap{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "volcano-system", Name: keys.UsageName},
+				Data:       map[string]string{keys.BudgetUsageData: budgetUsage},
+			})
 		}},
 		run("create", "account create laser --parent physics --description Lasers --shares 2 --max-resources cpu=100,memory=1Ti --user-max-run-time 12h --coordinators ada,ada", 4),
 		run("create, looked at", "account create laser --parent physics --max-running-jobs 10 --user-max-resources-per-job cpu=8 --dry-run=client -o yaml", 3),

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,8 +37,12 @@ func buildSheet(ctx context.Context, f *cli.Factory, c client.Client, account *a
 	if isHidden {
 		current = nil
 	}
+	budgets, err := readBudgetUsages(ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	sheet := newFactSheet(f, tree, account, current)
-	sheet.AddTable("Limits of all jobs together", newLimitsTable(tree, account.Name, current))
+	sheet.AddTable("Limits of all jobs together", newLimitsTable(tree, account.Name, current, budgets, f.Now()))
 	sheet.AddTable("Limits of each user", newUserLimitsTable(tree, account.Name))
 	sheet.AddTable("Users", newUsersTable(account, current))
 	if !events {
@@ -82,7 +87,7 @@ func newFactSheet(f *cli.Factory, tree *accountv1alpha1.Tree, account *accountv1
 }
 
 // newLimitsTable returns the limits of all jobs of an account and of its ancestors, with their use.
-func newLimitsTable(tree *accountv1alpha1.Tree, name string, current uses) render.Table {
+func newLimitsTable(tree *accountv1alpha1.Tree, name string, current uses, budgets budgetUsages, now time.Time) render.Table {
 	table := render.Table{Header: []string{"ACCOUNT", "LIMIT", "MAXIMUM", "IN-USE"}}
 	for _, account := range tree.Path(name) {
 		limits := limitsOf(&account.Spec)
@@ -109,28 +114,9 @@ func newLimitsTable(tree *accountv1alpha1.Tree, name string, current uses) rende
 				return amount.String()
 			})
 		}
-		for _, row := range budgetRows(limits.Budget) {
-			table.Rows = append(table.Rows, []string{account.Name, row[0], row[1], "-"})
-		}
+		table.Rows = append(table.Rows, budgets.budgetRows(account.Name, limits.Budget, now)...)
 	}
 	return table
-}
-
-// budgetRows returns the names and the amounts of a budget.
-func budgetRows(budget *accountv1alpha1.Budget) [][2]string {
-	if budget == nil {
-		return nil
-	}
-	period := ""
-	if hasPeriod := budget.Period != "" && budget.Period != accountv1alpha1.BudgetPeriodNone; hasPeriod {
-		period = " per " + strings.ToLower(string(budget.Period))
-	}
-	var rows [][2]string
-	for _, of := range slices.Sorted(maps.Keys(budget.ResourceMinutes)) {
-		most := budget.ResourceMinutes[of]
-		rows = append(rows, [2]string{string(of) + " minutes" + period, most.String()})
-	}
-	return rows
 }
 
 // newUserLimitsTable returns the limits that apply to each user of an account who has none of their own, and the account
