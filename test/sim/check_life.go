@@ -231,6 +231,10 @@ func (c *checks) applies(one cause, l *jobHistory, t transition, old, job *batch
 		return !isUserRestart && l.hasPolicyFor(actionsInto(t), old)
 	case objectRejected:
 		return strings.HasPrefix(job.Status.State.Message, "retry limit reached: ")
+	case dependsOnItself:
+		return slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool {
+			return t.DependsOn != nil && slices.Contains(t.DependsOn.Name, t.Name)
+		})
 	case requested:
 		for _, action := range actionsInto(t) {
 			if l.commands[action] > 0 {

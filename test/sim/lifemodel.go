@@ -36,6 +36,8 @@ const (
 	policyApplies
 	// objectRejected: the API server permanently rejects an object that the job needs.
 	objectRejected
+	// dependsOnItself: a task depends on itself. Only admission rejects such a job.
+	dependsOnItself
 )
 
 // lifeOfJobs holds the permitted transitions, each with its possible causes.
@@ -45,7 +47,7 @@ var lifeOfJobs = map[transition][]cause{
 	{batchv1alpha1.Pending, batchv1alpha1.Aborting}:       {requested, policyApplies},
 	{batchv1alpha1.Pending, batchv1alpha1.Completing}:     {requested, policyApplies},
 	{batchv1alpha1.Pending, batchv1alpha1.Terminating}:    {requested, policyApplies, objectRejected},
-	{batchv1alpha1.Pending, batchv1alpha1.Failed}:         {podsEnded}, // a task waits for another one that has failed
+	{batchv1alpha1.Pending, batchv1alpha1.Failed}:         {podsEnded, dependsOnItself}, // podsEnded: a task waits for another one that has failed
 	{batchv1alpha1.Running, batchv1alpha1.Pending}:        {podsLost},
 	{batchv1alpha1.Running, batchv1alpha1.Completed}:      {enoughSucceeded},
 	{batchv1alpha1.Running, batchv1alpha1.Failed}:         {podsEnded},

@@ -95,12 +95,11 @@ func lastCrashTime(pod *corev1.Pod) (last *corev1.ContainerStateTerminated) {
 	return last
 }
 
-// findStuckCause returns a cause if an admitted job cannot make progress, because all pods have ended and the
-// incomplete tasks are waiting for tasks that will never become ready. It returns nil if the delayed response of a
-// policy may still change this.
+// findStuckCause returns a cause if an admitted job cannot make progress, because it has no live pods and the incomplete
+// tasks are waiting for tasks that will never become ready. This is also so if tasks wait for each other in a circle,
+// which only admission rejects. It returns nil if the delayed response of a policy may still change this.
 func (b *builder) findStuckCause(n *counters) *Cause {
-	hasEnded := n.countLivePods() == 0 && n.succeeded+n.failed > 0
-	if b.delayed || !hasEnded {
+	if b.delayed || n.countLivePods() > 0 {
 		return nil
 	}
 	isAdmitted := b.in.PodGroup != nil && IsGroupAdmitted(b.in.PodGroup)

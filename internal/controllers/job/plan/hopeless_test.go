@@ -43,6 +43,13 @@ func TestAJobThatCannotComeToAnythingFails(t *testing.T) {
 		return given(batchv1alpha1.Pending).task("x", 1).with(func(j *batchv1alpha1.Job) { j.Spec.Tasks[1].DependsOn = &batchv1alpha1.DependsOn{Name: []string{"w"}} }).
 			group(schedulingv1beta1.PodGroupRunning).pod("w", 0, first, ended(3, 0)).pod("w", 1, second)
 	}
+	// Tasks w and x wait for each other.
+	circle := func(phase schedulingv1beta1.PodGroupPhase) *story {
+		return given(batchv1alpha1.Pending).task("x", 1).with(func(j *batchv1alpha1.Job) {
+			j.Spec.Tasks[0].MinAvailable, j.Spec.Tasks[1].MinAvailable = new(int32(1)), new(int32(1))
+			j.Spec.Tasks[0].DependsOn, j.Spec.Tasks[1].DependsOn = &batchv1alpha1.DependsOn{Name: []string{"x"}}, &batchv1alpha1.DependsOn{Name: []string{"w"}}
+		}).group(phase)
+	}
 	const failed, well = corev1.PodFailed, corev1.PodSucceeded
 	tests := map[string]struct {
 		in    *story
@@ -60,6 +67,8 @@ func TestAJobThatCannotComeToAnythingFails(t *testing.T) {
 		"a policy that waits knows better":              {delayed(crashing(4, time.Second), busv1alpha1.TaskFailedEvent, busv1alpha1.RestartTaskAction, time.Hour), batchv1alpha1.Running, ""},
 		"containers that are meant to be started again": {crashing(9, time.Second, func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Template.Spec.RestartPolicy = corev1.RestartPolicyAlways }), batchv1alpha1.Running, ""},
 		"a task that waits for one that has failed":     {waiting(failed, well), batchv1alpha1.Failed, "w-0 exited with code 3; task x can never start: it waits for w"},
+		"tasks that wait for each other":                {circle(schedulingv1beta1.PodGroupInqueue), batchv1alpha1.Failed, "task w can never start: it waits for x"},
+		"tasks that wait for each other, not admitted":  {circle(schedulingv1beta1.PodGroupPending), batchv1alpha1.Pending, ""},
 		"it may start when that has succeeded":          {waiting(well, well), batchv1alpha1.Pending, ""},
 		"as long as a pod runs, all may be well":        {waiting(failed, corev1.PodRunning), batchv1alpha1.Pending, "task x waits until w is ready"},
 		"a delayed answer may still help":               {delayed(waiting(failed, well), busv1alpha1.PodFailedEvent, busv1alpha1.RestartTaskAction, time.Hour), batchv1alpha1.Pending, "task x waits until w is ready"},
