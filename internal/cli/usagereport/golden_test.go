@@ -43,7 +43,7 @@ func TestReportWritesAPageForABrowser(t *testing.T) {
 		t.Fatal(got.Err)
 	}
 	for _, want := range []string{
-		"<h1>Use of nvidia.com/gpu</h1>", "<p>2026-02-28 00:00 to 2026-03-01 00:00 UTC</p>", "<p>Accounts: nlp-a</p>", "<h2>By user</h2>", "28 Feb 2026: mei, 4.00 GPU-hours",
+		"<h1>Use of GPUs</h1>", "<p>2026-02-28 00:00 to 2026-03-01 00:00 UTC</p>", "<p>Accounts: nlp-a</p>", "<h2>By user</h2>", "28 Feb 2026: mei, 4.00 GPU-hours",
 	} {
 		if !strings.Contains(got.Out, want) {
 			t.Errorf("the page does not contain %q:\n%s", want, got.Out)

@@ -129,6 +129,8 @@ func (u unit) noun() string {
 		return "memory"
 	case accounting.Nodes:
 		return "nodes"
+	case gpu:
+		return "GPUs"
 	}
 	return printable.EscapeLine(u.resource)
 }
