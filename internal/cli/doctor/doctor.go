@@ -133,7 +133,7 @@ func checks() []check {
 		{"webhooks", "webhooks and admission policies: present and reached", checkWebhooks},
 		{"configuration", "configuration of the scheduler", checkConfiguration},
 		{"queues", "queues root and default", checkQueues},
-		{"accounting", "the accounting database answers and stores records in time, if it is enabled", checkAccounting},
+		{"accounting", "the accounting database answers and stores records in time", checkAccounting},
 		{"probe", "a small job starts", checkProbe},
 	}
 }

@@ -75,7 +75,7 @@ func (r *Row) MeasuredUse() (use launchconfig.Usage, ok bool) {
 	if !ok {
 		report, ok = r.RecordedReport()
 	}
-	head, use := r.HeadPod(), report.Usage
+	head, ofHead := r.HeadPod(), report.Usage
 	for _, pod := range r.Mine {
 		one, isMeasured := podusage.Of(pod)
 		if !isMeasured {
@@ -83,11 +83,13 @@ func (r *Row) MeasuredUse() (use launchconfig.Usage, ok bool) {
 		}
 		ok = true
 		if pod == head {
-			use.CPUMillis, use.MaxRSS = max(use.CPUMillis, one.CPUMilliseconds), max(use.MaxRSS, one.PeakMemoryBytes>>10)
+			ofHead.CPUMillis, ofHead.MaxRSS = max(ofHead.CPUMillis, one.CPUMilliseconds), max(ofHead.MaxRSS, one.PeakMemoryBytes>>10)
 			continue
 		}
 		use.CPUMillis += one.CPUMilliseconds
 		use.MaxRSS += one.PeakMemoryBytes >> 10
 	}
+	use.CPUMillis += ofHead.CPUMillis
+	use.MaxRSS += ofHead.MaxRSS
 	return use, ok
 }
