@@ -185,6 +185,11 @@ func (e *exampleRun) slurm(server *clitest.Server) {
 		}
 		server.SetObjects(job)
 	}
+	if _, program := e.noun(); program == "sstat" {
+		job := golden.NewJob("numbered-36", "default", "Running", time.Hour)
+		job.Labels = map[string]string{keys.JobID: "36"}
+		server.SetObjects(job, slurmtest.NewPod(job, job.Spec.Tasks[0].Name, 0, "r05n01", corev1.PodRunning))
+	}
 	slurmtest.AddAccounting(server)
 	server.OnCreate("Job", func(job map[string]any) {
 		metadata := job["metadata"].(map[string]any)

@@ -134,8 +134,8 @@ var schedulerBugs = []bug{
 	},
 	{
 		name: "assumed-bind-survives-deletion", kind: "undo", file: "internal/model/taskchanges.go",
-		old: "\tc.recordLost(t.Gang, t, t.Status, t.Node)\n\tc.removeTaskFromSums(t)",
-		new: "\tc.recordLost(t.Gang, t, t.Status, t.Node)\n\tif t.assumedNode == NoNode {\n\t\tc.removeTaskFromSums(t)\n\t}",
+		old: "\tc.removeTaskFromSums(t)\n\tc.forgetAttached(t)\n\tif t.Gang != nil {",
+		new: "\tif t.assumedNode == NoNode {\n\t\tc.removeTaskFromSums(t)\n\t}\n\tc.forgetAttached(t)\n\tif t.Gang != nil {",
 	},
 	{
 		name: "simulated-queue-stays-empty", kind: "undo", file: "internal/scheduler/cycle/couldstart.go",
