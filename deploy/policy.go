@@ -19,6 +19,7 @@ const commandPolicyName = "volcano-command-policy"
 // Uninstalling vc removes them.
 var (
 	mutatingConfigurations = []string{
+		"volcano-admission-service-accounts-mutate",
 		"volcano-admission-service-cronjobs-mutate",
 		"volcano-admission-service-jobflows-mutate",
 		"volcano-admission-service-jobs-mutate",
@@ -35,6 +36,7 @@ var (
 		"volcano-admission-service-jobs-validate",
 		"volcano-admission-service-podgroups-validate",
 		"volcano-admission-service-pods-validate",
+		"volcano-admission-service-qoses-validate",
 		"volcano-admission-service-queues-validate",
 	}
 )
