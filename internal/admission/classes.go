@@ -86,7 +86,7 @@ func (h *hooks) rejectForbiddenClasses(ctx context.Context, request *admission.R
 	named, hasController := classesNamedBy(request.Object.Raw)
 	before, _ := classesNamedBy(request.OldObject.Raw)
 	maps.DeleteFunc(named, func(class string, _ *field.Path) bool {
-		return before[class] != nil || h.isGrantedByQOS(request.Object.Raw, class)
+		return before[class] != nil || h.isGrantedByQOS(request, class)
 	})
 	if len(named) == 0 {
 		return nil, nil

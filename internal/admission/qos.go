@@ -56,11 +56,16 @@ func (h *hooks) assignQOSClass(request *admission.Request, job *batchv1alpha1.Jo
 	check.DefaultQOSClass(job, h.accounts.Accounts())
 }
 
-// isGrantedByQOS reports whether a job has a priority class because of its QOS, and an administrator has listed this QOS for
-// the user. The user then needs no permission for the class.
-func (h *hooks) isGrantedByQOS(raw []byte, class string) bool {
+// isGrantedByQOS reports whether a Job or a PodGroup has a priority class because of its QOS, and an administrator has listed
+// this QOS for the user. The user then needs no permission for the class. The labels of a CronJob, a JobFlow or a JobTemplate
+// grant nothing, because jobs that are created from it have other labels, and because every author may write them.
+func (h *hooks) isGrantedByQOS(request *admission.Request, class string) bool {
+	hasCheckedLabels := request.Kind.Kind == "Job" || request.Kind.Kind == "PodGroup"
+	if h.accounts == nil || !hasCheckedLabels {
+		return false
+	}
 	job := &metav1.PartialObjectMetadata{}
-	if h.accounts == nil || json.Unmarshal(raw, job) != nil {
+	if json.Unmarshal(request.Object.Raw, job) != nil {
 		return false
 	}
 	tree := h.accounts.Accounts()

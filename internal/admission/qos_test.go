@@ -122,6 +122,22 @@ func TestAListedQOSGrantsItsPriorityClass(t *testing.T) {
 	requireResponse(t, h.validateHandler(jobKind)(t.Context(), create), 422, "jobs of QOS high have priority class urgent")
 }
 
+// TestTheLabelsOfASourceOfJobsGrantNoPriorityClass writes the labels and the user of a privileged job into objects from which
+// jobs are created.
+func TestTheLabelsOfASourceOfJobsGrantNoPriorityClass(t *testing.T) {
+	t.Parallel()
+	h := hooksWithQOS()
+	h.requireClassUse, h.reviews = true, qosWriters("root")
+	for _, kind := range []string{"CronJob", "JobFlow", "JobTemplate"} {
+		create := request(admissionv1.Create, kind, jobWithQOS("ada", "high", "urgent"), "")
+		create.UserInfo.Username = "eve"
+		errs, err := h.rejectForbiddenClasses(t.Context(), &create)
+		if err != nil || len(errs) != 1 {
+			t.Errorf("%s: errors %v, %v; want one for the class", kind, errs, err)
+		}
+	}
+}
+
 func TestTheNumberOfJobsOfAQOSIsLimited(t *testing.T) {
 	t.Parallel()
 	tree := accountv1alpha1.NewTree(nil,
