@@ -43,6 +43,8 @@ func NewKubelets(config *rest.Config, caFile string, insecure bool) (*Kubelets, 
 	if err != nil {
 		return nil, fmt.Errorf("client of kubelets: %w", err)
 	}
+	// Kubelets do not redirect this request. The client would send its token to the other address, too.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Kubelets{client: client}, nil
 }
 

@@ -96,6 +96,32 @@ func TestTheSummaryOfAKubeletIsRead(t *testing.T) {
 	}
 }
 
+// TestTheTokenIsNotSentToAnotherAddress redirects the client from a kubelet to another server.
+func TestTheTokenIsNotSentToAnotherAddress(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the other server gets a request with the header %q", r.Header.Get("Authorization"))
+	}))
+	defer other.Close()
+	kubelet := httptest.NewTLSServer(http.RedirectHandler(other.URL, http.StatusFound))
+	defer kubelet.Close()
+	host, port, err := net.SplitHostPort(kubelet.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubelets, err := NewKubelets(&rest.Config{BearerToken: "secret"}, "", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kubelets.ReadSamples(t.Context(), newNode(host, number)); err == nil || !strings.Contains(err.Error(), "302") {
+		t.Errorf("error %v, want the status of the kubelet", err)
+	}
+}
+
 // fakeKubelets answers for nodes without a network.
 type fakeKubelets struct {
 	mu    sync.Mutex
