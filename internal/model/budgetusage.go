@@ -110,7 +110,7 @@ type EndedPod struct {
 	Account string
 	Request resource.Request
 	Started time.Time
-	// Limit is the time limit of the pod; 0 if it has none.
+	// Limit is the pod's ChargedLimit; 0 if it has none.
 	Limit time.Duration
 }
 
@@ -123,7 +123,7 @@ func (c *Cluster) recordEnded(t *Task) {
 	if account == "" {
 		return
 	}
-	c.EndedPods = append(c.EndedPods, EndedPod{Account: account, Request: t.Shape.Request, Started: t.Started, Limit: t.Expected.Limit})
+	c.EndedPods = append(c.EndedPods, EndedPod{Account: account, Request: t.Shape.Request, Started: t.Started, Limit: t.ChargedLimit()})
 }
 
 // accountOf returns the account that a pod uses: that of its PodGroup. Without its PodGroup, the label of the pod names it.

@@ -39,8 +39,10 @@ type Task struct {
 	Annotations map[string]string
 	// Started is the time when the kubelet started the pod; zero if it has not started yet.
 	Started time.Time
-	// Expected is the known or expected run time; see RunTime.
-	Expected RunTime
+	// Expected is the known or expected run time; see RunTime. longestLimit is the longest time limit that the pod has had
+	// since it was started; 0 if it has not changed.
+	Expected     RunTime
+	longestLimit time.Duration
 	// Nominated is the node in the pod's status on which resources are being freed for the pod; "" if none exists.
 	Nominated string
 	// Ready is the pod's Ready condition. BoundAt is when the pod was bound; zero if unknown.
@@ -92,6 +94,9 @@ func (t *Task) copyAttributes(d *TaskSet) {
 	}
 	t.Preemptable, t.Critical, t.Never, t.PriorityClass = d.Preemptable, d.Critical, d.Never, d.PriorityClass
 	t.NamedQueue = d.NamedQueue
+	if !t.Started.IsZero() {
+		t.longestLimit = t.ChargedLimit()
+	}
 	t.Annotations, t.Started, t.Condition = d.Annotations, d.Started, d.Condition
 	t.Ready, t.BoundAt, t.Killed, t.LeavesBy, t.Expected = d.Ready, d.BoundAt, d.Killed, d.LeavesBy, d.Expected
 }
@@ -154,6 +159,15 @@ func (t *Task) RunTime() RunTime {
 		r.Estimate = t.Gang.Estimate
 	}
 	return r
+}
+
+// ChargedLimit returns the longest time for which a budget charges the pod; 0 if there is no limit. A limit that is shortened
+// while the pod runs does not count, because the pod may have run longer already.
+func (t *Task) ChargedLimit() time.Duration {
+	if t.Expected.Limit <= 0 {
+		return 0
+	}
+	return max(t.Expected.Limit, t.longestLimit)
 }
 
 // LatestEndTime returns the latest time at which a task on a node ends, according to the information available now.

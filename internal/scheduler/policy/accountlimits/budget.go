@@ -204,7 +204,7 @@ func (t *tally) newBudgetPart(b *budget, g *model.Gang) budgetPart {
 
 // addTask adds a pod on a node, multiplied by sign, to the part.
 func (p *budgetPart) addTask(names *resource.Names, task *model.Task, since time.Time, sign int64) {
-	limit := limitInSeconds(task.Expected.Limit)
+	limit := limitInSeconds(task.ChargedLimit())
 	isStarted := !task.Started.IsZero()
 	usedBefore := secondsUsed(task.Started, since, time.Time{}, limit)
 	for _, term := range task.Shape.Request {

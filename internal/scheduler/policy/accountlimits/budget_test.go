@@ -86,6 +86,26 @@ func TestPodsThatEndedWithoutASchedulerAreChargedOnce(t *testing.T) {
 	}
 }
 
+// TestARunIsNotFreeIfItsTimeLimitIsShortened shortens the time limit of a pod that has run longer, so that the kubelet ends it.
+func TestARunIsNotFreeIfItsTimeLimitIsShortened(t *testing.T) {
+	t.Parallel()
+	c := clusterWithBudget("", nil)
+	pod := running("g-0", "1", make.Epoch)
+	c.Apply(model.TaskFrom(pod, true))
+	usageOf(t, c, make.Epoch)
+	now := make.Epoch.Add(50 * time.Minute)
+	pod.Spec.ActiveDeadlineSeconds = new(int64(60))
+	c.Apply(model.TaskFrom(pod, true))
+	if got := usageOf(t, c, now).Reserved["cpu"]; got != 1000*3600 {
+		t.Errorf("%d is reserved while the pod still runs, want %d", got, 1000*3600)
+	}
+	pod.Status.Phase = corev1.PodFailed
+	c.Apply(model.TaskFrom(pod, true))
+	if got := usageOf(t, c, now).Ended["cpu"]; got != 1000*3000 {
+		t.Errorf("the pod is charged %d, want %d", got, 1000*3000)
+	}
+}
+
 // TestTheUsageOfABudgetThatWasRemovedIsDeleted checks that the usage of an account without a budget is not kept, but that
 // it is kept while no account is known.
 func TestTheUsageOfABudgetThatWasRemovedIsDeleted(t *testing.T) {
