@@ -46,7 +46,8 @@ func setPodLabels(pod *corev1.Pod, job *batchv1alpha1.Job, task *batchv1alpha1.T
 	l[keys.TaskSpec] = task.Name
 	l[keys.JobNamespace] = job.Namespace
 	l[keys.QueueName] = job.Spec.Queue
-	copyAnnotationKeys(l, job.Labels, keys.Preemptable, keys.CooldownTime, keys.JobID, keys.Account, keys.QOS)
+	replaceKeys(l, job.Labels, keys.Account, keys.QOS)
+	copyAnnotationKeys(l, job.Labels, keys.Preemptable, keys.CooldownTime, keys.JobID)
 	if p := task.PartitionPolicy; p != nil {
 		l[keys.PartitionID] = strconv.Itoa(int(partitionOfIndex(task, index)))
 	}
@@ -74,7 +75,8 @@ func setPodAnnotations(pod *corev1.Pod, job *batchv1alpha1.Job, task *batchv1alp
 	if task.TopologyPolicy != "" {
 		a[keys.NumaPolicy] = string(task.TopologyPolicy)
 	}
-	copyAnnotationKeys(a, job.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone, keys.User)
+	replaceKeys(a, job.Annotations, keys.User)
+	copyAnnotationKeys(a, job.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone)
 	if _, set := job.Annotations[keys.JDBMinAvailable]; set {
 		copyAnnotationKeys(a, job.Annotations, keys.JDBMinAvailable)
 	} else {
@@ -91,6 +93,14 @@ func copyAnnotationKeys(to, from map[string]string, names ...string) {
 		if value, set := from[name]; set {
 			to[name] = value
 		}
+	}
+}
+
+// replaceKeys replaces the values of keys by those of a job, or removes them if the job has none. Their values in a template,
+// which no admission checks, must not charge the pod to the account of other users.
+func replaceKeys(values, ofJob map[string]string, names ...string) {
+	for _, name := range names {
+		setOrDelete(values, name, ofJob[name])
 	}
 }
 

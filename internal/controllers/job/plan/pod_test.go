@@ -108,6 +108,25 @@ func TestAPodIsItsTemplateFirst(t *testing.T) {
 	}
 }
 
+// TestATemplateNamesNoAccount writes an account, a QOS and a user into the template of a job that has none. Admission checks
+// these only in the job.
+func TestATemplateNamesNoAccount(t *testing.T) {
+	t.Parallel()
+	pod := podOf(func(j *batchv1alpha1.Job) {
+		template := &j.Spec.Tasks[0].Template
+		template.Labels = map[string]string{keys.Account: "physics", keys.QOS: "high", "app": "web"}
+		template.Annotations = map[string]string{keys.User: "ada", "note": "x"}
+	}, false)
+	for key, value := range map[string]string{keys.Account: pod.Labels[keys.Account], keys.QOS: pod.Labels[keys.QOS], keys.User: pod.Annotations[keys.User]} {
+		if value != "" {
+			t.Errorf("the pod has %s=%s", key, value)
+		}
+	}
+	if pod.Labels["app"] != "web" || pod.Annotations["note"] != "x" {
+		t.Errorf("labels %v, annotations %v", pod.Labels, pod.Annotations)
+	}
+}
+
 func TestAClaimIsMountedOnceIntoEveryContainer(t *testing.T) {
 	t.Parallel()
 	pod := podOf(func(j *batchv1alpha1.Job) {
