@@ -206,6 +206,15 @@ func addFields(fields map[string]value, prefix, user string, members map[string]
 		if err != nil {
 			continue // it was decoded from JSON
 		}
-		fields[prefix+key] = value{strings.Trim(string(text), `"`), user}
+		fields[prefix+key] = value{withoutQuotes(string(text)), user}
 	}
+}
+
+// withoutQuotes returns a value without the quotes of JSON, unless it could then be mistaken for several fields.
+func withoutQuotes(text string) string {
+	bare := strings.Trim(text, `"`)
+	if strings.ContainsAny(bare, ` ="\`) {
+		return text
+	}
+	return bare
 }
