@@ -40,6 +40,8 @@ const (
 	maxBytes = 128 << 10
 	// maxInfoBytes limits the description of a change.
 	maxInfoBytes = 8 << 10
+	// maxUserBytes limits the names of the users of a change, so that an account with many long names can be created.
+	maxUserBytes = 64 << 10
 )
 
 // Request is a request that creates, changes or deletes an account.
@@ -137,7 +139,7 @@ func Acknowledge(annotations map[string]string, recorded []accounting.Change) (m
 }
 
 // Describe returns the fields that differ between two versions of an account, with their values, and the users whose
-// entries differ. It returns an empty text if nothing differs.
+// entries differ. Both are cut off if they are too long. It returns an empty text if nothing differs.
 func Describe(before, after *accountv1alpha1.AccountSpec) (info string, users []string) {
 	old, fresh := flatten(before), flatten(after)
 	paths := maps.Clone(old)
@@ -165,7 +167,17 @@ func Describe(before, after *accountv1alpha1.AccountSpec) (info string, users []
 	if len(info) > maxInfoBytes {
 		info = strings.ToValidUTF8(info[:maxInfoBytes], "") + "..."
 	}
-	return info, slices.Sorted(maps.Keys(changed))
+	return info, firstNames(slices.Sorted(maps.Keys(changed)), maxUserBytes)
+}
+
+// firstNames returns the first names, with at most most bytes.
+func firstNames(names []string, most int) []string {
+	for i, name := range names {
+		if most -= len(name); most < 0 {
+			return names[:i]
+		}
+	}
+	return names
 }
 
 // value is the value of a field as JSON. user is the user to whose entry it belongs, or "".

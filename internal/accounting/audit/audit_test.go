@@ -2,6 +2,7 @@ package audit
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -153,5 +154,28 @@ func TestTheDescriptionNamesFieldsAndUsers(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"mei", "omar", "zoe"}, users); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestAValueIsNotMistakenForOtherFields writes the description of another change into a value.
+func TestAValueIsNotMistakenForOtherFields(t *testing.T) {
+	t.Parallel()
+	info, _ := Describe(&accountv1alpha1.AccountSpec{Description: "old"}, &accountv1alpha1.AccountSpec{Description: "new shares=1->100"})
+	if want := `description=old->"new shares=1-\u003e100"`; info != want {
+		t.Errorf("got %s, want %s", info, want)
+	}
+}
+
+func TestAnAccountWithManyUsersCanBeCreated(t *testing.T) {
+	t.Parallel()
+	account := newAccount("", nil)
+	for i := range 4000 {
+		account.Spec.Users = append(account.Spec.Users, accountv1alpha1.AccountUser{Name: fmt.Sprintf("system:serviceaccount:a-long-namespace:student-%05d", i)})
+	}
+	if err := Annotate(Request{ID: "r1"}, nil, account); err != nil {
+		t.Fatal(err)
+	}
+	if users := changesOf(t, account)[0].Users; len(users) < 1000 || users[0] != "system:serviceaccount:a-long-namespace:student-00000" {
+		t.Errorf("the change has %d users", len(users))
 	}
 }
