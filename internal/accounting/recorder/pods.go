@@ -30,6 +30,14 @@ func (r *Reconciler) podHandler() handler.EventHandler {
 	}
 }
 
+// deletedJobHandler forgets deleted jobs. A job can stay after its finalizer was removed, for example until its pods are gone,
+// and their states then reach the Tracker again.
+func (r *Reconciler) deletedJobHandler() handler.EventHandler {
+	return handler.Funcs{
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, _ registration.Queue) { r.forgetJob(e.Object.GetUID()) },
+	}
+}
+
 // observePod passes the state of a pod to the Tracker. Pods without a job are not recorded.
 func (r *Reconciler) observePod(ctx context.Context, object client.Object, isGone bool, q registration.Queue) {
 	pod, isPod := object.(*corev1.Pod)

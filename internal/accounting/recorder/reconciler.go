@@ -69,7 +69,10 @@ func Controller(o Options) registration.Controller {
 	options, observed := backoff.ControllerOptions(reconcilers, r)
 	return registration.Controller{
 		Name: "accounting-controller", Kind: &batchv1alpha1.Job{}, Predicates: []predicate.Predicate{relevantChanges()},
-		Watches:    []registration.Watch{{Kind: &corev1.Pod{}, Handler: r.podHandler()}},
+		Watches: []registration.Watch{
+			{Kind: &corev1.Pod{}, Handler: r.podHandler()},
+			{Kind: &batchv1alpha1.Job{}, Handler: r.deletedJobHandler()},
+		},
 		Reconciler: observed, Options: options,
 	}
 }
@@ -190,11 +193,16 @@ func (r *Reconciler) removeFinalizer(ctx context.Context, job *batchv1alpha1.Job
 			return err
 		}
 	}
-	r.Tracker.ForgetJob(job.UID)
+	r.forgetJob(job.UID)
+	return nil
+}
+
+// forgetJob removes everything that is kept in memory about a job.
+func (r *Reconciler) forgetJob(uid types.UID) {
+	r.Tracker.ForgetJob(uid)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.next, job.UID)
-	return nil
+	delete(r.next, uid)
 }
 
 // patchFinalizers replaces the finalizers of a job. The resource version prevents it from overwriting the change of

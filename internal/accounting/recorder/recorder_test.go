@@ -16,6 +16,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api"
@@ -337,6 +338,32 @@ func TestTheUseOfAnEarlierAttemptIsRecorded(t *testing.T) {
 	}
 	if uses := w.Tracker.UsesOf(w.job().UID); len(uses) != 0 {
 		t.Errorf("the uses %v are kept after they were recorded", uses)
+	}
+}
+
+// A job that is deleted in the foreground stays after it was recorded, until its pods are gone.
+func TestAJobThatIsDeletedInTheForegroundIsForgotten(t *testing.T) {
+	t.Parallel()
+	job := newJob(batchv1alpha1.Running)
+	job.Finalizers = []string{keys.Recorded, metav1.FinalizerDeleteDependents}
+	w := newWorld(t, 1<<20, job)
+	pod := w.addPod()
+	if err := w.server.Client().Delete(t.Context(), w.job()); err != nil {
+		t.Fatal(err)
+	}
+	w.reconcile()
+	last := w.job()
+	if got := w.spooledAttempts(); !cmp.Equal(got, []int32{0}) || last == nil {
+		t.Fatalf("attempts %v were recorded, and the job is %v", got, last)
+	}
+	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	defer queue.ShutDown()
+	pod.Annotations[keys.Used] = podusage.Use{CPUMilliseconds: 1500}.Encode()
+	w.observePod(t.Context(), pod, true, queue)
+	w.change(func(job *batchv1alpha1.Job) { job.Finalizers = nil })
+	w.deletedJobHandler().Delete(t.Context(), event.DeleteEvent{Object: last}, queue)
+	if uses := w.Tracker.UsesOf(last.UID); len(uses) != 0 {
+		t.Errorf("the uses %v of a deleted job are kept", uses)
 	}
 }
 
