@@ -56,10 +56,13 @@ type handler struct {
 	coordinated Coordinated
 	store       OpenStore
 	log         logr.Logger
+	// capacityReads has an element while the changes of nodes are in memory. All users may read the capacity, and the
+	// changes of some years need much memory, so requests read them one after the other.
+	capacityReads chan struct{}
 }
 
 func newHandler(authn authenticator.Request, allowed permissions, coordinated Coordinated, store OpenStore, log logr.Logger) http.Handler {
-	h := &handler{authn, allowed, coordinated, store, log}
+	h := &handler{authn, allowed, coordinated, store, log, make(chan struct{}, 1)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+wire.Root, serveDiscovery)
 	mux.HandleFunc("GET "+wire.RecordsPath, h.authenticated(h.serveRecords))
@@ -186,19 +189,34 @@ func (h *handler) serveCapacity(w http.ResponseWriter, r *http.Request, _ user.I
 	if now := time.Now(); query.To.IsZero() || query.To.After(now) {
 		query.To = now // what nodes there will be is unknown
 	}
-	changes, err := store.NodeChanges(r.Context(), query.Clusters, query.From, query.To)
+	sums, err := h.sumCapacity(r.Context(), store, query)
 	if err != nil {
 		writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
 		return
 	}
 	stream := h.newStream(w)
-	for _, sum := range accounting.SumCapacity(changes, query) {
+	for _, sum := range sums {
 		if err := stream.WriteCapacity(&sum); err != nil {
 			h.abort(w, stream, err)
 			return
 		}
 	}
 	h.end(stream)
+}
+
+// sumCapacity reads the changes of the nodes and sums up their capacity.
+func (h *handler) sumCapacity(ctx context.Context, store accounting.Store, query accounting.CapacityQuery) ([]accounting.Capacity, error) {
+	select {
+	case h.capacityReads <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-h.capacityReads }()
+	changes, err := store.NodeChanges(ctx, query.Clusters, query.From, query.To)
+	if err != nil {
+		return nil, err
+	}
+	return accounting.SumCapacity(changes, query), nil
 }
 
 // serveChanges lists the changes of all accounts for administrators, and those of the accounts below for coordinators.

@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -239,4 +241,39 @@ func TestCoordinatorsReadTheChangesOfTheirAccountsAndAdministratorsAll(t *testin
 	if response := get(t, h, "mei", wire.TransactionsPath, accounting.ChangeQuery{}); response.Code != http.StatusForbidden {
 		t.Errorf("a user who coordinates no account gets %d", response.Code)
 	}
+}
+
+// slowStore is a store that reads the changes of nodes until it is released.
+type slowStore struct {
+	accounting.Store
+	reading atomic.Int32
+	release chan struct{}
+}
+
+func (s *slowStore) NodeChanges(context.Context, []string, time.Time, time.Time) ([]accounting.NodeChange, error) {
+	s.reading.Add(1)
+	<-s.release
+	return nil, nil
+}
+
+func TestTheChangesOfNodesAreInMemoryOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		slow := &slowStore{release: make(chan struct{})}
+		h := newHandler(authenticator.RequestFunc(authenticate), administrators{}, noAccounts, func(context.Context) (accounting.Store, bool, error) { return slow, true, nil }, logr.Discard())
+		answers := make(chan *httptest.ResponseRecorder, 2)
+		for range cap(answers) {
+			go func() { answers <- get(t, h, "mei", wire.CapacityPath, accounting.CapacityQuery{}) }()
+		}
+		synctest.Wait()
+		if n := slow.reading.Load(); n != 1 {
+			t.Errorf("%d requests read the changes at the same time", n)
+		}
+		close(slow.release)
+		for range cap(answers) {
+			if answer := <-answers; answer.Code != http.StatusOK {
+				t.Errorf("status %d: %s", answer.Code, answer.Body)
+			}
+		}
+	})
 }
