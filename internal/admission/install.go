@@ -180,7 +180,11 @@ type webhookConfigurations struct {
 // DefaultConfigurations returns the webhook configurations that a daemon with default options installs, without the
 // address of the webhooks. They show which objects the API server must send to the webhooks.
 func DefaultConfigurations() ([]*admissionregistrationv1.MutatingWebhookConfiguration, []*admissionregistrationv1.ValidatingWebhookConfiguration) {
-	all := webhookConfigsFor(target{}, nil, mutatingRules(), validatingRules([]string{keys.DefaultSchedulerName}))
+	mutating := mutatingRules()
+	for i := range mutating {
+		mutating[i].off = mutating[i].path == pathMutateAccount // it needs Options.RecordJobs
+	}
+	all := webhookConfigsFor(target{}, nil, mutating, validatingRules([]string{keys.DefaultSchedulerName}))
 	return all.mutating, all.validating
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -250,10 +251,17 @@ func TestWebhooksMustExistAndBeReached(t *testing.T) {
 		change func(*webhookFacts)
 		want   []expectation
 	}{
-		"healthy":          {func(*webhookFacts) {}, []expectation{{OK, "the API server reaches the webhooks"}}},
-		"one is gone":      {func(f *webhookFacts) { f.have[0].found = false }, []expectation{{Failed, want[0].title + " does not exist"}}},
-		"one is empty":     {func(f *webhookFacts) { f.have[0].hooks = nil }, []expectation{{Failed, "no webhooks in " + want[0].title}}},
-		"other rules":      {func(f *webhookFacts) { f.have[0].hooks = []hook{{name: want[0].hooks[0].name}} }, []expectation{{Warning, want[0].hooks[0].name}}},
+		"healthy":      {func(*webhookFacts) {}, []expectation{{OK, "the API server reaches the webhooks"}}},
+		"one is gone":  {func(f *webhookFacts) { f.have[0].found = false }, []expectation{{Failed, want[0].title + " does not exist"}}},
+		"one is empty": {func(f *webhookFacts) { f.have[0].hooks = nil }, []expectation{{Failed, "no webhooks in " + want[0].title}}},
+		"other rules":  {func(f *webhookFacts) { f.have[0].hooks = []hook{{name: want[0].hooks[0].name}} }, []expectation{{Warning, want[0].hooks[0].name}}},
+		"changes of accounts are recorded": {func(f *webhookFacts) {
+			i := slices.IndexFunc(f.have, func(c configuration) bool { return strings.HasSuffix(c.title, "-accounts-mutate") })
+			if len(f.have[i].hooks) > 0 {
+				t.Errorf("%s has webhooks by default", f.have[i].title)
+			}
+			f.have[i].hooks = []hook{{name: "mutateaccount.volcano.sh"}}
+		}, []expectation{{OK, "the API server reaches the webhooks"}}},
 		"a policy is gone": {func(f *webhookFacts) { f.policies[0].found = false }, []expectation{{Failed, "ValidatingAdmissionPolicy a does not exist"}}},
 		"another policy":   {func(f *webhookFacts) { f.policies[0].same = false }, []expectation{{Warning, "differs"}}},
 		"not asked":        {func(f *webhookFacts) { f.review.wrong = nil }, []expectation{{Failed, "no webhook checks jobs"}}},

@@ -235,7 +235,7 @@ func judgeConfigurations(have, want []configuration) []Finding {
 		switch {
 		case !one.found:
 			missing = append(missing, one.title)
-		case len(one.hooks) == 0:
+		case len(one.hooks) == 0 && len(want[i].hooks) > 0:
 			empty = append(empty, one.title)
 		default:
 			if different := differentHooks(one.hooks, want[i].hooks); len(different) > 0 {
