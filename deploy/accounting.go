@@ -61,8 +61,8 @@ func AccountingRBAC() []runtime.Object {
 			// internal/accounting/recorder: jobs, their finalizer and their pods
 			rule(batchGroup, of("jobs"), append(watched, "patch")...),
 			rule(core, of("pods"), watched...),
-			// internal/accounting/recorder: the changes of nodes; internal/accounting/kubeletstats: the use of pods, from the
-			// kubelets of their nodes to their annotations
+			// internal/accounting/recorder: the changes of nodes; internal/accounting/kubeletstats: reads the usage of
+			// pods from kubelets, and writes it to annotations of the pods
 			rule(core, of("nodes"), watched...),
 			rule(core, of("nodes/stats"), "get"),
 			rule(core, of("pods/status"), "patch"),

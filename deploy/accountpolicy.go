@@ -14,7 +14,8 @@ import (
 // chargedLabel is a label of PodGroups and pods that names the object whose limits count them.
 type chargedLabel struct {
 	key string
-	// noun is the name of the label's meaning in messages and names. resource is the resource of the named object.
+	// noun is the word for the named object in messages and in the names of policies. resource is its resource in the
+	// API.
 	noun, resource string
 }
 

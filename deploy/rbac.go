@@ -279,7 +279,8 @@ func people() []runtime.Object {
 		clusterRoleBinding("volcano-queue-viewer", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
 		// An administrator grants this role to those who manage queues.
 		clusterRole("volcano-queue-admin", nil, []rbacv1.PolicyRule{rule(gangGroup, of("queues"), append(everything, "use")...)}),
-		// All users may read accounts and QOS, which name their limits. Viewers may do so also if an administrator removes the binding.
+		// All users may read accounts and QOS, which name their limits. Viewers may do so even if an administrator
+		// removes the binding.
 		clusterRole("vc-account-viewer", aggregated("view", "edit", "admin"), []rbacv1.PolicyRule{rule(accountGroup, of("accounts", "qoses"), watched...)}),
 		clusterRoleBinding("vc-account-viewer", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
 		// An administrator grants this role to those who manage accounts and QOS. It is part of no other role, because accounts limit

@@ -34,7 +34,7 @@ func CompareNodeChanges(a, b NodeChange) int {
 	return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Node, b.Node), a.Time.Compare(b.Time))
 }
 
-// Batch is what is stored together.
+// Batch holds records and changes that are stored together.
 type Batch struct {
 	Records     []Record     `json:",omitempty"`
 	NodeChanges []NodeChange `json:",omitempty"`

@@ -69,8 +69,8 @@ type rule struct {
 	off bool
 }
 
-// mutatingRules returns the webhooks that default the project's kinds, and record the changes of accounts. The former fail
-// open, see the package comment.
+// mutatingRules returns the webhooks that default the project's kinds, and record the changes of accounts. The webhooks
+// that default fail open; see the package comment.
 func mutatingRules() []rule {
 	job, queue, group := kindsToReview()
 	job.path, job.operations, job.failOpen = pathMutateJob, createAndUpdate(), true

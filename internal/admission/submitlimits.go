@@ -40,7 +40,7 @@ type acceptedJob struct {
 	until time.Time
 }
 
-// expiry is when an accepted job stops to count.
+// expiry is the time after which an accepted job no longer counts, unless the watch has reported it.
 type expiry struct {
 	uid types.UID
 	at  time.Time

@@ -5,9 +5,9 @@
 //	Out:  whether an informational write may be sent now, or when
 //
 // No component acts on an informational write, such as the condition that a gang is running or the counters of a job.
-// Under pressure, one write in Share is an informational write without a reservation, and one write in Share is an
-// informational write that reserved its time. Therefore, none of them is delayed forever. While such a write is
-// waiting, newer states of its object replace it.
+// Under pressure, one of Share writes is an informational write without a reservation, and another one is an
+// informational write with a reserved slot. Therefore, none of them is delayed forever. While such a write is waiting,
+// newer states of its object replace it.
 //
 // # Concurrency
 //

@@ -74,7 +74,7 @@ func roundMinutes(l *Limit, amount float64, round func(float64) float64) float64
 	return round(amount/milli) * milli
 }
 
-// hintForBudget says when there will be budget again.
+// hintForBudget returns a hint with the time at which the budget is available again.
 func hintForBudget(v *Verdict, _ string) string {
 	l := v.Limit
 	if l.Budget.HeldWithoutLimit {

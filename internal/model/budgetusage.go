@@ -43,7 +43,8 @@ func (u *BudgetUsage) ReservedAt(name string, now time.Time) int64 {
 // EqualAmounts reports whether two usages agree except for the time of the last change.
 func (u *BudgetUsage) EqualAmounts(o *BudgetUsage) bool {
 	sameEnded := u.Since.Equal(o.Since) && maps.Equal(u.Ended, o.Ended)
-	return sameEnded && maps.Equal(u.Rate, o.Rate) && maps.Equal(u.Offset, o.Offset) && maps.Equal(u.Reserved, o.Reserved)
+	sameOpen := maps.Equal(u.Rate, o.Rate) && maps.Equal(u.Offset, o.Offset) && maps.Equal(u.Reserved, o.Reserved)
+	return sameEnded && sameOpen
 }
 
 // SecondsBetween returns the seconds between two times, rounded up. It is 0 if to is not after from.
@@ -126,8 +127,8 @@ func (c *Cluster) recordEnded(t *Task) {
 	c.EndedPods = append(c.EndedPods, EndedPod{Account: account, Request: t.Shape.Request, Started: t.Started, Limit: t.ChargedLimit()})
 }
 
-// accountOf returns the account that a pod uses: that of its PodGroup. Without its PodGroup, the label of the pod names it.
-// The label counts only for pods of Jobs: admission prevents that users write it there.
+// accountOf returns the account that a pod uses: that of its PodGroup. Without its PodGroup, the label of the pod names
+// it. The label counts only for pods of Jobs: admission prevents users from writing it there.
 func (t *Task) accountOf() string {
 	switch {
 	case t.Gang == nil:

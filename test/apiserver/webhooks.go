@@ -238,8 +238,8 @@ func operationOf(old, object client.Object) admission.Operation {
 	return admission.Update
 }
 
-// callIfSelected calls a webhook whose rules match the request if its selectors and conditions match, too. The response is
-// nil if the webhook was not called, or if the call failed and the webhook fails open. The error is that of the request.
+// callIfSelected calls a webhook whose rules match the request if its selectors and conditions match, too. The response
+// is nil if the webhook was not called, or if the call failed and the webhook fails open. An error rejects the request.
 func (s *Server) callIfSelected(h *webhook, r *Request, k *kind, old, object client.Object) (*admissionv1.AdmissionResponse, error) {
 	a := s.attributesOf(r, k, old, object, operationOf(old, object))
 	if matches, err := s.matchesObject(h, r, k, a, old, object); err != nil || !matches {

@@ -60,14 +60,21 @@ func (r *Cluster) drawTimeLimit() *int64 {
 	return &seconds
 }
 
+// isPastTimeLimit reports whether a running pod has reached its time limit.
+func isPastTimeLimit(p *corev1.Pod, now time.Time) bool {
+	if p.Spec.ActiveDeadlineSeconds == nil || p.Status.StartTime == nil {
+		return false
+	}
+	limit := time.Duration(*p.Spec.ActiveDeadlineSeconds) * time.Second
+	return p.Status.Phase == corev1.PodRunning && now.Sub(p.Status.StartTime.Time) >= limit
+}
+
 // Pass advances the time. Pods that reach their time limit end, but some of them late.
 func (r *Cluster) Pass() {
 	r.Now = r.Now.Add(rapid.SampledFrom([]time.Duration{10 * time.Second, time.Minute, 7 * time.Minute, 20 * 24 * time.Hour}).Draw(r.T, "passes"))
 	for _, name := range r.PodNames() {
 		p := r.Pods[name]
-		isOver := p.Status.Phase == corev1.PodRunning && p.Spec.ActiveDeadlineSeconds != nil && p.Status.StartTime != nil &&
-			r.Now.Sub(p.Status.StartTime.Time) >= time.Duration(*p.Spec.ActiveDeadlineSeconds)*time.Second
-		if isOver && rapid.IntRange(0, 3).Draw(r.T, "stops late") > 0 {
+		if isPastTimeLimit(p, r.Now) && rapid.IntRange(0, 3).Draw(r.T, "stops late") > 0 {
 			p.Status.Phase = corev1.PodFailed
 			r.Model.Apply(model.TaskFrom(p, true))
 		}
@@ -122,7 +129,7 @@ func (r *Cluster) followPods() {
 	b.open = now
 }
 
-// usedSince returns for how long a pod has run until a time, counted from another time, in seconds of a milli-CPU.
+// usedSince returns the usage of a pod between two times, in seconds of a milli-CPU.
 func (p *podTime) usedSince(since, until time.Time) int64 {
 	if p.started.IsZero() {
 		return 0

@@ -1,9 +1,9 @@
 // Package audit keeps the changes of accounts until they are in the accounting database.
 //
-// Admission writes each change into an annotation of the account, in the write that makes the change. So a change is
-// either made and in the annotation, or neither. The recorder stores the changes of the annotation in the database, and
-// acknowledges them with another annotation. Admission then removes them. The last changes of a deleted account are in
-// a ConfigMap.
+// Admission writes each change into an annotation of the account, in the write that makes the change. So either both
+// the change and its record are stored, or neither. The recorder stores the changes of the annotation in the database,
+// and acknowledges them with another annotation. Admission then removes them. The last changes of a deleted account are
+// in a ConfigMap.
 //
 //	In:   the versions of an account before and after a request, and the user who sent it
 //	Out:  annotations; changes for the database
@@ -141,7 +141,7 @@ func Acknowledge(annotations map[string]string, recorded []accounting.Change) (m
 // Describe returns the fields that differ between two versions of an account, with their values, and the users whose
 // entries differ. Both are cut off if they are too long. It returns an empty text if nothing differs.
 func Describe(before, after *accountv1alpha1.AccountSpec) (info string, users []string) {
-	old, fresh := flatten(before), flatten(after)
+	old, fresh := flattenSpec(before), flattenSpec(after)
 	paths := maps.Clone(old)
 	maps.Copy(paths, fresh)
 	var parts []string
@@ -183,8 +183,8 @@ func firstNames(names []string, most int) []string {
 // value is the value of a field as JSON. user is the user to whose entry it belongs, or "".
 type value struct{ text, user string }
 
-// flatten returns the fields of an account by path, for example users[mei].limits.maxRunningJobs.
-func flatten(spec *accountv1alpha1.AccountSpec) map[string]value {
+// flattenSpec returns the fields of an account by path, for example users[mei].limits.maxRunningJobs.
+func flattenSpec(spec *accountv1alpha1.AccountSpec) map[string]value {
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return nil // a spec was decoded from JSON

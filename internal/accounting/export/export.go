@@ -34,7 +34,7 @@ const (
 	monthFormat = "2006-01"
 	// rowsPerGroup is the number of records that are compressed together, and that are in memory.
 	rowsPerGroup = 50_000
-	// batch is the number of records that are given to the library at once.
+	// batch is the number of records that are passed to the library at once.
 	batch = 500
 	// digestKey is the key of the file's metadata under which the digest of its records is stored.
 	digestKey = "vc-batch.dev/records"
@@ -133,7 +133,7 @@ func writeMonth(ctx context.Context, store accounting.Store, month time.Time, di
 	if err := errors.Join(err, file.Close()); err != nil || count == 0 {
 		return Result{}, err
 	}
-	path, err := link(file.Name(), directory, month, digest)
+	path, err := linkFile(file.Name(), directory, month, digest)
 	return Result{Path: path, Records: count}, err
 }
 
@@ -180,9 +180,9 @@ func addKey(digest hash.Hash, r *accounting.Record) error {
 	return json.NewEncoder(digest).Encode(r.Key)
 }
 
-// link gives a complete file its final name, unless a file of the month with the same records exists. It returns the path
+// linkFile gives a complete file its final name, unless a file of the month with the same records exists. It returns the path
 // of the file.
-func link(temporary, directory string, month time.Time, digest string) (string, error) {
+func linkFile(temporary, directory string, month time.Time, digest string) (string, error) {
 	for i := 1; ; i++ {
 		name := "records-" + month.Format(monthFormat)
 		if i > 1 {

@@ -33,12 +33,12 @@ func NodeChanges(cluster string, known map[string]accounting.NodeChange, nodes [
 		if since := readySince(node); readinessChanged && since.Before(now) {
 			change.Time = since
 		}
-		change.Time = latest(change.Time, last.Time.Add(time.Second))
+		change.Time = laterTime(change.Time, last.Time.Add(time.Second))
 		changes = append(changes, changesAfter(last, change, accounting.Month.Start(now))...)
 	}
 	for name, last := range known {
 		if !current[name] && last.State != accounting.NodeGone {
-			time := latest(now, last.Time.Add(time.Second))
+			time := laterTime(now, last.Time.Add(time.Second))
 			changes = append(changes, accounting.NodeChange{Cluster: cluster, Node: name, Time: time, State: accounting.NodeGone})
 		}
 	}
@@ -46,8 +46,8 @@ func NodeChanges(cluster string, known map[string]accounting.NodeChange, nodes [
 	return changes
 }
 
-// changesAfter returns the changes of a node that follow its last one: the current one, if it differs, and the one at the
-// beginning of a month.
+// changesAfter returns the changes of a node after its last recorded change, in order: current, if the node differs,
+// and a change with which the month begins.
 func changesAfter(last, current accounting.NodeChange, month time.Time) []accounting.NodeChange {
 	var changes []accounting.NodeChange
 	isDifferent := !isSameUse(last, current)
@@ -101,8 +101,8 @@ func readySince(node *corev1.Node) time.Time {
 	return wholeSecond(readyCondition(node).LastTransitionTime.Time)
 }
 
-// latest returns the later of two times.
-func latest(a, b time.Time) time.Time {
+// laterTime returns the later of two times.
+func laterTime(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b
 	}

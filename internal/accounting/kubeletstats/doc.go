@@ -5,7 +5,7 @@
 //
 // # Invariants
 //
-//   - At most parallelRequests kubelets are asked at the same time, and one that fails is asked less often.
+//   - At most parallelRequests requests are sent at the same time. A kubelet that fails receives fewer requests.
 //   - The number of writes in a period does not depend on the number of pods.
 //
 // # Concurrency

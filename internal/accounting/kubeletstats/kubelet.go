@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/accounting/podmeasure"
 )
 
-// maxSummaryBytes is the maximum size of an answer of a kubelet.
+// maxSummaryBytes is the maximum size of the response of a kubelet.
 const maxSummaryBytes = 64 << 20
 
 // Kubelets reads the stats summaries of kubelets directly. The identity of the client needs the permission to get

@@ -21,9 +21,9 @@ import (
 const (
 	// requestTimeout limits a request to a kubelet.
 	requestTimeout = 10 * time.Second
-	// parallelRequests is the maximum number of kubelets that are asked at the same time.
+	// parallelRequests is the maximum number of requests to kubelets at the same time.
 	parallelRequests = 16
-	// longestPause is the longest time after which a kubelet that failed is asked again.
+	// longestPause is the longest pause between two requests to a kubelet that fails.
 	longestPause = 10 * time.Minute
 	// writePeriod is the time between two rounds of writes, and writesPerRound the maximum number of pods in one.
 	writePeriod    = time.Second
@@ -72,11 +72,11 @@ func New(o Options) *Sampler { return &Sampler{Options: o, failures: map[string]
 func (s *Sampler) Start(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		repeatUntilDone(ctx, s.Interval, s.measure)
+		repeatUntilDone(ctx, s.Interval, s.measureNodes)
 		return nil
 	})
 	group.Go(func() error {
-		repeatUntilDone(ctx, writePeriod, s.write)
+		repeatUntilDone(ctx, writePeriod, s.writeDueUses)
 		return nil
 	})
 	return group.Wait()
@@ -96,8 +96,8 @@ func repeatUntilDone(ctx context.Context, interval time.Duration, do func(contex
 	}
 }
 
-// measure asks the kubelets of all nodes with running pods of jobs.
-func (s *Sampler) measure(ctx context.Context, now time.Time) {
+// measureNodes reads samples from the kubelets of all nodes with running pods of jobs.
+func (s *Sampler) measureNodes(ctx context.Context, now time.Time) {
 	nodes, pods := s.Tracker.RunningNodes()
 	measuredPods.Set(float64(pods))
 	s.forgetFailures(nodes)
@@ -148,8 +148,8 @@ func (s *Sampler) isDue(node string, now time.Time) bool {
 	return !now.Before(s.failures[node].next)
 }
 
-// recordResult stores the result for a node. After the first failure, it is asked again at the next interval, and then
-// after pauses that double. Only the first failure is logged by default.
+// recordResult stores the result for a node. After the first failure, the node is measured again at the next interval,
+// and then after pauses that double. Only the first failure is logged by default.
 func (s *Sampler) recordResult(node string, now time.Time, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,8 +184,8 @@ func (s *Sampler) forgetFailures(nodes []string) {
 	}
 }
 
-// write writes the use of the pods that are due.
-func (s *Sampler) write(ctx context.Context, now time.Time) {
+// writeDueUses writes the use of the pods that are due.
+func (s *Sampler) writeDueUses(ctx context.Context, now time.Time) {
 	var group errgroup.Group
 	group.SetLimit(parallelWrites)
 	for _, w := range s.Tracker.DueWrites(now, minWritePause, writesPerRound) {

@@ -5,7 +5,8 @@
 //
 // # Invariants
 //
-//   - The use of a pod never decreases: it is at least what its annotation says, so it survives a restart of the recorder.
+//   - The use of a pod never decreases: it is at least the use in the annotation, so it survives a restart of the
+//     recorder.
 //   - No clock and no client: all times are arguments.
 //
 // # Concurrency

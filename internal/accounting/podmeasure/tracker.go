@@ -177,7 +177,7 @@ func (t *Tracker) ForgetPod(uid types.UID) {
 	}
 }
 
-// ForgetAttempts removes the pods that are gone of the attempts before the given one, because these are recorded.
+// ForgetAttempts removes the deleted pods of all attempts before the given one, because these attempts are recorded.
 func (t *Tracker) ForgetAttempts(job types.UID, before int32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// changePeriod is the time between two looks for changes of accounts that are not recorded.
+	// changePeriod is the interval at which changes of accounts that are not recorded are searched for.
 	changePeriod = time.Second
-	// deletionPeriod is the time between two looks for deletions of accounts.
+	// deletionPeriod is the interval at which deletions of accounts are searched for.
 	deletionPeriod = 5 * time.Second
 	// deletionPatience is the time after which the deletion of an account that still exists has failed. It is longer than
 	// the API server takes for any request.
@@ -46,7 +46,7 @@ type ChangeRecorder struct {
 
 	// versions holds the resource versions of the accounts whose changes were appended to the spool.
 	versions map[types.UID]string
-	// nextLook is when to look for deletions again.
+	// nextLook is the time of the next search for deletions.
 	nextLook time.Time
 }
 
@@ -77,8 +77,8 @@ func (r *ChangeRecorder) RecordChanges(ctx context.Context, now time.Time) error
 	return errors.Join(errs...)
 }
 
-// recordAccount records the changes in the annotation of an account. The watch may not have seen yet that they were
-// acknowledged.
+// recordAccount records the changes in the annotation of an account. They may be acknowledged already, because the
+// watch lags behind.
 func (r *ChangeRecorder) recordAccount(ctx context.Context, account *accountv1alpha1.Account) error {
 	if r.versions[account.UID] == account.ResourceVersion {
 		return nil

@@ -34,16 +34,16 @@ type NodeRecorder struct {
 // RecordUntilDone records the changes of nodes until ctx is done.
 func (r *NodeRecorder) RecordUntilDone(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := r.record(ctx, time.Now()); err != nil && ctx.Err() == nil {
+		if err := r.recordChanges(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			r.Log.Error(err, "The changes of nodes could not be recorded; trying again", "after", nodePeriod)
 		}
 		waitFor(ctx, nodePeriod, nil)
 	}
 }
 
-// record appends the changes of the nodes since the last call to the spool. While the database cannot be read, the
+// recordChanges appends the changes of the nodes since the last call to the spool. While the database cannot be read, the
 // earlier changes are unknown, and nothing is recorded.
-func (r *NodeRecorder) record(ctx context.Context, now time.Time) error {
+func (r *NodeRecorder) recordChanges(ctx context.Context, now time.Time) error {
 	if r.known == nil {
 		if err := r.readKnown(ctx, now); err != nil {
 			return err

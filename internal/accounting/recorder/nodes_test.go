@@ -33,7 +33,7 @@ func TestChangesOfNodesAreRecordedAcrossRestarts(t *testing.T) {
 		return &NodeRecorder{Cache: w.Cache, Cluster: "prod", Spool: w.spool, Storage: storage, Log: logr.Discard()}
 	}
 	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
-	if err := start().record(t.Context(), now); err == nil {
+	if err := start().recordChanges(t.Context(), now); err == nil {
 		t.Error("changes are recorded although the database is not open and the earlier changes are unknown")
 	}
 	if _, err := storage.openStore(t.Context()); err != nil {
@@ -41,7 +41,7 @@ func TestChangesOfNodesAreRecordedAcrossRestarts(t *testing.T) {
 	}
 	record := func(r *NodeRecorder, hours int) {
 		t.Helper()
-		if err := r.record(t.Context(), now.Add(time.Duration(hours)*time.Hour)); err != nil {
+		if err := r.recordChanges(t.Context(), now.Add(time.Duration(hours)*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		for isEmpty := false; !isEmpty; {

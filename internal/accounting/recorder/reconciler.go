@@ -101,7 +101,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.addFinalizer(ctx, job); err != nil {
 		return reconcile.Result{}, err
 	}
-	isWaiting, err := r.record(ctx, job)
+	isWaiting, err := r.recordAttempts(ctx, job)
 	switch {
 	case errors.Is(err, spool.ErrFull):
 		return reconcile.Result{RequeueAfter: fullPause}, nil
@@ -122,9 +122,9 @@ func (r *Reconciler) firstAttemptToRecord(job *batchv1alpha1.Job) int32 {
 	return r.next[job.UID]
 }
 
-// record appends the records of a job's attempts to the spool that it has not appended before. isWaiting is true if pods
+// recordAttempts appends the records of a job's attempts to the spool that it has not appended before. isWaiting is true if pods
 // of an earlier attempt are still being stopped, so that their use may grow.
-func (r *Reconciler) record(ctx context.Context, job *batchv1alpha1.Job) (isWaiting bool, err error) {
+func (r *Reconciler) recordAttempts(ctx context.Context, job *batchv1alpha1.Job) (isWaiting bool, err error) {
 	from, after := r.firstAttemptToRecord(job), job.Attempt()
 	isOver := extract.IsAttemptOver(job)
 	if isOver {

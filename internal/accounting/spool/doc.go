@@ -1,5 +1,5 @@
-// Package spool keeps accounting records and changes of nodes on disk until the database has stored them. What Append has
-// accepted survives a crash of the process and of the machine.
+// Package spool keeps accounting records and changes of nodes on disk until the database has stored them. A batch that
+// Append has accepted survives a crash of the process and of the machine.
 //
 //	In:   records and changes of nodes
 //	Out:  batches of them, oldest first

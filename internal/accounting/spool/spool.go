@@ -253,14 +253,14 @@ func (s *Spool) Oldest() (batch Batch, ok bool, err error) {
 	if err != nil {
 		return Batch{}, false, fmt.Errorf("spool: batch %s: %w", batch.name, err)
 	}
-	if err := decode(text, &batch.Batch); err != nil {
+	if err := decodeBatch(text, &batch.Batch); err != nil {
 		return Batch{}, false, &DamagedError{Batch: batch.name, Err: err}
 	}
 	return batch, true, nil
 }
 
-// decode parses a batch. Earlier versions of this program wrote a list of records.
-func decode(text []byte, batch *accounting.Batch) error {
+// decodeBatch parses a batch. Earlier versions of this program wrote a list of records.
+func decodeBatch(text []byte, batch *accounting.Batch) error {
 	if bytes.HasPrefix(text, []byte("[")) {
 		return json.Unmarshal(text, &batch.Records)
 	}

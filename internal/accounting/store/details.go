@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/accounting"
 )
 
-// details holds rows of the table of details: the use of resources by namespace and size of attempts, and what attempts
-// waited for.
+// details holds rows of the table of details: the use of resources by namespace and size of attempts, and the resources
+// and times for which attempts waited.
 type details map[detailKey]detail
 
 // detailKey identifies a row.
@@ -43,7 +43,7 @@ func (d details) add(r *accounting.Record) {
 		cluster: storable(r.Cluster), account: storable(r.Account), user: storable(r.User), queue: storable(r.Queue), qos: storable(r.QOS),
 	}}
 	d.addInterval(key, unix(r.Started), unix(r.Ended), r.Allocated)
-	key.waiting = number(true)
+	key.waiting = boolAsNumber(true)
 	d.addInterval(key, unix(r.Eligible), unix(waited), r.Requested)
 }
 
@@ -75,7 +75,7 @@ func (d details) addAmounts(key detailKey, of accounting.Resources, seconds int6
 		sum := d[key]
 		sum.seconds += amount * seconds
 		sum.attempts++
-		sum.begun += number(begin)
+		sum.begun += boolAsNumber(begin)
 		d[key] = sum
 	}
 }

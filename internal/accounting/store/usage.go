@@ -93,11 +93,11 @@ func partsOf(query accounting.UsageQuery) ([]part, error) {
 		return nil, fmt.Errorf("use of resources from %s to %s: both must be full hours",
 			query.From.Format(time.RFC3339), query.To.Format(time.RFC3339))
 	}
-	return divide(part{from: query.From, to: query.To}, periods[i:]), nil
+	return divideTime(part{from: query.From, to: query.To}, periods[i:]), nil
 }
 
-// divide divides a part into parts with the longest possible periods, in order of time.
-func divide(whole part, periods []accounting.Period) []part {
+// divideTime divides a part into parts with the longest possible periods, in order of time.
+func divideTime(whole part, periods []accounting.Period) []part {
 	if len(periods) == 0 {
 		return nil
 	}
@@ -109,15 +109,15 @@ func divide(whole part, periods []accounting.Period) []part {
 		last = period.Start(last)
 	}
 	if !whole.to.IsZero() && !first.Before(last) { // it contains no whole period
-		return divide(whole, periods[1:])
+		return divideTime(whole, periods[1:])
 	}
 	var parts []part
 	if whole.from.Before(first) {
-		parts = divide(part{from: whole.from, to: first}, periods[1:])
+		parts = divideTime(part{from: whole.from, to: first}, periods[1:])
 	}
 	parts = append(parts, part{period, first, last})
 	if last.Before(whole.to) {
-		parts = append(parts, divide(part{from: last, to: whole.to}, periods[1:])...)
+		parts = append(parts, divideTime(part{from: last, to: whole.to}, periods[1:])...)
 	}
 	return parts
 }
@@ -182,7 +182,7 @@ func usageStatement(query accounting.UsageQuery, parts []part, selected []dimens
 func usageConditions(query accounting.UsageQuery, p part) *conditions {
 	c := &conditions{}
 	if query.CountsAttempts() {
-		c.add("waiting = ?", number(query.Waiting))
+		c.add("waiting = ?", boolAsNumber(query.Waiting))
 	}
 	c.add("period = ?", string(p.period))
 	if !p.from.IsZero() {
@@ -202,8 +202,8 @@ func usageConditions(query accounting.UsageQuery, p part) *conditions {
 	return c
 }
 
-// number returns the stored form of a condition.
-func number(is bool) int64 {
+// boolAsNumber returns the stored form of a condition.
+func boolAsNumber(is bool) int64 {
 	if is {
 		return 1
 	}

@@ -20,10 +20,10 @@ import (
 	"github.com/vc-batch/vc/internal/accounting"
 )
 
-// The API group. The API server forwards a request only if its user has the verb list on RecordsResource, UsageResource or
-// CapacityResource. All authenticated users have it, and it permits reading the own records and use, and the capacity of
-// all nodes. The verb list on
-// AllRecordsResource and AllUsageResource permits reading those of all users. These two resources exist only in roles.
+// The API group. The API server forwards a request only if its user has the verb list on RecordsResource, UsageResource
+// or CapacityResource. All authenticated users have it, and it permits reading their own records and usage, and the
+// capacity of all nodes. The verb list on AllRecordsResource and AllUsageResource permits reading the records and the
+// usage of all users. These two resources exist only in roles.
 const (
 	GroupName        = "accounting.vc-batch.dev"
 	Version          = "v1alpha1"
@@ -31,7 +31,8 @@ const (
 	RecordsResource  = "records"
 	UsageResource    = "usage"
 	CapacityResource = "capacity"
-	// TransactionsResource contains the changes of accounts. AllRecordsResource permits reading those of all accounts.
+	// TransactionsResource contains the changes of accounts. AllRecordsResource permits reading the changes of all
+	// accounts.
 	TransactionsResource = "transactions"
 	AllRecordsResource   = "allrecords"
 	AllUsageResource     = "allusage"

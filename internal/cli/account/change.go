@@ -155,7 +155,7 @@ func createAccounts(ctx context.Context, o *changeOptions) error {
 // maxNameLength is the maximum length of the name of an account, because a label of jobs holds it.
 const maxNameLength = 63
 
-// checkName returns an error if an account cannot have a name.
+// checkName returns an error if the name is not valid for an account.
 func checkName(name string) error {
 	if len(validation.IsDNS1123Subdomain(name)) == 0 && len(name) <= maxNameLength {
 		return nil

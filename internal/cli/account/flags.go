@@ -44,7 +44,7 @@ func completeLimits(cmd *cobra.Command, names ...string) {
 }
 
 // apply sets the limits whose flags were specified. It returns nil if no limit remains.
-func (l *groupFlags) apply(g *given, old *accountv1alpha1.AccountLimits) *accountv1alpha1.AccountLimits {
+func (l *groupFlags) apply(g *changedFlags, old *accountv1alpha1.AccountLimits) *accountv1alpha1.AccountLimits {
 	limits := &accountv1alpha1.AccountLimits{}
 	if old != nil {
 		limits = old.DeepCopy()
@@ -96,7 +96,7 @@ func (l *userFlags) addFlags(cmd *cobra.Command, whose string) {
 }
 
 // apply sets the limits whose flags were specified. It returns nil if no limit remains.
-func (l *userFlags) apply(g *given, old *accountv1alpha1.UserLimits) *accountv1alpha1.UserLimits {
+func (l *userFlags) apply(g *changedFlags, old *accountv1alpha1.UserLimits) *accountv1alpha1.UserLimits {
 	limits := &accountv1alpha1.UserLimits{}
 	if old != nil {
 		limits = old.DeepCopy()
@@ -150,7 +150,7 @@ func (s *spec) addFlags(f *cli.Factory, cmd *cobra.Command) {
 
 // apply sets the fields whose flags were specified, and reports whether there are any.
 func (s *spec) apply(cmd *cobra.Command, to *accountv1alpha1.AccountSpec) (changed bool, err error) {
-	g := &given{cmd: cmd}
+	g := &changedFlags{cmd: cmd}
 	if g.has("parent") {
 		if to.Parent = s.parent; s.parent == sacctmgr.Root {
 			to.Parent = ""
@@ -192,28 +192,28 @@ func withoutDuplicates(names []string) []string {
 	return list
 }
 
-// given reads the flags that were specified, and collects their errors.
-type given struct {
+// changedFlags reads the flags that were specified, and collects their errors.
+type changedFlags struct {
 	cmd      *cobra.Command
 	changed  bool
 	problems []error
 }
 
 // has reports whether a flag was specified.
-func (g *given) has(name string) bool {
+func (g *changedFlags) has(name string) bool {
 	isGiven := g.cmd.Flags().Lookup(name).Changed
 	g.changed = g.changed || isGiven
 	return isGiven
 }
 
-func (g *given) addProblem(hint, format string, args ...any) {
+func (g *changedFlags) addProblem(hint, format string, args ...any) {
 	g.problems = append(g.problems, usererror.Errorf(hint, format, args...))
 }
 
 // maxShares is the maximum number of shares in the API.
 const maxShares = 1_000_000
 
-func (g *given) setShares(shares int32, field **int32) {
+func (g *changedFlags) setShares(shares int32, field **int32) {
 	if !g.has("shares") {
 		return
 	}
@@ -223,7 +223,7 @@ func (g *given) setShares(shares int32, field **int32) {
 	*field = &shares
 }
 
-func (g *given) setCount(name, text string, field **int32) {
+func (g *changedFlags) setCount(name, text string, field **int32) {
 	if !g.has(name) {
 		return
 	}
@@ -239,7 +239,7 @@ func (g *given) setCount(name, text string, field **int32) {
 	*field = new(int32(count))
 }
 
-func (g *given) setRunTime(name, text string, field **metav1.Duration) {
+func (g *changedFlags) setRunTime(name, text string, field **metav1.Duration) {
 	if !g.has(name) {
 		return
 	}
@@ -255,7 +255,7 @@ func (g *given) setRunTime(name, text string, field **metav1.Duration) {
 	*field = &metav1.Duration{Duration: limit}
 }
 
-func (g *given) setResources(name, text string, field *corev1.ResourceList) {
+func (g *changedFlags) setResources(name, text string, field *corev1.ResourceList) {
 	if !g.has(name) {
 		return
 	}

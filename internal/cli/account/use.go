@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// use is what the jobs of an account, or of a user in it, use now.
+// use holds what the jobs of an account, or of a user in it, use now.
 type use struct {
 	// running is the number of jobs that are admitted to their queues, and pending the number of jobs that wait for that.
 	running, pending int32

@@ -58,7 +58,7 @@ func newAddUser(f *cli.Factory, run func(context.Context, *userOptions) error) *
 				return err
 			}
 			o.describe = func(to *accountv1alpha1.AccountUser) error {
-				g := &given{cmd: cmd}
+				g := &changedFlags{cmd: cmd}
 				g.setShares(shares, &to.Shares)
 				to.Limits = limits.apply(g, to.Limits)
 				return errors.Join(g.problems...)

@@ -38,7 +38,7 @@ func qosFields() []tableformat.Field[*Row] {
 		text("GraceTime", "GraceTime", 10, nothing),
 		text("GrpJobs", "GrpJobs", 7, runningJobs(group)),
 		text("GrpSubmitJobs", "GrpSubmit", 9, submittedJobs(group)),
-		text("GrpTRES", "GrpTRES", 13, resources(group)),
+		text("GrpTRES", "GrpTRES", 13, resourcesOf(group)),
 		text("GrpTRESMins", "GrpTRESMins", 13, nothing),
 		text("GrpTRESRunMins", "GrpTRESRunMin", 13, nothing),
 		text("GrpWall", "GrpWall", 11, nothing),
@@ -48,8 +48,8 @@ func qosFields() []tableformat.Field[*Row] {
 		text("MaxSubmitPU|MaxSubmitJobsPU|MaxSubmitJobsPerUser", "MaxSubmitPU", 11, submittedJobs(user)),
 		text("MaxTRES|MaxTRESPerJob|MaxTRESPJ", "MaxTRES", 13, func(l *Row) string { return formatResources(l.jobResources(), l.site) }),
 		text("MaxTRESMins", "MaxTRESMins", 13, nothing),
-		text("MaxTRESPA|MaxTRESPerAccount", "MaxTRESPA", 13, resources(account)),
-		text("MaxTRESPU|MaxTRESPerUser", "MaxTRESPU", 13, resources(user)),
+		text("MaxTRESPA|MaxTRESPerAccount", "MaxTRESPA", 13, resourcesOf(account)),
+		text("MaxTRESPU|MaxTRESPerUser", "MaxTRESPU", 13, resourcesOf(user)),
 		text("MaxTRESPerNode|MaxTRESPN", "MaxTRESPerNode", 14, nothing),
 		text("MaxWall|MaxWallDurationPerJob", "MaxWall", 11, func(l *Row) string { return formatWall(l.jobRunTime()) }),
 		text("MinTRES", "MinTRES", 13, nothing),
@@ -83,7 +83,7 @@ func submittedJobs(of limitsOfQOS) func(*Row) string {
 	return func(l *Row) string { return formatNumber(of.ofRow(l).MaxSubmittedJobs) }
 }
 
-func resources(of limitsOfQOS) func(*Row) string {
+func resourcesOf(of limitsOfQOS) func(*Row) string {
 	return func(l *Row) string { return formatResources(of.ofRow(l).MaxResources, l.site) }
 }
 

@@ -187,10 +187,10 @@ func listJobs(ctx context.Context, o *listOptions) error {
 
 // matchesJob reports whether all filters permit a job.
 func (o *listOptions) matchesJob(job *batchv1alpha1.Job, partOfName string) bool {
-	if !permits(o.queues, cmp.Or(job.Spec.Queue, keys.DefaultQueue)) || !permits(o.phases, string(jobstatus.PhaseOrPending(job))) {
+	if !filterPermits(o.queues, cmp.Or(job.Spec.Queue, keys.DefaultQueue)) || !filterPermits(o.phases, string(jobstatus.PhaseOrPending(job))) {
 		return false
 	}
-	if !permits(o.users, batchv1alpha1.UserOf(job)) {
+	if !filterPermits(o.users, batchv1alpha1.UserOf(job)) {
 		return false
 	}
 	if o.scheduler != "" && job.Spec.SchedulerName != o.scheduler {
@@ -199,8 +199,8 @@ func (o *listOptions) matchesJob(job *batchv1alpha1.Job, partOfName string) bool
 	return strings.Contains(job.Name, partOfName)
 }
 
-// permits reports whether a filter permits a value. An empty filter permits all values.
-func permits(filter []string, value string) bool {
+// filterPermits reports whether a filter permits a value. An empty filter permits all values.
+func filterPermits(filter []string, value string) bool {
 	return len(filter) == 0 || slices.Contains(filter, value)
 }
 

@@ -162,7 +162,8 @@ func TestReframeFindsTheOutcomeOfJobs(t *testing.T) {
 	}
 }
 
-// TestReframeFindsWaitingReasons follows the class for clusters without accounting in the same file.
+// TestReframeFindsWaitingReasons follows ReFrame's class for clusters without accounting, in the file of the test
+// above.
 func TestReframeFindsWaitingReasons(t *testing.T) {
 	t.Parallel()
 	line := regexp.MustCompile(`(?m)^(\d+)\|(\S+)\|(\S*)\|(.+)$`)

@@ -14,9 +14,10 @@
 // The claim of a gang is the amount that counts toward a limit. For each resource, it is the greater of two amounts: the
 // request of the gang's minimum without the pods that have succeeded, and the resources that its pods use.
 //
-// A budget limits the resources that the gangs of an account use over time. What counts is the usage of pods that have
-// ended, the worst case of pods on nodes, and the worst case of admitted minimums without nodes. The worst case is the
-// request multiplied by the time limit. The budget of an account is checked after its other limits.
+// A budget limits the resources that the gangs of an account use over time. Three amounts count: the usage of pods that
+// have ended, the worst case of pods on nodes, and the worst case of the pods that admitted gangs still need for their
+// minimum. The worst case of a pod is its request multiplied by its time limit. The budget of an account is checked
+// after its other limits.
 //
 // # Invariants
 //

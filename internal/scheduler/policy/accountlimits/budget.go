@@ -121,7 +121,7 @@ func (t *tally) loadUsage(now time.Time) {
 		case usage == nil:
 			usage = &model.BudgetUsage{Since: now}
 		case usage.Since.Before(start):
-			usage = restartedAt(usage, start)
+			usage = restartUsage(usage, start)
 		case usage == b.usage:
 			continue
 		}
@@ -129,8 +129,9 @@ func (t *tally) loadUsage(now time.Time) {
 	}
 }
 
-// restartedAt returns a usage that counts only from a later time.
-func restartedAt(usage *model.BudgetUsage, start time.Time) *model.BudgetUsage {
+// restartUsage returns the usage with which a new period starts: without ended pods, and with the part of the
+// reservations that pods have not used before start.
+func restartUsage(usage *model.BudgetUsage, start time.Time) *model.BudgetUsage {
 	restarted := &model.BudgetUsage{Since: start, At: usage.At, Rate: usage.Rate, Stored: usage.Stored}
 	for name, reserved := range usage.Reserved {
 		if restarted.Reserved == nil {
@@ -256,9 +257,9 @@ func (b *budget) claimed(index int) int64 {
 	return resource.AddTime(b.committed(index), b.unplaced.Get(index))
 }
 
-// refusedAt returns the amounts of the budget's resources at which a gang is held back: what pods have used and may still
-// use, and the same with the minimums of admitted gangs. It ignores the gang's own changes in this cycle.
-func (b *budget) refusedAt(names *resource.Names, own *budgetPart) (committed, claimed resource.Vec) {
+// amountsWithoutOwn returns the committed and the claimed amounts of the budget's resources, without the changes of the
+// gang itself in this cycle. The gang can be tried again when one of them decreases.
+func (b *budget) amountsWithoutOwn(names *resource.Names, own *budgetPart) (committed, claimed resource.Vec) {
 	committed, claimed = make(resource.Vec, len(b.amounts)), make(resource.Vec, len(b.amounts))
 	for i, most := range b.amounts {
 		index, known := names.Find(string(most.Name))
@@ -273,8 +274,9 @@ func (b *budget) refusedAt(names *resource.Names, own *budgetPart) (committed, c
 	return committed, claimed
 }
 
-// isLessThan reports whether the budget has more room than when it held back gangs.
-func (b *budget) isLessThan(names *resource.Names, committed, claimed resource.Vec) bool {
+// hasDecreased reports whether the committed or the claimed amount of a resource is less than when the budget held back
+// gangs.
+func (b *budget) hasDecreased(names *resource.Names, committed, claimed resource.Vec) bool {
 	for i, most := range b.amounts {
 		index, known := names.Find(string(most.Name))
 		if !known {
@@ -287,17 +289,16 @@ func (b *budget) isLessThan(names *resource.Names, committed, claimed resource.V
 	return false
 }
 
-// checkStored adds the pods that have ended while no scheduler was running to the usage. Their number is unknown, but not
-// what they have used and reserved together. It counts as used until now, but at most until their time limits.
-func (t *tally) checkStored(b *budget, now time.Time) {
+// addUnseenEndedPods adds the pods that have ended while no scheduler was running to the usage. Only the sum of their usage
+// and reservations is known. They are charged until now, but at most until their time limits.
+func (t *tally) addUnseenEndedPods(b *budget, now time.Time) {
 	if !b.usage.Stored {
 		return
 	}
 	var remaining budgetPart // what was stored, without the pods that are still on nodes
 	for g := range t.parts {
 		for _, task := range g.Tasks {
-			wasStored := task.Node != model.NoNode && !task.Status.HasEnded() && !task.Started.IsZero() && !task.Started.After(b.usage.At)
-			if wasStored && t.countsToward(g, b) {
+			if wasRunningAt(task, b.usage.At) && t.countsToward(g, b) {
 				remaining.addTask(t.cluster.Resources, task, b.usage.Since, 1)
 			}
 		}
@@ -312,6 +313,12 @@ func (t *tally) checkStored(b *budget, now time.Time) {
 		usage.Ended[name] = resource.AddTime(usage.Ended[name], used)
 	}
 	b.setUsage(t.cluster.Resources, usage)
+}
+
+// wasRunningAt reports whether a pod that is still on a node had started at a time.
+func wasRunningAt(task *model.Task, at time.Time) bool {
+	isOnNode := task.Node != model.NoNode && !task.Status.HasEnded()
+	return isOnNode && !task.Started.IsZero() && !task.Started.After(at)
 }
 
 // countsToward reports whether a gang counts toward a budget.

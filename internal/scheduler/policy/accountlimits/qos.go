@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// member is a party with a QOS, to which gangs count. It is also the key of the scopes of a QOS: with the QOS alone, with a
-// user, or with an account.
+// member is the user, the account and the QOS toward whose limits a gang counts. It is also the key of the scopes of a
+// QOS: with the QOS alone, with a user, or with an account.
 type member struct {
 	model.Party
 

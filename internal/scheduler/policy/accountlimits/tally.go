@@ -58,7 +58,7 @@ type scope struct {
 type counts struct {
 	jobs          int
 	claimed, held resource.Vec
-	// committed and budgeted are the results of budget.refusedAt.
+	// committed and budgeted are the results of budget.amountsWithoutOwn.
 	committed, budgeted resource.Vec
 }
 
@@ -185,7 +185,7 @@ func (t *tally) rebuildFrom(c *model.Cluster, now time.Time) {
 		t.loadGang(g)
 	}
 	for _, b := range t.budgets {
-		t.checkStored(b, now)
+		t.addUnseenEndedPods(b, now)
 	}
 	t.addEndedPods(now)
 }
@@ -408,7 +408,7 @@ func (s *scope) recordRefusal(names *resource.Names, own *part) {
 	r.claimed = maxCounts(r.claimed, now.claimed, own.claimed, own.loaded.claimed)
 	r.held = maxCounts(r.held, now.held, own.held, own.loaded.held)
 	if s.budget != nil {
-		committed, budgeted := s.budget.refusedAt(names, own.partOfBudget(s.budget))
+		committed, budgeted := s.budget.amountsWithoutOwn(names, own.partOfBudget(s.budget))
 		r.committed = maxCounts(r.committed, committed, nil, nil)
 		r.budgeted = maxCounts(r.budgeted, budgeted, nil, nil)
 	}
@@ -430,7 +430,7 @@ func (s *scope) isLessThan(names *resource.Names, before *counts) bool {
 	if s.jobs < before.jobs {
 		return true
 	}
-	if s.budget != nil && s.budget.isLessThan(names, before.committed, before.budgeted) {
+	if s.budget != nil && s.budget.hasDecreased(names, before.committed, before.budgeted) {
 		return true
 	}
 	for i := range before.claimed {
