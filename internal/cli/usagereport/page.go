@@ -192,6 +192,8 @@ func (u unit) perMoment() string {
 		return "GiB"
 	case accounting.Nodes:
 		return "nodes"
+	case gpu:
+		return "GPUs"
 	}
 	return u.title + "s"
 }
