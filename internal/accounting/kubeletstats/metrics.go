@@ -7,11 +7,11 @@ var Metrics metrics.Set
 
 var (
 	kubeletRequests = Metrics.NewCounter("vc_accounting_kubelet_requests_total",
-		"Number of requests for the use of the pods on a node.")
+		"Number of requests to kubelets for the usage of the pods on a node.")
 	kubeletErrors = Metrics.NewCounter("vc_accounting_kubelet_errors_total",
-		"Number of requests for the use of the pods on a node that failed. The use of these pods may be incomplete.")
+		"Number of requests to kubelets that failed. The recorded usage of the pods on these nodes may be incomplete.")
 	measuredPods = Metrics.NewGauge("vc_accounting_measured_pods",
-		"Number of running pods of jobs whose use is measured.")
+		"Number of running pods of jobs whose usage is measured.")
 	useWrites = Metrics.NewCounter("vc_accounting_use_writes_total",
-		"Number of times that the use of a pod was written to its annotation.")
+		"Number of times that the usage of a pod was written to its annotation.")
 )

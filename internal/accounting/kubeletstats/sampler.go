@@ -156,17 +156,17 @@ func (s *Sampler) recordResult(node string, now time.Time, err error) {
 	before, hadFailed := s.failures[node]
 	if err == nil {
 		if delete(s.failures, node); hadFailed {
-			s.Log.Info("The use of pods is measured again", "node", node)
+			s.Log.Info("The usage of pods is measured again", "node", node)
 		}
 		return
 	}
 	pause := min(longestPause, s.Interval<<min(before.count, 10))
 	s.failures[node] = failure{count: before.count + 1, next: now.Add(pause - s.Interval/2)}
 	if !hadFailed {
-		s.Log.Error(err, "The use of pods cannot be measured; trying again", "node", node)
+		s.Log.Error(err, "The usage of pods cannot be measured; trying again", "node", node)
 		return
 	}
-	s.Log.V(1).Info("The use of pods still cannot be measured", "node", node, "err", err.Error(), "after", pause)
+	s.Log.V(1).Info("The usage of pods still cannot be measured", "node", node, "err", err.Error(), "after", pause)
 }
 
 // forgetFailures removes the failures of nodes without running pods.
@@ -196,7 +196,7 @@ func (s *Sampler) writeDueUses(ctx context.Context, now time.Time) {
 				useWrites.Inc()
 				s.Tracker.ConfirmWrite(w)
 			case ctx.Err() == nil:
-				s.Log.V(1).Info("The use of a pod could not be written; trying again", "pod", w.Pod.String(), "err", err.Error())
+				s.Log.V(1).Info("The usage of a pod could not be written; trying again", "pod", w.Pod.String(), "err", err.Error())
 			}
 			return nil
 		})

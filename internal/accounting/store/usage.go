@@ -48,7 +48,7 @@ func (s *store) Usage(ctx context.Context, query accounting.UsageQuery) ([]accou
 	total := totals{}
 	for i := 0; i < len(months) && len(parts) > 0; i++ {
 		if err := s.monthUsage(ctx, query, parts, months[i], total); err != nil {
-			return nil, s.engine.explain(fmt.Errorf("read the use of resources: %w", err))
+			return nil, s.engine.explain(fmt.Errorf("read the usage of resources: %w", err))
 		}
 	}
 	all := make([]accounting.Usage, 0, len(total))
@@ -90,7 +90,7 @@ func partsOf(query accounting.UsageQuery) ([]part, error) {
 	}
 	isFullHour := func(t time.Time) bool { return t.IsZero() || accounting.Hour.Start(t).Equal(t) }
 	if !isFullHour(query.From) || !isFullHour(query.To) {
-		return nil, fmt.Errorf("use of resources from %s to %s: both must be full hours",
+		return nil, fmt.Errorf("usage of resources from %s to %s: both must be full hours",
 			query.From.Format(time.RFC3339), query.To.Format(time.RFC3339))
 	}
 	return divideTime(part{from: query.From, to: query.To}, periods[i:]), nil

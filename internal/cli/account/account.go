@@ -59,7 +59,7 @@ func newKind() *resourcecmd.Kind[*accountv1alpha1.Account] {
 			Long: `
 				List the accounts. MAX-JOBS and MAX-RESOURCES limit all running jobs of an
 				account and of the accounts below it together. vcctl account view shows the
-				limits of users and the current use, and vcctl account tree the hierarchy.`,
+				limits of users and the current usage, and vcctl account tree the hierarchy.`,
 			Examples: `
 				# All accounts
 				vcctl account list
@@ -71,12 +71,12 @@ func newKind() *resourcecmd.Kind[*accountv1alpha1.Account] {
 				vcctl account list --sort-by users`,
 		},
 		ViewHelp: resourcecmd.Help{
-			Short: "Show an account: its limits, its current use, and its users",
+			Short: "Show an account: its limits, its current usage, and its users",
 			Long: `
 				Show an account: its position in the tree, the limits of all its jobs and of
-				the accounts above it with their current use, the limits that apply to each
+				the accounts above it with their current usage, the limits that apply to each
 				user, and its users with their jobs. A job counts as running from its admission
-				to its queue. To see the use, you need permission to list PodGroups in all
+				to its queue. To see the usage, you need permission to list PodGroups in all
 				namespaces.`,
 			Examples: `
 				# One account

@@ -27,9 +27,9 @@ type groupFlags struct{ running, submitted, resources, budget, budgetPeriod stri
 
 func (l *groupFlags) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&l.running, "max-running-jobs", "", "Most jobs of the account that run at the same time; none removes the limit")
-	flags.StringVar(&l.submitted, "max-submitted-jobs", "", "Most jobs of the account that have not ended; none removes the limit")
-	flags.StringVar(&l.resources, "max-resources", "", "Most resources that running jobs of the account request together, for example cpu=100,nvidia.com/gpu=8; none removes the limits")
+	flags.StringVar(&l.running, "max-running-jobs", "", "Maximum number of running jobs of the account; none removes the limit")
+	flags.StringVar(&l.submitted, "max-submitted-jobs", "", "Maximum number of jobs of the account that have not ended; none removes the limit")
+	flags.StringVar(&l.resources, "max-resources", "", "Maximum resources that running jobs of the account request together, for example cpu=100,nvidia.com/gpu=8; none removes the limits")
 	flags.StringVar(&l.budget, "budget", "", "Resources multiplied by minutes that jobs of the account may use in a period, for example cpu=60000; none removes the budget")
 	flags.StringVar(&l.budgetPeriod, "budget-period", "", "Period at whose start the whole budget is available again: month, quarter, year or none")
 	completeLimits(cmd, "max-running-jobs", "max-submitted-jobs", "max-resources", "budget")
@@ -87,10 +87,10 @@ type userFlags struct {
 
 func (l *userFlags) addFlags(cmd *cobra.Command, whose string) {
 	flags := cmd.Flags()
-	flags.StringVar(&l.running, l.prefix+"max-running-jobs", "", "Most jobs of "+whose+" that run at the same time; none removes the limit")
-	flags.StringVar(&l.submitted, l.prefix+"max-submitted-jobs", "", "Most jobs of "+whose+" that have not ended; none removes the limit")
-	flags.StringVar(&l.resources, l.prefix+"max-resources", "", "Most resources that running jobs of "+whose+" request together; none removes the limits")
-	flags.StringVar(&l.jobResources, l.prefix+"max-resources-per-job", "", "Most resources of each job of "+whose+"; none removes the limits")
+	flags.StringVar(&l.running, l.prefix+"max-running-jobs", "", "Maximum number of running jobs of "+whose+"; none removes the limit")
+	flags.StringVar(&l.submitted, l.prefix+"max-submitted-jobs", "", "Maximum number of jobs of "+whose+" that have not ended; none removes the limit")
+	flags.StringVar(&l.resources, l.prefix+"max-resources", "", "Maximum resources that running jobs of "+whose+" request together; none removes the limits")
+	flags.StringVar(&l.jobResources, l.prefix+"max-resources-per-job", "", "Maximum resources of each job of "+whose+"; none removes the limits")
 	flags.StringVar(&l.runTime, l.prefix+"max-run-time", "", "Longest time limit of each job of "+whose+", for example 24h; none removes the limit")
 	completeLimits(cmd, l.prefix+"max-running-jobs", l.prefix+"max-submitted-jobs", l.prefix+"max-resources", l.prefix+"max-resources-per-job", l.prefix+"max-run-time")
 }
@@ -127,7 +127,7 @@ func (s *spec) addFlags(f *cli.Factory, cmd *cobra.Command) {
 	s.each.prefix = "user-"
 	flags := cmd.Flags()
 	flags.StringVar(&s.parent, "parent", "", "Parent account; root is the top of the tree")
-	flags.StringVar(&s.description, "description", "", "Description of the account, for people")
+	flags.StringVar(&s.description, "description", "", "Description of the account")
 	flags.StringVar(&s.organization, "organization", "", "Organization to which the account belongs")
 	flags.Int32Var(&s.shares, "shares", 1, "Weight of the account, relative to its siblings")
 	flags.StringSliceVar(&s.coordinators, "coordinators", nil, "Users who may see the jobs of the account and of the accounts below it")

@@ -53,9 +53,9 @@ func newHistory(f *cli.Factory, run func(context.Context, *options) error) *cobr
 			from the accounting database. The latest are last.
 
 			CPU% is the CPU time that a job used, compared with its requested CPUs and its run
-			time. MEM% is the highest use of memory, compared with the requested memory. Jobs
-			whose use was not measured have no percentages: it is measured for jobs that
-			Slurm's commands submitted, and on the nodes of vc-local.
+			time. MEM% is the highest memory usage, compared with the requested memory. Jobs
+			whose usage was not measured have no percentages, for example jobs that ran on
+			kubelets for less than half a minute.
 
 			Other users' jobs need the permission of the ClusterRole vc-accounting-admin.`),
 		Example: f.FormatExamples(`

@@ -143,7 +143,7 @@ func addTopics(root *cobra.Command) {
 		    screens: [jobs]
 		    command: kubectl events -n "$NAMESPACE" --for "job/$NAME" | less
 		  prometheus: https://prometheus.example.org
-		                       the use of GPUs, from NVIDIA's DCGM exporter; or
+		                       the usage of GPUs, from NVIDIA's DCGM exporter; or
 		                       NAMESPACE/SERVICE:PORT, through the API server
 		  themes:              custom themes: a base theme with other colours
 		    ocean: {base: dark, colors: {running: "#00d7ff", failed: "203"}}

@@ -21,7 +21,7 @@ func TestReportGolden(t *testing.T) {
 		{About: "GPUs by namespace", Args: "report --by namespace --resource gpu", Prepare: slurmtest.AddAccounting},
 		{About: "YAML of one user", Args: "report --by queue --user omar --since 2026-02-28 --until 2026-03-01 -o yaml", Prepare: slurmtest.AddAccounting},
 		{About: "a resource that was not used", Args: "report --resource example.com/fpga", Prepare: slurmtest.AddAccounting},
-		{About: "without the permission to read the use of others", Args: "report --by user", Prepare: func(server *clitest.Server) {
+		{About: "without the permission to read the usage of others", Args: "report --by user", Prepare: func(server *clitest.Server) {
 			slurmtest.AddAccounting(server)
 			server.OnCreate("SelfSubjectAccessReview", func(review map[string]any) { review["status"] = map[string]any{"allowed": false} })
 		}},
@@ -43,7 +43,7 @@ func TestReportWritesAPageForABrowser(t *testing.T) {
 		t.Fatal(got.Err)
 	}
 	for _, want := range []string{
-		"<h1>Use of GPUs</h1>", "<p>2026-02-28 00:00 to 2026-03-01 00:00 UTC</p>", "<p>Accounts: nlp-a</p>", "<h2>By user</h2>", "28 Feb 2026: mei, 4.00 GPU-hours",
+		"<h1>Usage of GPUs</h1>", "<p>2026-02-28 00:00 to 2026-03-01 00:00 UTC</p>", "<p>Accounts: nlp-a</p>", "<h2>By user</h2>", "28 Feb 2026: mei, 4.00 GPU-hours",
 	} {
 		if !strings.Contains(got.Out, want) {
 			t.Errorf("the page does not contain %q:\n%s", want, got.Out)

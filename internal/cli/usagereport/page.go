@@ -97,7 +97,7 @@ func (o *options) writePage(query accounting.UsageQuery, of unit, shown []string
 func (o *options) newPage(query accounting.UsageQuery, of unit, shown []string, usage []accounting.Usage) *page {
 	perHour := 3600 * float64(of.amount)
 	p := &page{
-		Title: "Use of " + of.noun(), Unit: of.title + "-hours",
+		Title: "Usage of " + of.noun(), Unit: of.title + "-hours",
 		Interval: query.From.Format(pageTime) + " to " + query.To.Format(pageTime) + " UTC",
 		Created:  o.f.Now().UTC().Format(pageTime) + " UTC",
 	}
@@ -178,7 +178,7 @@ func newFigures(usage []accounting.Usage, query accounting.UsageQuery, of unit, 
 				names[of] = true
 			}
 		}
-		figures = append(figures, figure{strings.ToUpper(name[:1]) + name[1:] + "s", strconv.Itoa(len(names)), "with use"})
+		figures = append(figures, figure{strings.ToUpper(name[:1]) + name[1:] + "s", strconv.Itoa(len(names)), "with usage"})
 	}
 	return figures
 }
@@ -192,8 +192,6 @@ func (u unit) perMoment() string {
 		return "GiB"
 	case accounting.Nodes:
 		return "nodes"
-	case gpu:
-		return "GPUs"
 	}
 	return u.title + "s"
 }

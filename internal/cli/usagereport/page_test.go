@@ -113,7 +113,7 @@ func TestThePageOfOneDimensionShowsNoOther(t *testing.T) {
 func TestThePageWithoutUseSaysSo(t *testing.T) {
 	t.Parallel()
 	text := readFile(t, writeTestPage(t, nil, func(*options) {}))
-	if strings.Count(text, "No use was recorded") != 3 || strings.Contains(text, "NaN") {
+	if strings.Count(text, "No usage was recorded") != 3 || strings.Contains(text, "NaN") {
 		t.Errorf("the page without use:\n%s", text)
 	}
 }

@@ -45,22 +45,22 @@ func newReport(f *cli.Factory, run func(context.Context, *options) error) *cobra
 	o := &options{f: f, out: cli.Value{Extra: []string{"csv", "html"}}}
 	cmd := &cobra.Command{
 		Use:   "report",
-		Short: "Show the use of resources by queue, account, user or namespace",
+		Short: "Show the usage of resources by queue, account, user or namespace",
 		Long: cli.FormatHelp(`
 			Show the resources that ended jobs had allocated, from the accounting database, in
 			hours: one CPU-hour is one CPU for one hour. A job that still runs is not included.
-			SHARE is the part of the use of all names, in the same period.
+			SHARE is the percentage of the total usage in the same period.
 
 			Days, weeks and months are in UTC, and weeks begin on Monday. The first period is
-			complete: --since is moved to its beginning. Use is known by the hour.
+			complete: if necessary, it begins before --since. Usage is recorded by the hour.
 
-			-o html writes a page for a browser into the standard output: plots over time and
-			tables by queue, account and user, or only by --by. The page needs no network. Its
-			plots have a bar for each day, for intervals of more than 62 days for each week, and
-			for more than a year for each month, unless --per selects the period. They have
-			colors for ten names. The tables list --top names.
+			-o html writes a page for a browser to standard output: plots over time and tables
+			by queue, account and user, or only by --by. The page needs no network. Its plots
+			have a bar for each day, for each week if the interval is longer than 62 days, and
+			for each month if it is longer than a year, unless --per selects the period. Ten
+			names have colors of their own. The tables list --top names.
 
-			Without the ClusterRole vc-accounting-admin, the report shows only your own use.`),
+			Without the ClusterRole vc-accounting-admin, the report shows only your own usage.`),
 		Example: f.FormatExamples(`
 			# Who used the CPUs of the cluster in the last 30 days
 			vcctl report --by user
@@ -71,7 +71,7 @@ func newReport(f *cli.Factory, run func(context.Context, *options) error) *cobra
 			# One queue, day by day
 			vcctl report --by user --queue research --per day --since 7d
 
-			# All use of a quarter, for a spreadsheet
+			# The usage of a whole quarter, for a spreadsheet
 			vcctl report --by namespace --per month --since 2026-07-01 --until 2026-10-01 --top 0 -o csv
 
 			# A page with plots of a quarter, for a browser
@@ -86,14 +86,14 @@ func newReport(f *cli.Factory, run func(context.Context, *options) error) *cobra
 	flags := cmd.Flags()
 	o.out.AddFlag(cmd)
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "Omit the header row")
-	flags.StringVar(&o.by, "by", "queue", "Show the use of each: "+strings.Join(bys, ", "))
-	flags.StringVar(&o.per, "per", "", "Show the use in each period: day, week, month")
+	flags.StringVar(&o.by, "by", "queue", "Show the usage of each: "+strings.Join(bys, ", "))
+	flags.StringVar(&o.per, "per", "", "Show the usage in each period: day, week, month")
 	flags.StringVar(&o.resource, "resource", "cpu", "Resource: cpu, memory, gpu, node, or a name such as nvidia.com/gpu")
-	flags.StringSliceVar(&o.users, "user", nil, "Show only the use by these users")
-	flags.StringSliceVarP(&o.queues, "queue", "q", nil, "Show only the use of these queues")
-	flags.StringSliceVar(&o.accounts, "account", nil, "Show only the use of these accounts")
-	flags.StringVar(&o.since, "since", "30d", "Show use after this time: an age (12h, 7d) or a date (2026-11-21)")
-	flags.StringVar(&o.until, "until", "now", "Show use before this time")
+	flags.StringSliceVar(&o.users, "user", nil, "Show only the usage of these users")
+	flags.StringSliceVarP(&o.queues, "queue", "q", nil, "Show only the usage of these queues")
+	flags.StringSliceVar(&o.accounts, "account", nil, "Show only the usage of these accounts")
+	flags.StringVar(&o.since, "since", "30d", "Show usage after this time: an age (12h, 7d) or a date (2026-11-21)")
+	flags.StringVar(&o.until, "until", "now", "Show usage before this time")
 	flags.IntVar(&o.top, "top", 10, "List at most this number of names, and sum up the others (0 = all)")
 	_ = cmd.RegisterFlagCompletionFunc("by", cli.CompleteValues(bys...))
 	_ = cmd.RegisterFlagCompletionFunc("per", cli.CompleteValues("day", "week", "month"))
@@ -153,7 +153,7 @@ func showReport(ctx context.Context, o *options) error {
 	}
 	by, ok := dimensions[o.by]
 	if !ok {
-		return usererror.Errorf("use account, namespace, queue or user", "--by: use is not reported by %q", o.by)
+		return usererror.Errorf("use account, namespace, queue or user", "--by: usage cannot be reported by %q", o.by)
 	}
 	if _, ok := steps[o.per]; !ok && o.per != "" {
 		return usererror.Errorf("use day, week or month", "--per: unknown period %q", o.per)
@@ -180,7 +180,7 @@ func showReport(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	busy := o.f.Streams.StartBusyLine("reading the use of resources")
+	busy := o.f.Streams.StartBusyLine("reading the usage of resources")
 	defer busy.RemoveLine()
 	usage, err := recorded.Usage(ctx, config, query)
 	if err != nil {
@@ -190,7 +190,7 @@ func showReport(ctx context.Context, o *options) error {
 		usage = slices.DeleteFunc(usage, func(u accounting.Usage) bool { return !render.IsGPU(corev1.ResourceName(u.Resource)) })
 	}
 	busy.RemoveLine()
-	recorded.WarnOwnOnly(ctx, o.f, wire.AllUsageResource, "use")
+	recorded.WarnOwnOnly(ctx, o.f, wire.AllUsageResource, "usage")
 	if isPage {
 		return o.writePage(query, of, shown, usage)
 	}
@@ -242,7 +242,7 @@ func (o *options) printReport(r *Report) error {
 		return o.printCSV(r)
 	}
 	if len(r.Rows) == 0 {
-		_, err := fmt.Fprintf(o.f.Streams.Err, "No use of %s from %s to %s was recorded.\n", r.Resource, r.From.Format(time.RFC3339), r.To.Format(time.RFC3339))
+		_, err := fmt.Fprintf(o.f.Streams.Err, "No usage of %s from %s to %s was recorded.\n", r.Resource, r.From.Format(time.RFC3339), r.To.Format(time.RFC3339))
 		return err
 	}
 	return o.printTable(r)

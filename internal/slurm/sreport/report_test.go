@@ -165,7 +165,7 @@ func TestBadWordsGetAReason(t *testing.T) {
 		"user top tree":             "Unknown condition: tree",
 		"cluster util users=mei":    "Unknown condition: users=mei",
 		"job sizes grouping=9,8":    "Invalid grouping: 9,8",
-		"res util":                  "the report reservation Utilization is not available: the use of reservations is not recorded",
+		"res util":                  "the report reservation Utilization is not available: the usage of reservations is not recorded",
 		"user top topcount=none":    "Invalid number of users: none",
 		"user top start=yesterweek": "Invalid time specification: yesterweek",
 		"user top start=2026-11-21 end=2026-11-20": "the period from 2026-11-21T00:00:00 to 2026-11-20T00:00:00 is empty",

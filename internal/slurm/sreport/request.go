@@ -72,7 +72,7 @@ var unrecorded = []struct{ group, name, reason string }{
 	{"cluster", "WCKeyUtilizationByUser", "use is not recorded by workload characterization key"},
 	{"job", "SizesByAccountAndWCKey", "use is not recorded by workload characterization key"},
 	{"job", "SizesByWCKey", "use is not recorded by workload characterization key"},
-	{"reservation", "Utilization", "the use of reservations is not recorded"},
+	{"reservation", "Utilization", "the usage of reservations is not recorded"},
 }
 
 // commonConditions lists the conditions of all reports.

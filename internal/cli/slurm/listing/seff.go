@@ -25,7 +25,7 @@ var Seff = program.Program{Table: &seffTable, Run: runSeff,
 	Short: "Show how much of its requested CPUs and memory a job used",
 	Long: `
 		For a job that has ended, show the CPU time and the memory that it used, and how much
-		of the requested CPUs and memory this is. The use is measured for jobs that Slurm's
+		of the requested CPUs and memory this is. Usage is measured for jobs that Slurm's
 		commands submitted, for all jobs on the nodes of vc-local and, if the cluster has
 		vc-accounting, for jobs that run on kubelets for at least half a minute. For other
 		jobs, it is zero.`,
@@ -68,7 +68,7 @@ func runSeff(ctx context.Context, c *program.Call) error {
 			one.PrintNotef("warning", "the job is running, so its efficiency will change")
 		}
 		if isMeasured := line.Usage.CPUMillis > 0 || line.Usage.MaxRSS > 0; !isMeasured {
-			one.PrintNotef("note", "the use of CPUs and memory was not measured")
+			one.PrintNotef("note", "the usage of CPUs and memory was not measured")
 		}
 		_, err = io.WriteString(one.Factory.Streams.Out, seff.Format(&line))
 		return err

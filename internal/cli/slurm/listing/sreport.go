@@ -31,7 +31,7 @@ var sreportTable = getopt.Table{Program: "sreport", Options: []getopt.Option{
 
 // Sreport reports who used the cluster.
 var Sreport = program.Program{Table: &sreportTable, Run: runSreport,
-	Short: "Report the use of resources by account and user",
+	Short: "Report the usage of resources by account and user",
 	Long: `
 		Report the resources that ended jobs had allocated in a period, from the accounting
 		database. The period is yesterday unless start= and end= are given. A job that is
@@ -44,9 +44,10 @@ var Sreport = program.Program{Table: &sreportTable, Run: runSreport,
 		reports: accounts=, users=, clusters=, start=, end=, format=. Names may be
 		abbreviated.
 
-		The capacity of the cluster is that of the nodes that exist now. The report cluster
-		Utilization cannot know when nodes were down: Down and PLND Down are N/A, and this
-		time counts as idle. Planned is idle time in which jobs were waiting.`,
+		Shares and the report cluster Utilization use the recorded capacity of the nodes.
+		Down is the unused capacity of nodes that were not ready or cordoned, and PLND Down
+		is always 0. Planned is idle capacity for which jobs were waiting. Shares are N/A
+		for a period before vc-accounting was enabled.`,
 	Example: `
 		# Last month, in hours of CPUs and GPUs
 		vcctl slurm sreport -t hours -T cpu,gres/gpu cluster AccountUtilizationByUser start=10/01 end=11/01
@@ -127,7 +128,7 @@ func (r *usageReport) readFacts(ctx context.Context, c *program.Call) (*sreport.
 			return nil, err
 		}
 		if !allowed {
-			return nil, usererror.Errorf("ask the administrator for the ClusterRole vc-accounting-admin", "you may read only your own use, and this report needs that of all users")
+			return nil, usererror.Errorf("ask the administrator for the ClusterRole vc-accounting-admin", "you may read only your own usage, and this report needs the usage of all users")
 		}
 		if facts.Waiting, err = readUsage(ctx, c, r.request.WaitingQuery(r.resources)); err != nil {
 			return nil, err

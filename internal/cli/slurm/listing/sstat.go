@@ -18,7 +18,7 @@ import (
 
 var sstatTable = getopt.Table{Program: "sstat", Options: []getopt.Option{
 	{Long: "jobs", Short: 'j', Arg: getopt.Required, Value: "LIST", Help: "The running jobs: 42, 42_7 or 42.batch", Group: program.FilterGroup},
-	{Long: "allsteps", Short: 'a', NoEffect: true, Help: "No effect: use is measured for each job, not for each step", Group: program.FilterGroup},
+	{Long: "allsteps", Short: 'a', NoEffect: true, Help: "No effect: usage is measured for each job, not for each step", Group: program.FilterGroup},
 	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to query: contexts of the kubeconfig", Group: program.FilterGroup},
 	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FIELDS", Help: "Columns to print: jobid,maxrss%20", Group: program.OutputGroup},
 	{Long: "fields", Arg: getopt.Required, Hidden: true, Alias: "format"},
@@ -36,9 +36,9 @@ var Sstat = program.Program{Table: &sstatTable, Run: runSstat,
 	Short: "Show the CPU time and memory that running jobs used so far",
 	Long: `
 		For each running job, show the CPU time and the peak of the memory of its pods. Each
-		pod counts as a task, and its use includes all steps. The use is measured at
-		intervals, so the newest may be missing: some seconds on the nodes of vc-local, a
-		minute or more on kubelets. For kubelets, the cluster needs vc-accounting.`,
+		pod counts as a task, and its usage includes all steps. The usage is measured at
+		intervals, so the values are some seconds old on the nodes of vc-local, and a minute
+		or more on kubelets. For kubelets, the cluster needs vc-accounting.`,
 	Example: `
 		# A running job
 		vcctl slurm sstat -j 36
@@ -97,8 +97,8 @@ func readSstatJobs(c *program.Call) ([]optionvalue.Job, error) {
 	}
 	for _, ref := range refs {
 		if ref.Step != "" && ref.Step != sstat.BatchStep {
-			return nil, usererror.Errorf("use the job without a step: its line includes all steps; sacct shows the use of steps that have ended",
-				"the use of step %s cannot be measured while it runs", ref)
+			return nil, usererror.Errorf("use the job without a step: its line includes all steps; sacct shows the usage of steps that have ended",
+				"the usage of step %s cannot be measured while it runs", ref)
 		}
 	}
 	return refs, nil
@@ -128,7 +128,7 @@ func readSstatLines(ctx context.Context, c *program.Call, refs []optionvalue.Job
 		}
 	}
 	if slices.ContainsFunc(lines, func(l *sstat.Line) bool { return len(l.Measured) == 0 }) {
-		c.PrintNotef("note", "the use of some jobs was not measured yet")
+		c.PrintNotef("note", "the usage of some jobs was not measured yet")
 	}
 	return lines, nil
 }
