@@ -148,8 +148,9 @@ type Budget struct {
 	// cpu: 600 permits 10 hours of 1 CPU, or 1 hour of 10 CPUs. Slurm calls it GrpTRESMins.
 	// +optional
 	ResourceMinutes corev1.ResourceList `json:"resourceMinutes,omitempty"`
-	// Period is the calendar period, in UTC, at whose start the budget is available again: Month, Quarter, Year or None.
-	// Defaults to None: the budget counts all usage since the scheduler first saw it, or since the time in since.
+	// Period is the calendar period, in UTC, at whose start the budget is available again: Month, Quarter, Year or
+	// None. Defaults to None: the budget counts all usage since the scheduler first read it, or from the time in field
+	// since.
 	// +optional
 	// +kubebuilder:validation:Enum=None;Month;Quarter;Year
 	Period BudgetPeriod `json:"period,omitempty"`
