@@ -62,7 +62,7 @@ type Sampler struct {
 // failure describes a node whose kubelet failed.
 type failure struct {
 	count int
-	next  time.Time // when it is asked again
+	next  time.Time // when the node is measured again
 }
 
 // New returns a Sampler.

@@ -187,7 +187,7 @@ func (h *handler) serveCapacity(w http.ResponseWriter, r *http.Request, _ user.I
 		return
 	}
 	if now := time.Now(); query.To.IsZero() || query.To.After(now) {
-		query.To = now // what nodes there will be is unknown
+		query.To = now // the future capacity is unknown
 	}
 	sums, err := h.sumCapacity(r.Context(), store, query)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"image/png"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -157,7 +158,7 @@ func TestGridLinesHaveRoundAmounts(t *testing.T) {
 	t.Parallel()
 	for highest, want := range map[float64][2]float64{0: {1, 1}, 0.7: {0.2, 0.8}, 1: {0.2, 1}, 4: {1, 4}, 11: {2, 12}, 5000: {1000, 5000}, 6001: {2000, 8000}} {
 		step, top := chooseScale(highest)
-		if step-want[0] > 1e-9 || want[0]-step > 1e-9 || top-want[1] > 1e-9 || want[1]-top > 1e-9 {
+		if math.Abs(step-want[0]) > 1e-9 || math.Abs(top-want[1]) > 1e-9 {
 			t.Errorf("%g: step %g, top %g, want %g", highest, step, top, want)
 		}
 	}
