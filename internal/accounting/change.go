@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ChangeAction is what a change did.
+// ChangeAction is the kind of a change.
 type ChangeAction string
 
 // The actions of changes, in Slurm's words.

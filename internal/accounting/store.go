@@ -37,8 +37,8 @@ type Store interface {
 	Records(ctx context.Context, query Query) iter.Seq2[*Record, error]
 	// Usage returns the selected use, ordered by all fields.
 	Usage(ctx context.Context, query UsageQuery) ([]Usage, error)
-	// AddNodeChanges stores changes of nodes in the months of their times. It ignores those that are stored already. After
-	// an error, it may be repeated.
+	// AddNodeChanges stores changes of nodes in the months of their times. It ignores changes that are stored already.
+	// After an error, it may be repeated.
 	AddNodeChanges(ctx context.Context, changes []NodeChange) error
 	// NodeChanges returns the changes that determine the state of the nodes between two times: those between them, and the
 	// last one of each node before. They are ordered by CompareNodeChanges. An empty list of clusters selects all. A last

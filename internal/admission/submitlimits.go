@@ -146,7 +146,7 @@ func (s *SubmittedJobs) removeExpired() {
 	}
 }
 
-// The label selectors of the jobs that count: those with an account, and those with a QOS only. A selector cannot express
+// The label selectors of the jobs that count: jobs with an account, and jobs with a QOS only. A selector cannot express
 // both conditions, and a job moves from one to the other only if an administrator removes its account.
 const (
 	jobsWithAccount = keys.Account

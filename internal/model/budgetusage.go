@@ -111,7 +111,7 @@ type EndedPod struct {
 	Account string
 	Request resource.Request
 	Started time.Time
-	// Limit is the pod's ChargedLimit; 0 if it has none.
+	// Limit is the pod's ChargedLimit; 0 means no limit.
 	Limit time.Duration
 }
 

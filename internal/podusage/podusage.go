@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Use is what the containers of a pod used so far, with all their restarts.
+// Use holds the amounts that the containers of a pod have used so far, including their restarts.
 type Use struct {
 	// CPUMilliseconds is the user and system time of all processes.
 	CPUMilliseconds int64 `json:"cpuMilliseconds"`

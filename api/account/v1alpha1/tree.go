@@ -176,7 +176,7 @@ func (t *Tree) checkParent(account *Account) error {
 	return nil
 }
 
-// Budgets returns the names of the account and of those of its ancestors that have budgets, nearest first.
+// Budgets returns the names of the account and its ancestors that have budgets, nearest first.
 func (t *Tree) Budgets(name string) []string {
 	var names []string
 	for _, account := range t.Path(name) {

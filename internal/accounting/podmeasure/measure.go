@@ -52,8 +52,9 @@ type Write struct {
 // retryPause is the time before the use of an ended pod is written again after an error.
 const retryPause = 5 * time.Second
 
-// DueWrites returns at most limit uses to write: first those of pods that have ended, then those of running pods that were
-// written longest ago, but at least minInterval ago. It only returns uses that were measured by samples and have changed.
+// DueWrites returns at most limit uses to write: pods that have ended come first, then the running pods that were
+// written longest ago, but at least minInterval ago. It only returns uses that were measured by samples and have
+// changed.
 func (t *Tracker) DueWrites(now time.Time, minInterval time.Duration, limit int) []Write {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -132,7 +132,7 @@ func (p *pod) use() podusage.Use {
 	return p.written.Max(podusage.Use{CPUMilliseconds: cpu.Milliseconds(), PeakMemoryBytes: peak})
 }
 
-// UsesOf returns the measured uses of a job's pods, also of those that are gone.
+// UsesOf returns the measured uses of a job's pods, including deleted pods.
 func (t *Tracker) UsesOf(job types.UID) []extract.PodUse {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -121,7 +121,7 @@ func (r *ChangeRecorder) appendChanges(changes []accounting.Change) error {
 	return r.Spool.Append(accounting.Batch{Changes: changes})
 }
 
-// recordDeletions records the deletions of accounts that are gone, and removes those that failed.
+// recordDeletions records the deletions of accounts that are gone, and removes deletions that failed.
 func (r *ChangeRecorder) recordDeletions(ctx context.Context, now time.Time) error {
 	list := &corev1.ConfigMapList{}
 	if err := r.API.List(ctx, list, client.InNamespace(r.Namespace), client.HasLabels{audit.DeletionLabel}); err != nil {

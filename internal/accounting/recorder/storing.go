@@ -66,7 +66,7 @@ func (s *Storage) UpToDateStore(ctx context.Context) (store accounting.Store, is
 	return store, isUpToDate, err
 }
 
-// Store returns the open database, or an error that says why it is not open.
+// Store returns the open database, or an error with the reason why it is not open.
 func (s *Storage) Store() (accounting.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,7 @@ func (s *Storage) StoreUntilDone(ctx context.Context) {
 // dropPeriod is the time after which Storage looks for old months again.
 const dropPeriod = time.Hour
 
-// dropOldMonths removes the months that are older than those that are kept, at most once in each dropPeriod.
+// dropOldMonths removes the months that Retention does not keep, at most once in each dropPeriod.
 func (s *Storage) dropOldMonths(ctx context.Context, now time.Time) {
 	if s.retention.KeepMonths == 0 || now.Before(s.nextDrop) {
 		return

@@ -31,8 +31,8 @@ const patience = 30 * time.Second
 // Coordinated returns the accounts whose records a user may read because the user coordinates them.
 type Coordinated func(user string) []string
 
-// OpenStore returns the open database, or an error that says why it is not open. isUpToDate reports whether the database
-// contains the records of all jobs that are gone.
+// OpenStore returns the open database, or an error with the reason why it is not open. isUpToDate reports whether the
+// database contains the records of all jobs that are gone.
 type OpenStore func(context.Context) (store accounting.Store, isUpToDate bool, err error)
 
 // notUpToDate is the warning in responses of a database that is not up to date.
@@ -219,7 +219,8 @@ func (h *handler) sumCapacity(ctx context.Context, store accounting.Store, query
 	return accounting.SumCapacity(changes, query), nil
 }
 
-// serveChanges lists the changes of all accounts for administrators, and those of the accounts below for coordinators.
+// serveChanges lists the changes of accounts: of all accounts for administrators, and of the coordinated accounts and
+// the accounts below them for coordinators.
 func (h *handler) serveChanges(w http.ResponseWriter, r *http.Request, who user.Info, store accounting.Store) {
 	var query accounting.ChangeQuery
 	if err := wire.DecodeQuery(r.URL.Query(), &query); err != nil {

@@ -29,7 +29,7 @@ type detailKey struct {
 type detail struct {
 	// seconds is the amount of the resource times the time.
 	seconds int64
-	// attempts is the number of attempts in the period, and begun the number of those that began in it.
+	// attempts is the number of attempts in the period, and begun the number of attempts that began in it.
 	attempts, begun int64
 }
 

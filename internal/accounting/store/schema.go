@@ -66,8 +66,8 @@ var migrations = []migration{
 		) {partitioned} {clustered}`,
 	}},
 	// The use by namespace and size of attempts, and the time for which attempts waited. attempts is the number of
-	// attempts in a period, and begun the number of those that began in it. A sum over successive periods counts each
-	// attempt once: it adds the attempts of the first period to those that began in the others.
+	// attempts in a period, and begun the number of attempts that began in it. A sum over successive periods counts
+	// each attempt once: it adds the attempts of the first period and the begun attempts of the others.
 	{tables: []string{"usage_details"}, statements: []string{
 		`CREATE TABLE {usage_details} (
 			waiting BIGINT NOT NULL, period {text} NOT NULL, start BIGINT NOT NULL,

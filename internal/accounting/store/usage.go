@@ -154,8 +154,8 @@ func (s *store) monthUsage(ctx context.Context, query accounting.UsageQuery, par
 	})
 }
 
-// usageStatement returns the statement that sums up the use in all parts of the time of a query. The attempts that a
-// result is about are those in its first stored period, and those that began in one of the later periods. If results are
+// usageStatement returns the statement that sums up the use in all parts of the time of a query. A result counts the
+// attempts in its first stored period, and the attempts that began in one of the later periods. If results are
 // distinguished by time, the statement returns both numbers for each period. Otherwise it returns the sum, and 0.
 func usageStatement(query accounting.UsageQuery, parts []part, selected []dimension, byTime bool) (text string, args []any) {
 	var names []string

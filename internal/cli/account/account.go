@@ -5,8 +5,8 @@
 //
 // # Invariants
 //
-//   - Changes are planned and written by the same code as those of sacctmgr: an account is written only if it has not
-//     changed in the meantime, or if the same change applies to its new version.
+//   - The code of sacctmgr plans and writes the changes: an account is written only if it has not changed in the
+//     meantime, or if the same change applies to its new version.
 package account
 
 import (

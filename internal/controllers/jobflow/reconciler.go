@@ -195,7 +195,11 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, f *flowv1alpha1.JobFlow, 
 
 // isRejection reports whether the API server has rejected this job, so that others may be accepted.
 func isRejection(err error) bool {
-	return errors.Is(err, errForeignJob) || apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
+	switch {
+	case errors.Is(err, errForeignJob), apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return true
+	}
+	return false
 }
 
 // errForeignJob is the error if a job that does not belong to the flow has the name of a step's job.

@@ -53,8 +53,8 @@ func (u *podUse) clone() *podUse {
 	return &podUse{before: u.before, cpu: u.cpu, peaks: maps.Clone(u.peaks)}
 }
 
-// PublishUses writes the current use of running pods to their annotations, of at most limit pods: first of those whose
-// use was written longest ago. So a node with many pods writes no more often than a node with few.
+// PublishUses writes the current use of running pods to their annotations, for at most limit pods, and first for the
+// pods whose use was written longest ago. So a node with many pods writes no more often than a node with few.
 func (n *Node) PublishUses(limit int) {
 	n.mu.Lock()
 	workers := make([]*worker, 0, len(n.workers))

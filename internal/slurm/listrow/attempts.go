@@ -25,7 +25,7 @@ type Attempt struct {
 	// Start is zero if the attempt did not start.
 	Start, End time.Time
 	Nodes      []string
-	// Use is what the pods used. It is zero if it was not measured.
+	// Use holds the amounts that the pods used. It is zero if they were not measured.
 	Use launchconfig.Usage
 }
 

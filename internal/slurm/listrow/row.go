@@ -53,7 +53,7 @@ type Row struct {
 	Sum *state.Pods
 	// IsEarlier is true for an attempt that was followed by a restart.
 	IsEarlier bool
-	// RecordedUse is what the pods of an earlier attempt used.
+	// RecordedUse holds the amounts that the pods of an earlier attempt used.
 	RecordedUse launchconfig.Usage
 }
 

@@ -22,8 +22,8 @@ type Limits struct {
 
 // LimitsOf returns the limits of a partition, given the limits of its queue. The API server enforces the limits of the
 // queue. The profile can only make them stricter, except that its default time, which is an ordinary request for the
-// API server, takes precedence over that of the queue. A partition's own time limits take precedence over those of the
-// site.
+// API server, takes precedence over the queue's default time. A partition's own time limits take precedence over the
+// site's.
 func (p *Profile) LimitsOf(partition string, queue schedulingv1beta1.EffectiveJobLimits) Limits {
 	own := p.Partitions[partition]
 	l := Limits{

@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// Document is the output of --json. The names and the types of the fields are those of dbv0.0.40_job in Slurm's OpenAPI
-// documents. Slurm has more fields; those without a meaning here are absent. Fields id and namespace are additions.
+// Document is the output of --json. The fields have the names and types of dbv0.0.40_job in Slurm's OpenAPI documents.
+// Slurm has more fields; those without a meaning here are absent. Fields id and namespace are additions.
 type Document struct {
 	Jobs     []Job       `json:"jobs"`
 	Meta     squeue.Meta `json:"meta"`
@@ -269,7 +269,7 @@ func newStep(l *Line) Step {
 // resourceIDs are the numbers that Slurm gives to the resources of every cluster.
 var resourceIDs = map[string]int{"cpu": 1, "mem": 2, "node": 4, "billing": 5}
 
-// firstGresID is the number of the first resource that a cluster adds to those of every cluster.
+// firstGresID is the number of the first resource that is not in resourceIDs.
 const firstGresID = 1001
 
 func newResource(kind string, count int64) Resource {

@@ -122,7 +122,8 @@ var (
 	ofUsers    = []Entity{Users}
 	ofBoth     = []Entity{Accounts, Users}
 	ofQOS      = []Entity{QOS}
-	// ofGroups are the entities with limits for all their jobs. ofAll are those with limits for each user and each job.
+	// ofGroups lists the entities with limits for all their jobs, and ofAll the entities with limits for each user and
+	// each job.
 	ofGroups = []Entity{Accounts, QOS}
 	ofAll    = []Entity{Accounts, Users, QOS}
 )

@@ -234,8 +234,8 @@ func (p *planner) applyPermittedQOS(permitted *accountv1alpha1.PermittedQOS, acc
 	return true, err
 }
 
-// inheritedQOS returns the list to which += and -= apply if an account or a user has none: the inherited one. Without one, all
-// QOS are permitted, and -= removes names from all of them.
+// inheritedQOS returns the list to which += and -= apply if an account or a user has no list: the inherited list.
+// Without an inherited list, all QOS are permitted, and -= removes names from all of them.
 func (p *planner) inheritedQOS(account, user string, op Op) []string {
 	if op == Replace {
 		return nil

@@ -38,13 +38,13 @@ const (
 // Line is a running job or element of an array.
 type Line struct {
 	*listrow.Row
-	// Tasks lists the use of the pods that have started, the head first. Measured are those whose use was measured.
+	// Tasks lists the pods that have started, the head first. Measured lists the tasks whose use was measured.
 	Tasks, Measured []Task
 }
 
 // Task is the use of a pod.
 type Task struct {
-	// Number is the position of the pod among those of the job.
+	// Number is the position of the pod in the job.
 	Number int
 	Node   string
 	podusage.Use

@@ -13,7 +13,7 @@ import (
 type Times struct {
 	Submit, Eligible, Start, End time.Time
 	// Released is when the job was suspended and released its nodes, unless it was resumed since. A resumed job starts
-	// again, so its times are those of the attempt after the suspension.
+	// again, so its times describe the attempt after the suspension.
 	Released time.Time
 	// SuspendedBefore is for how long the job was suspended before it was resumed and this attempt began.
 	SuspendedBefore time.Duration

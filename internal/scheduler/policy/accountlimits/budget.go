@@ -34,7 +34,7 @@ type budget struct {
 	dirty bool
 }
 
-// budgetPart is the contribution of a gang to a budget. The fields have the same meaning as those of budget.
+// budgetPart is the contribution of a gang to a budget. The fields have the same meaning as in budget.
 type budgetPart struct {
 	of                               *budget
 	reserved, unplaced, rate, offset resource.Balance
@@ -224,8 +224,8 @@ func (p *budgetPart) markLoaded() {
 	p.loaded.reserved, p.loaded.unplaced = slices.Clone(p.reserved), slices.Clone(p.unplaced)
 }
 
-// setUnplaced sets the amount that a gang reserves for the pods of its minimum that have no node. floor is the minimum, or
-// empty if the gang does not reserve it, and held is what its pods on nodes request.
+// setUnplaced sets the amount that a gang reserves for the pods of its minimum that have no node. floor is the minimum,
+// or empty if the gang does not reserve it, and held is the sum of the requests of its pods on nodes.
 func (p *budgetPart) setUnplaced(names *resource.Names, floor, held resource.Vec, limit int64) {
 	p.unplaced = nil
 	for i, least := range floor {

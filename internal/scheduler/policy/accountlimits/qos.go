@@ -33,7 +33,7 @@ func limitsRunning(limits *accountv1alpha1.QOSLimits) bool {
 	return limits != nil && (limits.MaxRunningJobs != nil || len(limits.MaxResources) > 0)
 }
 
-// scopesOfQOS returns the scopes of a member's QOS: all jobs, those of the user, and those of the account.
+// scopesOfQOS returns the scopes of a member's QOS: all jobs, the jobs of the user, and the jobs of the account.
 func (t *tally) scopesOfQOS(of member) []*scope {
 	qos := t.cluster.Accounts.QOS(of.qos)
 	if qos == nil {
