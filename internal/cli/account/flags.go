@@ -60,7 +60,7 @@ func (l *groupFlags) apply(g *changedFlags, old *accountv1alpha1.AccountLimits) 
 }
 
 // applyBudget sets the fields of a budget whose flags were specified. It returns nil if there is no budget.
-func (l *groupFlags) applyBudget(g *given, budget *accountv1alpha1.Budget) *accountv1alpha1.Budget {
+func (l *groupFlags) applyBudget(g *changedFlags, budget *accountv1alpha1.Budget) *accountv1alpha1.Budget {
 	if budget == nil {
 		budget = &accountv1alpha1.Budget{}
 	}
