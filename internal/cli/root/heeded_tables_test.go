@@ -44,6 +44,8 @@ var needInstallation = []string{"doctor", "crds apply", "crds list"}
 var given = map[string]flagWords{
 	"shares": {give: []string{"--shares=5"}}, "coordinators": {give: []string{"--coordinators=ada"}}, "description": {give: []string{"--description=Science"}}, "organization": {give: []string{"--organization=uni-2"}},
 	"namespaces": {give: []string{"--namespaces=nlp"}}, "queues": {give: []string{"--queues=research"}}, "max-resources": {give: []string{"--max-resources=cpu=5"}},
+	"budget": {give: []string{"--budget=cpu=5"}}, "budget-period": {give: []string{"--budget-period=month"}, needs: []string{"--budget=cpu=5"}},
+	"qos": {give: []string{"--qos=high"}}, "default-qos": {give: []string{"--default-qos=high"}},
 	"max-running-jobs": {give: []string{"--max-running-jobs=5"}}, "max-submitted-jobs": {give: []string{"--max-submitted-jobs=5"}},
 	"max-resources-per-job": {give: []string{"--max-resources-per-job=cpu=5"}}, "user-max-running-jobs": {give: []string{"--user-max-running-jobs=5"}},
 	"user-max-submitted-jobs": {give: []string{"--user-max-submitted-jobs=5"}}, "user-max-resources": {give: []string{"--user-max-resources=cpu=5"}},
