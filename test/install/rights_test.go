@@ -173,18 +173,20 @@ func everyWebhookIsFilledIn(t *testing.T, c client.Client) {
 	for _, configuration := range validating.Items {
 		hooks[configuration.Name] = len(configuration.Webhooks)
 	}
-	off := hooks["volcano-admission-service-pods-mutate"] // no configured feature changes pods
-	delete(hooks, "volcano-admission-service-pods-mutate")
-	if off != 0 {
-		t.Errorf("pods are sent to vcd to be changed, and it would change none")
+	// Without the features that change them, pods and accounts are not sent to vcd to be changed.
+	for _, unused := range []string{"volcano-admission-service-pods-mutate", "volcano-admission-service-accounts-mutate"} {
+		if hooks[unused] != 0 {
+			t.Errorf("%s has %d webhooks, which would change nothing", unused, hooks[unused])
+		}
+		delete(hooks, unused)
 	}
 	for name, n := range hooks {
 		if n < 1 || !bytes.Contains(deploy.InstallYAML, []byte("name: "+name+"\n")) {
 			t.Errorf("%s has %d webhooks, or is not in install.yaml", name, n)
 		}
 	}
-	if len(hooks) != 14 {
-		t.Errorf("want 14 webhook configurations, got %v", hooks)
+	if len(hooks) != 15 {
+		t.Errorf("want 15 webhook configurations, got %v", hooks)
 	}
 }
 

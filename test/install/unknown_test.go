@@ -25,6 +25,7 @@ func mistyped() map[string]struct{ manifest, field string } {
 		"PodGroup":                {groupYAML("minMembers: 2"), "spec.minMembers"},
 		"HyperNode":               {hyperNodeYAML("tier: 1, members: [{type: Node, selector: {regexMatch: {pattern: a, flags: i}}}]"), "spec.members[0].selector.regexMatch.flags"},
 		"Account":                 {"apiVersion: account.vc-batch.dev/v1alpha1\nkind: Account\nmetadata: {name: bad}\nspec: {limits: {maxJobs: 1}}\n", "spec.limits.maxJobs"},
+		"QOS":                     {"apiVersion: account.vc-batch.dev/v1alpha1\nkind: QOS\nmetadata: {name: bad}\nspec: {limits: {maxJobs: 1}}\n", "spec.limits.maxJobs"},
 		"Pod":                     {strings.Replace(podYAML("a: b"), "schedulerName: volcano", "schedulerName: volcano, tolerance: []", 1), "spec.tolerance"},
 		"Command":                 {"apiVersion: bus.volcano.sh/v1alpha1\nkind: Command\nmetadata: {name: bad, namespace: default}\naction: AbortJob\nactions: []\n", "actions"},
 		"Numatopology":            {"apiVersion: nodeinfo.volcano.sh/v1alpha1\nkind: Numatopology\nmetadata: {name: bad}\nspec: {policy: {}}\n", "spec.policy"},
