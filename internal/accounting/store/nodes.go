@@ -81,7 +81,7 @@ func (s *store) nodeChanges(ctx context.Context, clusters []string, from, to tim
 		where := &conditions{}
 		in(where, "cluster", clusters)
 		if !to.IsZero() {
-			where.add("time < ?", unix(to))
+			where.add("time < ?", unixCeiling(to))
 		}
 		statement := `SELECT cluster, node, time, state, reason, capacity FROM {nodes}` + where.String()
 		err := s.query(ctx, start, statement, where.args, func(rows *sql.Rows) (bool, error) {

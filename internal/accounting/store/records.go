@@ -170,10 +170,10 @@ func selection(query accounting.Query, start time.Time) *conditions {
 	in(c, "job_uid", query.JobUIDs)
 	c.visibleTo(query.VisibleTo)
 	if !query.To.IsZero() {
-		c.add("submitted < ?", unix(query.To))
+		c.add("submitted < ?", unixCeiling(query.To))
 	}
 	if query.From.After(start) {
-		c.add("ended >= ?", unix(query.From))
+		c.add("ended >= ?", unixCeiling(query.From))
 	}
 	return c
 }

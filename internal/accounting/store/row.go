@@ -104,6 +104,11 @@ func unix(t time.Time) int64 {
 	return t.Unix()
 }
 
+// unixCeiling returns the first full second that is not before a time, for comparisons with stored times.
+func unixCeiling(t time.Time) int64 {
+	return unix(t.Add(time.Second - time.Nanosecond))
+}
+
 // Value implements driver.Valuer.
 func (t *instant) Value() (driver.Value, error) { return unix(time.Time(*t)), nil }
 

@@ -154,8 +154,8 @@ func compareWithModel(t *rapid.T, s accounting.Store, m model) {
 	}
 	if all := m.all(); len(all) > 0 && rapid.Bool().Draw(t, "boundary") { // the times of a record
 		r := all[rapid.IntRange(0, len(all)-1).Draw(t, "record at the boundary")]
-		query.From = r.Ended.Add(-time.Duration(rapid.IntRange(-1, 1).Draw(t, "from")) * time.Second)
-		query.To = r.Submitted.Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "to")) * time.Second)
+		query.From = r.Ended.Add(-time.Duration(rapid.IntRange(-3, 3).Draw(t, "from")) * time.Second / 3)
+		query.To = r.Submitted.Add(time.Duration(rapid.IntRange(-3, 3).Draw(t, "to")) * time.Second / 3)
 	}
 	if diff := cmp.Diff(m.records(query), collect(t, s.Records(context.Background(), query))); diff != "" {
 		t.Fatalf("records of %+v (-want +got):\n%s", query, diff)
