@@ -90,28 +90,46 @@ func (h *hooks) longestRunTime(job *batchv1alpha1.Job) time.Duration {
 	return check.LongestRunTime(job, h.accounts.Accounts())
 }
 
-// rejectAccountChange rejects an update that changes the account of a job, because the PodGroup and the pods of the job
-// still have the account with which they were created. Only users who may update the new account can make this change.
-func (h *hooks) rejectAccountChange(ctx context.Context, request *admission.Request) (field.ErrorList, error) {
-	if request.Operation != admissionv1.Update || h.accounts == nil || h.accounts.Accounts().Len() == 0 {
-		return nil, nil
-	}
+// fixedLabel is a label of jobs that only users who may update the object that it names can change.
+type fixedLabel struct {
+	key string
+	// resource is the resource of the objects that the label names.
+	resource string
+	// message says, with the old and the new value, that the label cannot be changed.
+	message string
+}
+
+var (
+	accountLabel = fixedLabel{keys.Account, "accounts", "the account of a job cannot be changed from %q to %q: restore it, or delete the job and submit it again"}
+	qosLabel     = fixedLabel{keys.QOS, "qoses", "the QOS of a job cannot be changed from %q to %q: restore it, or delete the job and submit it again"}
+)
+
+// rejectLabelChange rejects an update that changes a label of a job, because the PodGroup and the pods of the job still have
+// the value with which they were created. Only users who may update the object of the new value can make this change.
+func (h *hooks) rejectLabelChange(ctx context.Context, request *admission.Request, label fixedLabel) (field.ErrorList, error) {
 	var old, updated identity
 	if json.Unmarshal(request.OldObject.Raw, &old) != nil || json.Unmarshal(request.Object.Raw, &updated) != nil {
 		return nil, nil //nolint:nilerr // reported where the job is checked
 	}
-	before, after := old.Labels[keys.Account], updated.Labels[keys.Account]
+	before, after := old.Labels[label.key], updated.Labels[label.key]
 	if before == after {
 		return nil, nil
 	}
 	allowed, err := isPermitted(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
-		Verb: "update", Group: accountv1alpha1.GroupName, Resource: "accounts", Name: after,
+		Verb: "update", Group: accountv1alpha1.GroupName, Resource: label.resource, Name: after,
 	})
 	if err != nil || allowed {
 		return nil, err
 	}
-	return field.ErrorList{field.Forbidden(field.NewPath("metadata", "labels").Key(keys.Account), fmt.Sprintf(
-		"the account of a job cannot be changed from %q to %q: restore it, or delete the job and submit it again", before, after))}, nil
+	return field.ErrorList{field.Forbidden(field.NewPath("metadata", "labels").Key(label.key), fmt.Sprintf(label.message, before, after))}, nil
+}
+
+// rejectAccountChange rejects an update that changes the account of a job.
+func (h *hooks) rejectAccountChange(ctx context.Context, request *admission.Request) (field.ErrorList, error) {
+	if request.Operation != admissionv1.Update || h.accounts == nil || h.accounts.Accounts().Len() == 0 {
+		return nil, nil
+	}
+	return h.rejectLabelChange(ctx, request, accountLabel)
 }
 
 // requiresAccount reports whether a new or changed object must have an account. A PodGroup that the controllers create

@@ -3,15 +3,12 @@ package admission
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/check"
 	"github.com/vc-batch/vc/api/keys"
@@ -77,26 +74,10 @@ func (h *hooks) isGrantedByQOS(request *admission.Request, class string) bool {
 	return len(tree.ListedQOS(account, user)) > 0 && tree.PermitsQOS(account, user, qos.Name)
 }
 
-// rejectQOSChange rejects an update that changes the QOS of a job, because the PodGroup and the pods of the job still have
-// the QOS with which they were created. Only users who may update the new QOS can make this change.
+// rejectQOSChange rejects an update that changes the QOS of a job.
 func (h *hooks) rejectQOSChange(ctx context.Context, request *admission.Request) (field.ErrorList, error) {
 	if request.Operation != admissionv1.Update || h.accounts == nil || !h.accounts.Accounts().HasQOS() {
 		return nil, nil
 	}
-	var old, updated identity
-	if json.Unmarshal(request.OldObject.Raw, &old) != nil || json.Unmarshal(request.Object.Raw, &updated) != nil {
-		return nil, nil //nolint:nilerr // reported where the job is checked
-	}
-	before, after := old.Labels[keys.QOS], updated.Labels[keys.QOS]
-	if before == after {
-		return nil, nil
-	}
-	allowed, err := isPermitted(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
-		Verb: "update", Group: accountv1alpha1.GroupName, Resource: "qoses", Name: after,
-	})
-	if err != nil || allowed {
-		return nil, err
-	}
-	return field.ErrorList{field.Forbidden(field.NewPath("metadata", "labels").Key(keys.QOS), fmt.Sprintf(
-		"the QOS of a job cannot be changed from %q to %q: restore it, or delete the job and submit it again", before, after))}, nil
+	return h.rejectLabelChange(ctx, request, qosLabel)
 }

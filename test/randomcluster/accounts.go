@@ -127,15 +127,12 @@ func (r *Cluster) useOfGang(name string, pods []*corev1.Pod) (use AccountUse) {
 	var doneCPU, done, ended int64
 	for _, p := range pods {
 		cpu := p.Spec.Containers[0].Resources.Requests.Cpu().MilliValue()
-		_, coming := r.Coming[p.UID]
-		task := r.Model.Task(p.UID)
-		isPromised := task != nil && task.Status == model.Pipelined
 		switch {
 		case p.Status.Phase == corev1.PodSucceeded:
 			doneCPU, done, ended = doneCPU+cpu, done+1, ended+1
 		case p.Status.Phase == corev1.PodFailed:
 			ended++
-		case p.Spec.NodeName != "" || coming || isPromised:
+		case r.usesNode(p):
 			use.CPU, use.Pods = use.CPU+cpu, use.Pods+1
 		}
 	}

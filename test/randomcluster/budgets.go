@@ -113,11 +113,8 @@ func (r *Cluster) followPods() {
 		if p.Status.StartTime != nil {
 			t.started = p.Status.StartTime.Time
 		}
-		_, isComing := r.Coming[p.UID]
-		task := r.Model.Task(p.UID)
-		isPromised := task != nil && task.Status == model.Pipelined
 		hasEnded := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-		if isOnNode := p.Spec.NodeName != "" || isComing || isPromised; isOnNode && !hasEnded {
+		if r.usesNode(p) && !hasEnded {
 			now[p.UID] = t
 		}
 	}
@@ -127,6 +124,15 @@ func (r *Cluster) followPods() {
 		}
 	}
 	b.open = now
+}
+
+// usesNode reports whether a pod is bound to a node, or is about to be.
+func (r *Cluster) usesNode(p *corev1.Pod) bool {
+	if _, isComing := r.Coming[p.UID]; isComing || p.Spec.NodeName != "" {
+		return true
+	}
+	task := r.Model.Task(p.UID)
+	return task != nil && task.Status == model.Pipelined
 }
 
 // usedSince returns the usage of a pod between two times, in seconds of a milli-CPU.
