@@ -269,7 +269,7 @@ func (g *changedFlags) setResources(name, text string, field *corev1.ResourceLis
 		quantity, err := resource.ParseQuantity(amount)
 		isAmount := err == nil && quantity.Sign() >= 0
 		if !found || of == "" || !isAmount {
-			g.addProblem("for example --"+name+"=cpu=16,memory=64Gi,nvidia.com/gpu=8; use none for no limits", "--%s: %q is not NAME=AMOUNT", name, part)
+			g.addProblem("for example --"+name+"=cpu=16,memory=64Gi,nvidia.com/gpu=8; use none for no limits", "--%s: %q is not NAME=AMOUNT with an amount of at least 0", name, part)
 			return
 		}
 		list[corev1.ResourceName(of)] = quantity
