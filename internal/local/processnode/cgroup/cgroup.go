@@ -101,6 +101,11 @@ type Group struct {
 	measuresCPU, measuresMemory bool
 }
 
+// MeasuresCPU reports whether the groups count the CPU time of their processes.
+func (m *Manager) MeasuresCPU() bool {
+	return m.cpu != "" && (m.version == 2 || m.accounting != "")
+}
+
 // NewLimitedGroup creates a group with limits, which also measures its processes if there are no limits. If control groups
 // are not permitted, the group is empty and has no effect.
 func (m *Manager) NewLimitedGroup(name string, limits Limits) (*Group, error) {
@@ -124,7 +129,7 @@ func (m *Manager) NewLimitedGroup(name string, limits Limits) (*Group, error) {
 		if m.accounting != "" {
 			paths["cpuacct"] = filepath.Join(m.accounting, name)
 		}
-		g.measuresCPU = m.version == 2 || m.accounting != ""
+		g.measuresCPU = m.MeasuresCPU()
 	}
 	if len(paths) == 0 {
 		return g, nil
