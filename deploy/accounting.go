@@ -61,10 +61,9 @@ func AccountingRBAC() []runtime.Object {
 			// internal/accounting/recorder: jobs, their finalizer and their pods
 			rule(batchGroup, of("jobs"), append(watched, "patch")...),
 			rule(core, of("pods"), watched...),
-			// internal/accounting/recorder: the changes of nodes; internal/accounting/kubeletstats: reads the usage of
-			// pods from kubelets, and writes it to annotations of the pods
+			// internal/accounting/recorder: the changes of nodes; internal/accounting/kubeletstats: the addresses of
+			// kubelets, and the annotations of pods with their usage
 			rule(core, of("nodes"), watched...),
-			rule(core, of("nodes/stats"), "get"),
 			rule(core, of("pods/status"), "patch"),
 			// accounts, whose coordinators may read the records of their users
 			rule(accountGroup, of("accounts", "qoses"), watched...),
@@ -80,10 +79,22 @@ func AccountingRBAC() []runtime.Object {
 		own: append(lease(AccountingLease),
 			// deletions of accounts that are not recorded yet, which admission writes
 			rule(core, of("configmaps"), "list", "delete"),
+			// internal/accounting/kubeletstats: the identity that kubelets see
+			only(rule(core, of("serviceaccounts/token"), "create"), AccountingKubeletsAccount),
 			rule(core, of("secrets"), "create"),
 			only(rule(core, of("secrets"), "get", "update"), AccountingCertificate)),
 	}
-	return append(c.objects(), frontProxyReader(AccountingAccount, AccountingAccount))
+	return append(append(c.objects(), frontProxyReader(AccountingAccount, AccountingAccount)), accountingKubelets()...)
+}
+
+// accountingKubelets returns the service account whose tokens accounting sends to kubelets. A person who controls a node
+// can use such a token, so it permits only reading the usage of pods from kubelets.
+func accountingKubelets() []runtime.Object {
+	return []runtime.Object{
+		&corev1.ServiceAccount{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"}, ObjectMeta: ownMeta(AccountingKubeletsAccount)},
+		clusterRole(AccountingKubeletsAccount, nil, []rbacv1.PolicyRule{rule(core, of("nodes/stats"), "get")}),
+		clusterRoleBinding(AccountingKubeletsAccount, []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: AccountingKubeletsAccount, Namespace: Namespace}}),
+	}
 }
 
 // statefulSet returns a StatefulSet in which each replica has a volume for the records that the database has not stored

@@ -17,6 +17,8 @@ const (
 	ControllersAccount = "vc-controllers"
 	AdmissionAccount   = "vc-admission"
 	AccountingAccount  = "vc-accounting"
+	// AccountingKubeletsAccount is the service account whose tokens kubelets get.
+	AccountingKubeletsAccount = "vc-accounting-kubelets"
 )
 
 // controllersConfigMap is the configuration of the controllers, with the name from Volcano's chart.

@@ -10,6 +10,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/vc-batch/vc/internal/accounting/kubeletstats"
 	"github.com/vc-batch/vc/internal/accounting/wire"
 )
 
@@ -75,10 +76,42 @@ func TestAccountingHasOnlyItsRights(t *testing.T) {
 	want := []string{
 		"patch jobs", "patch pods/status", "patch accounts", "record accounts", "create subjectaccessreviews", "create apiservices",
 		"update apiservices v1alpha1.accounting.vc-batch.dev", "delete apiservices v1alpha1.accounting.vc-batch.dev",
-		"create leases", "update leases vc-accounting", "delete configmaps", "create secrets", "update secrets vc-accounting-certificate",
+		"create leases", "update leases vc-accounting", "delete configmaps", "create serviceaccounts/token vc-accounting-kubelets",
+		"create secrets", "update secrets vc-accounting-certificate",
 	}
 	if diff := cmp.Diff(want, changes); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestKubeletsGetATokenThatPermitsOnlyMeasuring checks the rights of the identity that kubelets see, and that the recorder
+// has this right only through its tokens.
+func TestKubeletsGetATokenThatPermitsOnlyMeasuring(t *testing.T) {
+	t.Parallel()
+	if AccountingKubeletsAccount != kubeletstats.AccountName {
+		t.Errorf("the chart has the service account %s, and tokens are requested for %s", AccountingKubeletsAccount, kubeletstats.AccountName)
+	}
+	rolesOf, rules := map[string][]string{}, map[string][]rbacv1.PolicyRule{}
+	for _, object := range AccountingRBAC() {
+		switch object := object.(type) {
+		case *rbacv1.ClusterRole:
+			rules[object.Name] = object.Rules
+		case *rbacv1.ClusterRoleBinding:
+			rolesOf[object.Subjects[0].Name] = append(rolesOf[object.Subjects[0].Name], object.RoleRef.Name)
+		case *rbacv1.RoleBinding:
+			if object.Subjects[0].Name == AccountingKubeletsAccount {
+				t.Errorf("kubelets get the rights of the role %s", object.RoleRef.Name)
+			}
+		}
+	}
+	want := []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"nodes/stats"}, Verbs: []string{"get"}}}
+	if diff := cmp.Diff(want, rules[AccountingKubeletsAccount]); diff != "" || !slices.Equal(rolesOf[AccountingKubeletsAccount], []string{AccountingKubeletsAccount}) {
+		t.Errorf("kubelets get the roles %v, -want +got:\n%s", rolesOf[AccountingKubeletsAccount], diff)
+	}
+	for _, rule := range rules[AccountingAccount] {
+		if slices.Contains(rule.Resources, "nodes/stats") {
+			t.Error("the recorder needs no access to kubelets with its own identity")
+		}
 	}
 }
 

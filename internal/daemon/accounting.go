@@ -193,7 +193,8 @@ func addSampler(mgr manager.Manager, o *Options, api client.Client, tracker *pod
 		return err
 	}
 	return mgr.Add(kubeletstats.New(kubeletstats.Options{
-		Interval: measure.Interval, Kubelets: kubelets, Nodes: mgr.GetCache(), API: api, Tracker: tracker, Log: log,
+		Interval: measure.Interval, Kubelets: kubelets, Tokens: kubeletstats.NewTokens(api, o.LeaseNamespace),
+		Nodes: mgr.GetCache(), API: api, Tracker: tracker, Log: log,
 	}))
 }
 

@@ -14,6 +14,7 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,6 +28,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/deploy"
+	"github.com/vc-batch/vc/internal/accounting/kubeletstats"
 	"github.com/vc-batch/vc/internal/accounting/serve"
 	"github.com/vc-batch/vc/internal/admission"
 	"github.com/vc-batch/vc/internal/aggregatedapi"
@@ -155,6 +157,59 @@ func TestAccountingWorksWithTheRightsOfTheChart(t *testing.T) {
 	stop()
 	for _, request := range refused.all() {
 		t.Errorf("forbidden: %s", request)
+	}
+}
+
+// TestATokenForKubeletsPermitsOnlyMeasuring requests a token as accounting does. A person with this token can read the stats
+// of nodes and nothing else, and accounting can request tokens of no other service account.
+func TestATokenForKubeletsPermitsOnlyMeasuring(t *testing.T) {
+	c := admin(t)
+	removeWebhooks(t)
+	must(t, apply(t.Context(), plane.RESTConfig(), deploy.InstallYAML))
+	for _, object := range deploy.AccountingRBAC() {
+		must(t, client.IgnoreAlreadyExists(c.Create(t.Context(), object.(client.Object))))
+	}
+	recorder, err := newClient(as(t, deploy.AccountingAccount, &forbidden{}))
+	must(t, err)
+	var token string
+	eventually(t, func(ctx context.Context) (err error) {
+		token, err = kubeletstats.NewTokens(recorder, deploy.Namespace).Token(ctx, time.Now())
+		return err
+	})
+	config := rest.AnonymousClientConfig(plane.RESTConfig())
+	config.BearerToken = token
+	kubelet, err := newClient(config)
+	must(t, err)
+	for _, right := range []struct {
+		verb, group, resource, subresource string
+		allowed                            bool
+	}{
+		{"get", "", "nodes", "stats", true},
+		{"get", "", "nodes", "", false},
+		{"get", "", "nodes", "proxy", false},
+		{"list", "", "pods", "", false},
+		{"patch", "", "pods", "status", false},
+		{"create", "", "serviceaccounts", "token", false},
+		{"patch", "batch.volcano.sh", "jobs", "", false},
+		{"patch", "account.vc-batch.dev", "accounts", "", false},
+	} {
+		review := &authorizationv1.SelfSubjectAccessReview{}
+		review.Spec.ResourceAttributes = &authorizationv1.ResourceAttributes{
+			Verb: right.verb, Group: right.group, Resource: right.resource, Subresource: right.subresource, Namespace: deploy.Namespace,
+		}
+		eventually(t, func(ctx context.Context) error {
+			if err := kubelet.Create(ctx, review); err != nil {
+				return err
+			}
+			if review.Status.Allowed != right.allowed {
+				return fmt.Errorf("%+v: allowed %v", right, review.Status.Allowed)
+			}
+			return nil
+		})
+	}
+	other := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: deploy.Namespace, Name: deploy.ControllersAccount}}
+	if err := recorder.SubResource("token").Create(t.Context(), other, &authenticationv1.TokenRequest{}); !apierrors.IsForbidden(err) {
+		t.Errorf("accounting requests a token of %s: %v", other.Name, err)
 	}
 }
 

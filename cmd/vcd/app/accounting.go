@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/vc-batch/vc/internal/accounting/kubeletstats"
 	"github.com/vc-batch/vc/internal/accounting/recorder"
 	"github.com/vc-batch/vc/internal/accounting/store"
 	"github.com/vc-batch/vc/internal/daemon"
@@ -45,9 +46,9 @@ func (f *accountingFlags) bindFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&f.spoolSize, "accounting-spool-size", "1Gi", "maximum size of these records; if it is reached, deleted jobs stay until the database stores records again")
 	fs.IntVar(&f.keepMonths, "accounting-keep-months", 0, "number of months before the current one whose records are kept; older months are removed; 0: all records are kept")
 	fs.StringVar(&f.exportDir, "accounting-export-dir", "", "directory to which the records of an old month are exported as a Parquet file before they are removed; a month whose export fails is kept; by default, old months are not exported")
-	fs.DurationVar(&f.measureInterval, "accounting-measure-interval", 30*time.Second, "time between two measurements of the pods of jobs on kubelets, for seff, sacct and sstat; 0: pods on kubelets are not measured")
+	fs.DurationVar(&f.measureInterval, "accounting-measure-interval", 30*time.Second, "time between two measurements of the pods of jobs on kubelets, for seff, sacct and sstat; 0: pods on kubelets are not measured; kubelets get tokens of the ServiceAccount "+kubeletstats.AccountName+" in the namespace of the leases, also if vcd runs outside of the cluster")
 	fs.StringVar(&f.kubeletCA, "accounting-kubelet-ca", "", "file with the certificates of the authority that issued the certificates of kubelets; by default, that of the API server")
-	fs.BoolVar(&f.insecureKubelets, "accounting-kubelet-insecure-tls", false, "do not verify the certificates of kubelets; a program that intercepts the connection can then use the token of vc-accounting")
+	fs.BoolVar(&f.insecureKubelets, "accounting-kubelet-insecure-tls", false, "do not verify the certificates of kubelets; a program that intercepts the connection can then read the usage of all nodes for some minutes")
 	fs.StringVar(&f.cluster, "cluster-name", "default", "name of the cluster in the records")
 	fs.StringVar(&f.address, "accounting-address", "", "listen address for queries, for sacct; by default, queries are not served")
 	fs.StringVar(&f.service, "accounting-service", "", "NAMESPACE/NAME of the service through which the API server reaches the queries; without this flag, the API server must run on this machine")

@@ -22,15 +22,16 @@ import (
 // maxSummaryBytes is the maximum size of the response of a kubelet.
 const maxSummaryBytes = 64 << 20
 
-// Kubelets reads the stats summaries of kubelets directly. The identity of the client needs the permission to get
+// Kubelets reads the stats summaries of kubelets directly. The identity of a token needs the permission to get
 // nodes/stats. Through the proxy of the API server, it would need nodes/proxy, which also permits running commands in pods.
 type Kubelets struct{ client *http.Client }
 
-// NewKubelets returns a reader that has the identity of a client of the API server. The certificates of kubelets must be
-// from the authority in caFile or, if this is empty, from that of the API server. With insecure, they are not verified.
+// NewKubelets returns a reader. It never sends the credentials of the API server's client to kubelets. The certificates of
+// kubelets must be from the authority in caFile or, if this is empty, from that of the API server. With insecure, they are
+// not verified.
 func NewKubelets(config *rest.Config, caFile string, insecure bool) (*Kubelets, error) {
-	own := rest.CopyConfig(config)
-	own.WrapTransport, own.Proxy, own.Dial = nil, nil, nil
+	own := rest.AnonymousClientConfig(config)
+	own.Proxy, own.Dial = nil, nil
 	own.ServerName = "" // that of the API server
 	own.Timeout = requestTimeout
 	if caFile != "" {
@@ -43,13 +44,13 @@ func NewKubelets(config *rest.Config, caFile string, insecure bool) (*Kubelets, 
 	if err != nil {
 		return nil, fmt.Errorf("client of kubelets: %w", err)
 	}
-	// Kubelets do not redirect this request. The client would send its token to the other address, too.
+	// Kubelets do not redirect this request. A redirect could send the token to another address.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Kubelets{client: client}, nil
 }
 
-// ReadSamples measures the running containers of a node, by the UID of their pod.
-func (k *Kubelets) ReadSamples(ctx context.Context, node *corev1.Node) (map[types.UID][]podmeasure.Sample, error) {
+// ReadSamples measures the running containers of a node, by the UID of their pod. It sends the token to the node's kubelet.
+func (k *Kubelets) ReadSamples(ctx context.Context, node *corev1.Node, token string) (map[types.UID][]podmeasure.Sample, error) {
 	address, err := addressOf(node)
 	if err != nil {
 		return nil, err
@@ -59,6 +60,7 @@ func (k *Kubelets) ReadSamples(ctx context.Context, node *corev1.Node) (map[type
 	if err != nil {
 		return nil, err
 	}
+	request.Header.Set("Authorization", "Bearer "+token)
 	answer, err := k.client.Do(request)
 	if err != nil {
 		return nil, err

@@ -36,7 +36,13 @@ const (
 
 // Reader measures the running containers of a node.
 type Reader interface {
-	ReadSamples(ctx context.Context, node *corev1.Node) (map[types.UID][]podmeasure.Sample, error)
+	// ReadSamples sends the token to the node.
+	ReadSamples(ctx context.Context, node *corev1.Node, token string) (map[types.UID][]podmeasure.Sample, error)
+}
+
+// TokenSource returns the token for kubelets. It is used by one goroutine.
+type TokenSource interface {
+	Token(ctx context.Context, now time.Time) (string, error)
 }
 
 // Options configures a Sampler.
@@ -44,6 +50,7 @@ type Options struct {
 	// Interval is the time between two measurements.
 	Interval time.Duration
 	Kubelets Reader
+	Tokens   TokenSource
 	// Nodes is kept up to date by a watch.
 	Nodes client.Reader
 	// API writes annotations.
@@ -55,6 +62,9 @@ type Options struct {
 // Sampler measures pods at intervals.
 type Sampler struct {
 	Options
+	// isWithoutToken is true after a token could not be requested.
+	isWithoutToken bool
+
 	mu       sync.Mutex
 	failures map[string]failure
 }
@@ -101,6 +111,16 @@ func (s *Sampler) measureNodes(ctx context.Context, now time.Time) {
 	nodes, pods := s.Tracker.RunningNodes()
 	measuredPods.Set(float64(pods))
 	s.forgetFailures(nodes)
+	if len(nodes) == 0 {
+		return
+	}
+	token, err := s.Tokens.Token(ctx, now)
+	if ctx.Err() != nil {
+		return
+	}
+	if s.recordTokenResult(err); err != nil {
+		return
+	}
 	var group errgroup.Group
 	group.SetLimit(parallelRequests)
 	for _, name := range nodes {
@@ -108,7 +128,7 @@ func (s *Sampler) measureNodes(ctx context.Context, now time.Time) {
 			continue
 		}
 		group.Go(func() error {
-			err := s.measureNode(ctx, name)
+			err := s.measureNode(ctx, name, token)
 			if ctx.Err() == nil {
 				s.recordResult(name, now, err)
 			}
@@ -119,7 +139,7 @@ func (s *Sampler) measureNodes(ctx context.Context, now time.Time) {
 }
 
 // measureNode adds the samples of a node. Nodes of vc-local measure their pods themselves.
-func (s *Sampler) measureNode(ctx context.Context, name string) error {
+func (s *Sampler) measureNode(ctx context.Context, name, token string) error {
 	node := &corev1.Node{}
 	if err := s.Nodes.Get(ctx, types.NamespacedName{Name: name}, node); err != nil {
 		return client.IgnoreNotFound(err)
@@ -130,7 +150,7 @@ func (s *Sampler) measureNode(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	kubeletRequests.Inc()
-	samples, err := s.Kubelets.ReadSamples(ctx, node)
+	samples, err := s.Kubelets.ReadSamples(ctx, node, token)
 	if err != nil {
 		kubeletErrors.Inc()
 		return err
@@ -139,6 +159,23 @@ func (s *Sampler) measureNode(ctx context.Context, name string) error {
 		s.Tracker.AddSamples(uid, list)
 	}
 	return nil
+}
+
+// recordTokenResult stores whether there is a token. Only the first error is logged by default.
+func (s *Sampler) recordTokenResult(err error) {
+	wasWithoutToken := s.isWithoutToken
+	s.isWithoutToken = err != nil
+	switch {
+	case err == nil && wasWithoutToken:
+		s.Log.Info("There is a token for kubelets again")
+	case err == nil:
+	case wasWithoutToken:
+		tokenErrors.Inc()
+		s.Log.V(1).Info("The usage of pods still cannot be measured, because there is no token for kubelets", "err", err.Error())
+	default:
+		tokenErrors.Inc()
+		s.Log.Error(err, "The usage of pods cannot be measured, because there is no token for kubelets; trying again")
+	}
 }
 
 // isDue reports whether a node is to be measured now.

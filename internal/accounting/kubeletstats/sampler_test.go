@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,6 +39,23 @@ const summary = `{"node": {"nodeName": "node-1"}, "pods": [
     {"name": "new", "startTime": "2026-01-01T00:00:00Z"}]},
   {"podRef": {"name": "b", "namespace": "default", "uid": "b"}}]}`
 
+// ownConfig returns a configuration with credentials that no kubelet may get.
+func ownConfig() *rest.Config {
+	config := &rest.Config{Host: "https://api.example", BearerToken: "own", Username: "own", Password: "own"}
+	config.ServerName = "api.example"
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			r.Header.Add("Authorization", "Bearer own")
+			return next.RoundTrip(r)
+		})
+	})
+	return config
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 func newNode(host string, port int) *corev1.Node {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}}
 	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: host}}
@@ -48,6 +66,9 @@ func newNode(host string, port int) *corev1.Node {
 func TestTheSummaryOfAKubeletIsRead(t *testing.T) {
 	t.Parallel()
 	kubelet := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Values("Authorization"); strings.Contains(strings.Join(got, ""), "own") || len(r.TLS.PeerCertificates) > 0 {
+			t.Errorf("the kubelet gets the credentials %q of the client of the API server, and %d certificates", got, len(r.TLS.PeerCertificates))
+		}
 		if r.URL.Path != "/stats/summary" || r.Header.Get("Authorization") != "Bearer secret" {
 			http.Error(w, "Forbidden (user=system:anonymous, verb=get, resource=nodes, subresource=stats)", http.StatusForbidden)
 			return
@@ -65,11 +86,11 @@ func TestTheSummaryOfAKubeletIsRead(t *testing.T) {
 	}
 	read := func(token string, insecure bool, node *corev1.Node) (map[types.UID][]podmeasure.Sample, error) {
 		t.Helper()
-		kubelets, err := NewKubelets(&rest.Config{Host: "https://api.example", BearerToken: token, TLSClientConfig: rest.TLSClientConfig{ServerName: "api.example"}}, "", insecure)
+		kubelets, err := NewKubelets(ownConfig(), "", insecure)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return kubelets.ReadSamples(t.Context(), node)
+		return kubelets.ReadSamples(t.Context(), node, token)
 	}
 	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	want := map[types.UID][]podmeasure.Sample{"a": {{
@@ -113,11 +134,11 @@ func TestTheTokenIsNotSentToAnotherAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kubelets, err := NewKubelets(&rest.Config{BearerToken: "secret"}, "", true)
+	kubelets, err := NewKubelets(ownConfig(), "", true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := kubelets.ReadSamples(t.Context(), newNode(host, number)); err == nil || !strings.Contains(err.Error(), "302") {
+	if _, err := kubelets.ReadSamples(t.Context(), newNode(host, number), "secret"); err == nil || !strings.Contains(err.Error(), "302") {
 		t.Errorf("error %v, want the status of the kubelet", err)
 	}
 }
@@ -129,12 +150,20 @@ type fakeKubelets struct {
 	read  func(node string) (map[types.UID][]podmeasure.Sample, error)
 }
 
-func (f *fakeKubelets) ReadSamples(_ context.Context, node *corev1.Node) (map[types.UID][]podmeasure.Sample, error) {
+func (f *fakeKubelets) ReadSamples(_ context.Context, node *corev1.Node, token string) (map[types.UID][]podmeasure.Sample, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls[node.Name]++
+	if token != "valid" {
+		return nil, errors.New("401 Unauthorized")
+	}
 	return f.read(node.Name)
 }
+
+// fakeTokens issues a token unless it has an error.
+type fakeTokens struct{ err error }
+
+func (f *fakeTokens) Token(context.Context, time.Time) (string, error) { return "valid", f.err }
 
 // newSampler returns a Sampler with a running pod on each of the nodes good, bad and local.
 func newSampler(t *testing.T, kubelets *fakeKubelets) (s *Sampler, server *apiserver.Server, uids map[string]types.UID) {
@@ -162,7 +191,7 @@ func newSampler(t *testing.T, kubelets *fakeKubelets) (s *Sampler, server *apise
 		uids[name] = pod.UID
 		tracker.Observe(job, pod)
 	}
-	return New(Options{Interval: 30 * time.Second, Kubelets: kubelets, Nodes: server.Cache(), API: server.Client(), Tracker: tracker, Log: logr.Discard()}), server, uids
+	return New(Options{Interval: 30 * time.Second, Kubelets: kubelets, Tokens: &fakeTokens{}, Nodes: server.Cache(), API: server.Client(), Tracker: tracker, Log: logr.Discard()}), server, uids
 }
 
 // A kubelet that fails is asked less and less often, and does not delay others. The nodes of vc-local are not asked.
@@ -204,4 +233,26 @@ func TestKubeletsAreAskedAtIntervals(t *testing.T) {
 			t.Errorf("annotation %q", pod.Annotations[keys.Used])
 		}
 	})
+}
+
+// Without a token, no kubelet gets a request. This is logged once, and measuring continues with the next token.
+func TestWithoutATokenNoKubeletIsAsked(t *testing.T) {
+	t.Parallel()
+	kubelets := &fakeKubelets{calls: map[string]int{}, read: func(string) (map[types.UID][]podmeasure.Sample, error) { return nil, nil }}
+	s, _, _ := newSampler(t, kubelets)
+	var lines []string
+	s.Log = funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
+	tokens := &fakeTokens{err: errors.New("forbidden")}
+	s.Tokens = tokens
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	s.measureNodes(t.Context(), now)
+	s.measureNodes(t.Context(), now.Add(s.Interval))
+	if len(kubelets.calls) != 0 || len(lines) != 1 || !strings.Contains(lines[0], "forbidden") {
+		t.Errorf("requests %v without a token, log %q", kubelets.calls, lines)
+	}
+	tokens.err = nil
+	s.measureNodes(t.Context(), now.Add(2*s.Interval))
+	if kubelets.calls["good"] != 1 || len(lines) != 2 {
+		t.Errorf("requests %v with a token, log %q", kubelets.calls, lines)
+	}
 }
