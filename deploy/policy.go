@@ -116,7 +116,7 @@ func commandPolicy() []runtime.Object {
 // policies returns the admission policies of the installation, which the API server evaluates. All have a binding except the
 // policy for the use of queues, which is therefore off by default.
 func policies() []runtime.Object {
-	return slices.Concat(commandPolicy(), registryPolicy(), dependencyPolicy(), userPolicies(), accountPolicies(), queueUsePolicy())
+	return slices.Concat(commandPolicy(), registryPolicy(), dependencyPolicy(), userPolicies(), accountPolicies(), membershipPolicies(), queueUsePolicy())
 }
 
 // policy returns a ValidatingAdmissionPolicy with one rule and one validation, and its binding.

@@ -245,6 +245,40 @@ func TestTheJobsOfACronJobAndPodGroupsMustFitTheirAccount(t *testing.T) {
 	}
 }
 
+func TestAPodGroupThatMovesToAnotherQueueIsCheckedLikeANewOne(t *testing.T) {
+	t.Parallel()
+	group := func(account, queue string) schedulingv1beta1.PodGroup {
+		g := schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "lab"}, Spec: schedulingv1beta1.PodGroupSpec{Queue: queue}}
+		batchv1alpha1.SetUser(&g, "ada")
+		SetAccount(&g, account)
+		return g
+	}
+	queueNamed := func(name string, state schedulingv1beta1.QueueState) *schedulingv1beta1.Queue {
+		return &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: schedulingv1beta1.QueueStatus{State: state}}
+	}
+	queues := schedulingv1beta1.NewQueueLookup(queueNamed("default", schedulingv1beta1.QueueStateClosed), queueNamed("fast", schedulingv1beta1.QueueStateOpen),
+		queueNamed("gpu", schedulingv1beta1.QueueStateOpen))
+	resized := group("physics", "gpu")
+	resized.Spec.MinMember = 2
+	for name, test := range map[string]struct {
+		old, new    schedulingv1beta1.PodGroup
+		where, what string
+	}{
+		"to a queue that the account permits":         {group("physics", "default"), group("physics", "fast"), "", ""},
+		"to a queue that the account does not permit": {group("physics", "fast"), group("physics", "gpu"), "spec.queue", "does not permit queue gpu"},
+		"to a closed queue":                           {group("physics", "fast"), group("physics", "default"), "spec.queue", "Closed"},
+		"to the default queue by removing the name":   {group("physics", "fast"), group("physics", ""), "spec.queue", "Closed"},
+		"a change in a queue that is forbidden now":   {group("physics", "gpu"), resized, "", ""},
+		"to the queue in which it is":                 {group("physics", "default"), group("physics", ""), "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			around := &Around{Accounts: NewAccountLookup(accounts()...), Queues: queues, IsDefaulted: true}
+			requireErrors(t, Update(groupKind, raw(t, test.old), raw(t, test.new), around).Errors, test.where, test.what)
+		})
+	}
+}
+
 func TestTheRequestsOfAJobAreThoseOfAllItsPods(t *testing.T) {
 	t.Parallel()
 	job := jobOf("ada", "physics", replicas(3))

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -31,7 +32,7 @@ type judge struct {
 var judges = map[schema.GroupVersionKind]judge{
 	batchv1alpha1.GroupVersion.WithKind("Job"):          of(newJob, changedJob),
 	schedulingv1beta1.GroupVersion.WithKind("Queue"):    of(newQueue, changedQueue).removedBy(removedQueue),
-	schedulingv1beta1.GroupVersion.WithKind("PodGroup"): of(newPodGroup, nil),
+	schedulingv1beta1.GroupVersion.WithKind("PodGroup"): of(newPodGroup, changedPodGroup),
 	batchv1alpha1.GroupVersion.WithKind("CronJob"):      of(newCronJob, changedCronJob),
 	flowv1alpha1.GroupVersion.WithKind("JobFlow"):       of(newJobFlow, changedJobFlow),
 	flowv1alpha1.GroupVersion.WithKind("JobTemplate"):   of(newJobTemplate, changedJobTemplate),
@@ -282,6 +283,16 @@ func newPodGroup(group *schedulingv1beta1.PodGroup, around *Around) Verdict {
 	}
 	errs := schedulingv1beta1.ValidatePodGroup(group, around.Queues)
 	return Verdict{Errors: append(errs, around.groupAccountRules(group)...)}
+}
+
+// changedPodGroup checks a PodGroup that moves to another queue in the same way as a new one. Other changes are not checked,
+// so that the scheduler can write the status of an old PodGroup.
+func changedPodGroup(old, group *schedulingv1beta1.PodGroup, around *Around) Verdict {
+	group.Spec.Queue = cmp.Or(group.Spec.Queue, keys.DefaultQueue)
+	if cmp.Or(old.Spec.Queue, keys.DefaultQueue) == group.Spec.Queue {
+		return Verdict{}
+	}
+	return newPodGroup(group, around)
 }
 
 func newHyperNode(node *topologyv1alpha1.HyperNode, _ *Around) Verdict {

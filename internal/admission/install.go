@@ -98,12 +98,12 @@ func validatingRules(schedulerNames []string) []rule {
 	job, queue, group := kindsToReview()
 	job.path, job.operations = pathValidateJob, createAndUpdate()
 	queue.path, queue.operations = pathValidateQueue, append(createAndUpdate(), admissionregistrationv1.Delete)
-	group.path, group.operations = pathValidatePodGroup, createOnly()
+	group.path, group.operations = pathValidatePodGroup, createAndUpdate()
 	// The controllers create the groups of plain pods, and must be able to do so while the webhooks are not available.
 	ofPods := group
 	ofPods.failOpen, ofPods.suffix = true, "ofpods"
-	ofPods.conditions = append(slices.Clone(group.conditions), admissionregistrationv1.MatchCondition{Name: "made-by-our-controllers", Expression: matchcondition.MadeByOurControllers})
-	group.conditions = []admissionregistrationv1.MatchCondition{{Name: "not-made-by-our-controllers", Expression: "!(" + matchcondition.MadeByOurControllers + ")"}}
+	ofPods.conditions = append(slices.Clone(group.conditions), isNewOrMoved("made-by-our-controllers", matchcondition.MadeByOurControllers))
+	group.conditions = []admissionregistrationv1.MatchCondition{isNewOrMoved("not-made-by-our-controllers", "!("+matchcondition.MadeByOurControllers+")")}
 	group.twin = &ofPods
 	hyperNode := rule{
 		path: pathValidateHyperNode, operations: createAndUpdate(), scope: admissionregistrationv1.ClusterScope,
@@ -133,6 +133,13 @@ func validatingRules(schedulerNames []string) []rule {
 	qos := account
 	qos.path, qos.resource, qos.operations = pathValidateQOS, "qoses", createAndUpdate()
 	return []rule{job, queue, group, hyperNode, cron, flow, template, pod, account, qos}
+}
+
+// isNewOrMoved returns a condition that excludes updates of PodGroups that do not change the queue. It is one expression, so that
+// the API server checks no permission for the frequent updates of their status.
+func isNewOrMoved(name, expression string) admissionregistrationv1.MatchCondition {
+	const moved = "(request.operation != 'UPDATE' || object.?spec.?queue.orValue('') != oldObject.?spec.?queue.orValue(''))"
+	return admissionregistrationv1.MatchCondition{Name: name, Expression: moved + " && (" + expression + ")"}
 }
 
 // excludeJobPods excludes pods of jobs, because their budgets were checked with the Job.

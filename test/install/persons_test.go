@@ -214,6 +214,64 @@ func actions() []action {
 			return c.Patch(ctx, pod, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"`+keys.JobName+`":null}}}`)), client.DryRunAll)
 		}, nil, "vc-batch.dev/user"},
 		{"create a pod in another queue", tryCreate(podWith(keys.PodQueueName, "private")), nobodyElse(), `is not allowed to use queue private`},
+		{"take a pod out of its PodGroup", tryPatch(podNamed("of-job"), annotationPatch(keys.GroupName, "null")), nobodyElse(), `annotation scheduling.k8s.io/group-name cannot be changed from "g" to ""`},
+		{"move a pod to another PodGroup", tryPatch(podNamed("of-job"), annotationPatch(keys.GroupName, `"other"`)), nobodyElse(), `cannot be changed from "g" to "other"`},
+		{"hide the PodGroup of a pod behind another key", tryPatch(podNamed("of-operator"), annotationPatch(keys.GroupName, `"other"`)), nobodyElse(), `cannot be changed from "g" to "other"`},
+		{"take the label of its job from a pod", tryPatch(podNamed("of-job"), labelPatch(keys.JobName, "null")), nobodyElse(), `label volcano.sh/job-name cannot be changed from "of-user" to ""`},
+		{"take the annotation of its job from a pod", tryPatch(podNamed("of-job"), annotationPatch(keys.JobName, "null")), nobodyElse(), `annotation volcano.sh/job-name cannot be changed from "of-user" to ""`},
+		{"give a pod another queue", tryPatch(podNamed("of-job"), labelPatch(keys.QueueName, `"shared"`)), nobodyElse(), `label volcano.sh/queue-name cannot be changed from "default" to "shared"`},
+		{"give a pod the version of another attempt", tryPatch(podNamed("of-job"), annotationPatch(keys.JobVersion, `"7"`)), nobodyElse(), `annotation volcano.sh/job-version cannot be changed from "0" to "7"`},
+		{"take a pod from its job", tryPatch(podNamed("of-job"), `{"metadata":{"ownerReferences":null}}`), nobodyElse(), `the Job in ownerReferences cannot be changed`},
+		{"change a pod of a job beside that", tryPatch(podNamed("of-job"), `{"metadata":{"labels":{"a":"b"},"annotations":{"a":"b"}}}`), nobodyElse(user), forbidden},
+		{"give a new pod a PodGroup", tryPatch(podNamed("plain"), annotationPatch(keys.GroupName, `"g"`)), nobodyElse(user), forbidden},
+		{"give a pod with a node a PodGroup", tryPatch(podNamed("placed"), annotationPatch(keys.GroupName, `"g"`)), nobodyElse(), `cannot be changed from "" to "g"`},
+		{"move the PodGroup of a job to another queue", tryPatch(groupNamed("of-job"), `{"spec":{"queue":"shared"}}`), nobodyElse(), `spec.queue cannot be changed from "default" to "shared"`},
+		{"take a PodGroup from its job", tryPatch(groupNamed("of-job"), `{"metadata":{"ownerReferences":null}}`), nobodyElse(), `the Job in ownerReferences cannot be changed`},
+		{"change the PodGroup of a job beside that", tryPatch(groupNamed("of-job"), `{"metadata":{"labels":{"a":"b"}}}`), nobodyElse(user), forbidden},
+		{"move a PodGroup to a queue that the user may use", tryPatch(groupNamed("plain"), `{"spec":{"queue":"shared"}}`), nobodyElse(user), forbidden},
+		{"move a PodGroup to another queue", tryPatch(groupNamed("plain"), `{"spec":{"queue":"private"}}`), nobodyElse(), `is not allowed to use queue private`},
+		{"move a PodGroup to a queue that does not exist", tryPatch(groupNamed("plain"), `{"spec":{"queue":"missing"}}`), nil, `missing`},
+	}
+}
+
+func podNamed(name string) func() client.Object {
+	return func() client.Object { return &corev1.Pod{ObjectMeta: inDefault(name)} }
+}
+
+func groupNamed(name string) func() client.Object {
+	return func() client.Object { return &schedulingv1beta1.PodGroup{ObjectMeta: inDefault(name)} }
+}
+
+// annotationPatch and labelPatch return a patch that sets a key to a value in JSON.
+func annotationPatch(key, value string) string {
+	return `{"metadata":{"annotations":{"` + key + `":` + value + `}}}`
+}
+
+func labelPatch(key, value string) string {
+	return `{"metadata":{"labels":{"` + key + `":` + value + `}}}`
+}
+
+// createMembers creates the pods and the PodGroups that the persons try to move: those of a job, and others.
+func createMembers(t *testing.T, c client.Client, job *batchv1alpha1.Job) {
+	t.Helper()
+	owners := []metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: job.Name, UID: job.UID, Controller: new(true)}}
+	pod := func(name, annotation, value string) *corev1.Pod {
+		pod := podWith(annotation, value)().(*corev1.Pod)
+		pod.Name = name
+		return pod
+	}
+	ofJob, placed := pod("of-job", keys.GroupName, "g"), pod("placed", "a", "b")
+	ofJob.OwnerReferences, placed.Spec.NodeName = owners, "n"
+	ofJob.Labels = map[string]string{keys.JobName: job.Name, keys.QueueName: "default", keys.TaskSpec: "main"}
+	ofJob.Annotations[keys.JobName], ofJob.Annotations[keys.JobVersion] = job.Name, "0"
+	groupOfJob := &schedulingv1beta1.PodGroup{ObjectMeta: inDefault("of-job"), Spec: schedulingv1beta1.PodGroupSpec{Queue: "default"}}
+	groupOfJob.OwnerReferences = owners
+	for _, object := range []client.Object{
+		ofJob, placed, pod("of-operator", keys.VolcanoGroupName, "g"), pod("plain", "a", "b"), groupOfJob,
+		&schedulingv1beta1.PodGroup{ObjectMeta: inDefault("plain"), Spec: schedulingv1beta1.PodGroupSpec{Queue: "default"}},
+	} {
+		must(t, c.Create(t.Context(), object))
+		t.Cleanup(func() { _ = c.Delete(context.WithoutCancel(t.Context()), object, client.GracePeriodSeconds(0)) })
 	}
 }
 
@@ -300,6 +358,7 @@ func TestEachPersonMayDoWhatTheirRolesSay(t *testing.T) {
 	pod.SetLabels(map[string]string{keys.JobName: ""})
 	must(t, members[user].Create(t.Context(), pod)) // the policy skips the label of a job, and the controllers ignore the user
 	defer func() { must(t, c.Delete(context.WithoutCancel(t.Context()), pod)) }()
+	createMembers(t, c, job)
 	binding, _ := deploy.QueueUseBinding().(client.Object)
 	must(t, members[user].Create(t.Context(), newJob("before", inQueue("private")), client.DryRunAll)) // the permission is off by default
 	must(t, c.Create(t.Context(), binding))

@@ -8,8 +8,8 @@ package matchcondition
 // HasController matches objects that have a controller. Every user can write such an owner reference.
 const HasController = `object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false))`
 
-// isOurController matches requests whose author may write the status of jobs in all namespaces, which users may not.
-const isOurController = `authorizer.group('batch.volcano.sh').resource('jobs').subresource('status').check('update').allowed()`
+// IsOurController matches requests whose author may write the status of jobs in all namespaces, which users may not.
+const IsOurController = `authorizer.group('batch.volcano.sh').resource('jobs').subresource('status').check('update').allowed()`
 
 // MadeByOurControllers matches objects that the controllers create for a job, a pod or a workload.
-const MadeByOurControllers = HasController + " && " + isOurController
+const MadeByOurControllers = HasController + " && " + IsOurController

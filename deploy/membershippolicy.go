@@ -1,0 +1,117 @@
+package deploy
+
+import (
+	"fmt"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/admission/matchcondition"
+)
+
+// The names of the policies for what pods and PodGroups belong to, and of their bindings.
+const (
+	podMembershipPolicyName   = "volcano-pod-membership-policy"
+	groupMembershipPolicyName = "volcano-podgroup-membership-policy"
+)
+
+// membershipField is a part of an object that determines the job, the PodGroup or the queue to which the object belongs.
+type membershipField struct {
+	// noun names the part in messages.
+	noun string
+	// value returns a CEL expression for the text of the part in object or oldObject. It is empty if the part is missing.
+	value func(object string) string
+}
+
+func annotationField(key string) membershipField {
+	return membershipField{"annotation " + key, func(object string) string {
+		return fmt.Sprintf("%s.metadata.?annotations[?'%s'].orValue('')", object, key)
+	}}
+}
+
+func labelField(key string) membershipField {
+	return membershipField{"label " + key, func(object string) string {
+		return fmt.Sprintf("%s.metadata.?labels[?'%s'].orValue('')", object, key)
+	}}
+}
+
+// podGroupField is the PodGroup of a pod, as keys.PodGroupOf reads it.
+func podGroupField() membershipField {
+	group, fallback := annotationField(keys.GroupName), annotationField(keys.VolcanoGroupName)
+	return membershipField{group.noun, func(object string) string {
+		return fmt.Sprintf("(%[1]s != '' ? %[1]s : %[2]s)", group.value(object), fallback.value(object))
+	}}
+}
+
+// jobOwnerField is the UID of the Job that controls an object.
+func jobOwnerField() membershipField {
+	return membershipField{"the Job in ownerReferences", func(object string) string {
+		return object + ".metadata.?ownerReferences.orValue([]).filter(o, o.?controller.orValue(false) && o.kind == 'Job' && " +
+			"o.apiVersion.startsWith('" + batchGroup + "/')).map(o, string(o.uid)).join(' ')"
+	}}
+}
+
+// podMembershipFields returns the parts of pods by which the scheduler, the controllers and the recorder find their PodGroup,
+// job and queue, and their place in the job.
+func podMembershipFields() []membershipField {
+	return []membershipField{
+		podGroupField(),
+		labelField(keys.JobName), annotationField(keys.JobName),
+		labelField(keys.QueueName), annotationField(keys.QueueName),
+		labelField(keys.TaskSpec), annotationField(keys.TaskSpec),
+		annotationField(keys.TaskIndex), annotationField(keys.JobVersion), labelField(keys.ArrayIndex),
+	}
+}
+
+// membershipPolicies returns the policies that keep pods and PodGroups where they were created. Without the first, a user who
+// may patch a pod could move it out of its PodGroup, and so out of the limits and the budget of its account. Operators set the
+// PodGroup of a pod when they create it, so a missing value may be set until the pod has a node. Without the second, the
+// PodGroup of a job could have another queue than the job, which no webhook checks.
+//
+// The policies do not cover pods/status, which kubelets write often and users may not write.
+func membershipPolicies() []runtime.Object {
+	updates := []admissionregistrationv1.OperationType{admissionregistrationv1.Update}
+	pods := membershipSpec(podMembershipFields(), func(f membershipField) string {
+		return fmt.Sprintf("%s == '' && object.spec.?nodeName.orValue('') == ''", f.value("oldObject"))
+	}, "delete the pod, and create it again with the other value")
+	pods.MatchConstraints = matchRules(updates, admissionregistrationv1.Rule{APIGroups: []string{core}, APIVersions: []string{"v1"}, Resources: []string{"pods"}})
+	queue := membershipField{"spec.queue", func(object string) string { return object + ".?spec.?queue.orValue('')" }}
+	groups := membershipSpec([]membershipField{queue}, func(membershipField) string {
+		return jobOwnerField().value("oldObject") + " == ''"
+	}, "delete the job, and submit it to the other queue")
+	groups.MatchConstraints = matchRules(updates, admissionregistrationv1.Rule{APIGroups: []string{gangGroup}, APIVersions: []string{"v1beta1"}, Resources: []string{"podgroups"}})
+	return []runtime.Object{
+		policyObject(podMembershipPolicyName, pods), policyBinding(podMembershipPolicyName),
+		policyObject(groupMembershipPolicyName, groups), policyBinding(groupMembershipPolicyName),
+	}
+}
+
+// membershipSpec returns the rules for the parts of an object and for its Job. isExempt returns a CEL expression that reports
+// whether a part may change. The garbage collector of Kubernetes removes owners, for example after kubectl delete
+// --cascade=orphan.
+func membershipSpec(fields []membershipField, isExempt func(membershipField) string, remedy string) admissionregistrationv1.ValidatingAdmissionPolicySpec {
+	differs := func(f membershipField) string { return f.value("object") + " != " + f.value("oldObject") }
+	var spec admissionregistrationv1.ValidatingAdmissionPolicySpec
+	var changes []string
+	validate := func(f membershipField, exemption string) {
+		changes = append(changes, differs(f))
+		spec.Validations = append(spec.Validations, admissionregistrationv1.Validation{
+			Expression: fmt.Sprintf("!(%s) || (%s)", differs(f), exemption),
+			MessageExpression: fmt.Sprintf(`'%s cannot be changed from "' + %s + '" to "' + %s + '", because it determines to which job, queue and account the object belongs: %s'`,
+				f.noun, f.value("oldObject"), f.value("object"), remedy),
+			Reason: new(metav1.StatusReasonForbidden),
+		})
+	}
+	for _, f := range fields {
+		validate(f, isExempt(f))
+	}
+	validate(jobOwnerField(), isControllerOfKubernetes)
+	// It is one expression, so that the API server checks no permission for other updates.
+	spec.MatchConditions = []admissionregistrationv1.MatchCondition{{
+		Name: "changed-by-others-than-our-controllers", Expression: "(" + strings.Join(changes, " || ") + ") && !(" + matchcondition.IsOurController + ")",
+	}}
+	return spec
+}
