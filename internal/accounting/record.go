@@ -54,7 +54,8 @@ type Record struct {
 	JobID int64
 	// Namespace and Name are those of the Job.
 	Namespace, Name string
-	// User is the user who submitted the job, as admission established it. Account and QOS may be empty.
+	// User is the user who submitted the job, and Account the account that is charged, as admission established them. Account
+	// is empty if the job has none. QOS may be empty.
 	User, Account, QOS string
 	// Queue is the queue at the end of the attempt.
 	Queue   string

@@ -105,7 +105,7 @@ func newRecord(row *listrow.Row) accounting.Record {
 	r := accounting.Record{
 		Key:   accounting.Key{Cluster: row.Cluster, JobUID: string(job.UID), Attempt: job.Attempt(), Element: accounting.NoElement},
 		JobID: id, Namespace: job.Namespace, Name: job.Name,
-		User: batchv1alpha1.UserOf(job), Account: cmp.Or(job.Labels[keys.Account], row.AccountName()), QOS: row.QOSName(), Queue: row.QueueName(),
+		User: batchv1alpha1.UserOf(job), Account: job.Labels[keys.Account], QOS: row.QOSName(), Queue: row.QueueName(),
 		Outcome: outcomeOf(row), Reason: job.Status.State.Reason, ExitCode: exitCode(row.Exit),
 		Submitted: wholeSecond(row.Times.Submit), Eligible: wholeSecond(row.Times.Eligible),
 		Started: wholeSecond(row.Times.Start), Ended: wholeSecond(endOf(row)),

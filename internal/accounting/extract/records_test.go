@@ -17,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/sacct"
+	"github.com/vc-batch/vc/internal/slurm/submission"
 )
 
 var submitted = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -86,6 +87,40 @@ func TestTheRecordHasTheAssignedQOS(t *testing.T) {
 	}
 }
 
+// TestTheRecordHasOnlyTheAccountThatAdmissionEstablished checks that neither the account that a user requested nor the namespace is
+// charged.
+func TestTheRecordHasOnlyTheAccountThatAdmissionEstablished(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ label, requested, want, shown string }{
+		"the account of the job":                    {"physics", "physics", "physics", "physics"},
+		"an account that the user only requested":   {"", "chem", "", "research"},
+		"another account than the user requested":   {"physics", "chem", "physics", "physics"},
+		"a job without an account in the namespace": {"", "", "", "research"},
+	} {
+		job := newJob()
+		submission.StoreOptions(job, submission.Options{Account: test.requested, Tasks: 2})
+		if test.label != "" {
+			metav1.SetMetaDataLabel(&job.ObjectMeta, keys.Account, test.label)
+		}
+		job.Status.Attempts = []batchv1alpha1.JobAttempt{{Number: 0, EndTime: after(20)}}
+		job.Status.Version = 1
+		enter(job, batchv1alpha1.Completed, 70)
+		records, err := Records(Input{Cluster: "prod", Job: job, Pods: []*corev1.Pod{newPod(job, "0", "node-1", 0)}}, 0)
+		if err != nil || len(records) != 2 {
+			t.Fatalf("%s: %d records, error %v", name, len(records), err)
+		}
+		for i := range records {
+			if records[i].Account != test.want {
+				t.Errorf("%s: the record of attempt %d has the account %q, want %q", name, records[i].Attempt, records[i].Account, test.want)
+			}
+		}
+		rows := listrow.RowsOf(&listrow.Source{Job: job}, true)
+		if got := rows[0].AccountName(); got != test.shown {
+			t.Errorf("%s: sacct shows the account %q, want %q", name, got, test.shown)
+		}
+	}
+}
+
 func TestAnEndedJobHasARecord(t *testing.T) {
 	t.Parallel()
 	job := newJob()
@@ -101,7 +136,7 @@ func TestAnEndedJobHasARecord(t *testing.T) {
 	resources := accounting.Resources{accounting.CPU: 1000, accounting.Memory: 2048, "nvidia.com/gpu": 2, accounting.Nodes: 2}
 	want := accounting.Record{
 		Key:   accounting.Key{Cluster: "prod", JobUID: "1234", Element: accounting.NoElement},
-		JobID: 42, Namespace: "research", Name: "train", User: "mei", Account: "research", QOS: "normal", Queue: "gpu",
+		JobID: 42, Namespace: "research", Name: "train", User: "mei", QOS: "normal", Queue: "gpu",
 		Outcome: accounting.Completed, Submitted: submitted, Eligible: submitted, Started: after(10).Time, Ended: after(70).Time,
 		NodeNames: []string{"node-1", "node-2"}, Pods: 2, Requested: resources, Allocated: resources,
 		CPUTime: 45_500 * time.Millisecond, PeakMemoryBytes: 2 << 20,

@@ -35,8 +35,9 @@ func (s *Source) QueueName() string { return cmp.Or(s.Job.Spec.Queue, keys.Defau
 // the name of the queue.
 func (r *Row) PartitionName() string { return cmp.Or(r.Asked.Partition, r.QueueName()) }
 
-// AccountName returns the requested account or, if none was requested, the namespace, whose quota the job uses.
-func (r *Row) AccountName() string { return cmp.Or(r.Asked.Account, r.Job.Namespace) }
+// AccountName returns the account to which admission charges the job or, if there is none, the namespace, whose quota the job
+// uses. The account in the options of sbatch does not count, because users can write any name there.
+func (r *Row) AccountName() string { return cmp.Or(r.Job.Labels[keys.Account], r.Job.Namespace) }
 
 // QOSName returns the QOS that admission has assigned. In a cluster without QOS, it returns the requested name or, if none was
 // requested, the priority class. If there is neither, it returns "normal".
