@@ -224,7 +224,9 @@ func (r *Request) linesOfResource(facts *Facts, tres TRES, unit Unit) []Line {
 				accounts[at] = append(accounts[at], u.Account)
 			}
 		}
-		seconds[at] += u.Seconds
+		if isAccountLine := r.layout == accountsAndUsers && u.User == ""; !isAccountLine {
+			seconds[at] += u.Seconds
+		}
 		if r.layout == accountsAndUsers {
 			for _, account := range r.accountsAbove(u.Account, facts.Parents) {
 				seconds[lineKey{cluster: u.Cluster, account: account}] += u.Seconds

@@ -211,3 +211,20 @@ func TestAccountsThatAreTheirOwnParentsEndTheTree(t *testing.T) {
 		t.Errorf("the path has %d accounts", len(path))
 	}
 }
+
+// TestUsageWithoutAUserCountsOnce checks the line of an account whose jobs have no user.
+func TestUsageWithoutAUserCountsOnce(t *testing.T) {
+	t.Parallel()
+	r := &Request{Kind: Kind{layout: accountsAndUsers}}
+	lines := r.linesOfResource(&Facts{Usage: []accounting.Usage{
+		{Cluster: "prod", Resource: accounting.CPU, Seconds: 3000},
+		{Cluster: "prod", User: "mei", Resource: accounting.CPU, Seconds: 2000},
+	}}, CPU, Unit{})
+	got := map[string]int64{}
+	for _, line := range lines {
+		got[line.Account+"/"+line.Login] = line.used.value
+	}
+	if diff := cmp.Diff(map[string]int64{"/": 5000, "/mei": 2000}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
