@@ -51,8 +51,10 @@ type Store interface {
 	// Months returns the months for which records or changes of nodes or accounts are stored, oldest first.
 	Months(ctx context.Context) ([]time.Time, error)
 	// DropMonth removes all records that ended in a month, with the use that follows from them, and the changes of nodes and
-	// accounts in this month.
-	DropMonth(ctx context.Context, month time.Time) error
+	// accounts in this month. It calls before first, unless the month is empty or before is nil. An error of before keeps the
+	// month. From the call of before until the removal, no other process adds records to the month or removes it. The caller
+	// must not add records of the month in the meantime.
+	DropMonth(ctx context.Context, month time.Time, before func(ctx context.Context) error) error
 	// Backup writes a consistent copy of the database.
 	Backup(ctx context.Context, to io.Writer) error
 	// Restore replaces an empty database by a copy. It returns an error if the database is not empty.

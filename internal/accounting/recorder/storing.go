@@ -131,10 +131,8 @@ func (s *Storage) dropMonthsBefore(ctx context.Context, oldest time.Time) error 
 		if !month.Before(oldest) {
 			continue
 		}
-		if err := s.exportMonth(ctx, store, month); err != nil {
-			return err
-		}
-		if err := store.DropMonth(ctx, month); err != nil {
+		err := store.DropMonth(ctx, month, func(ctx context.Context) error { return s.exportMonth(ctx, store, month) })
+		if err != nil {
 			return err
 		}
 		s.log.Info("Removed the accounting records of an old month", "month", month.Format("2006-01"))

@@ -76,7 +76,7 @@ func (s *store) addMonth(ctx context.Context, start time.Time, records []*accoun
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := s.engine.lockVersion(ctx, tx); err != nil {
+	if err := s.engine.lockMonth(ctx, tx, start); err != nil {
 		return 0, err
 	}
 	fresh, err := m.insertRecords(ctx, tx, records)

@@ -154,7 +154,7 @@ func (s *store) dropAll(ctx context.Context) error {
 		return s.engine.explain(err)
 	}
 	for _, start := range months {
-		if err := s.drop(ctx, start); err != nil {
+		if err := s.drop(ctx, start, nil); err != nil {
 			return err
 		}
 	}

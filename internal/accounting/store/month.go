@@ -18,13 +18,15 @@ type engine interface {
 	months(ctx context.Context) ([]time.Time, error)
 	// open returns the tables of a month, or nil if there are none and create is false. The caller releases them.
 	open(ctx context.Context, start time.Time, create bool) (*month, error)
-	// drop removes the tables of a month.
-	drop(ctx context.Context, start time.Time) error
+	// drop calls before, which may be nil, and removes the tables of a month. It does nothing if there are none. In the
+	// meantime, no other process adds records to the month or removes it.
+	drop(ctx context.Context, start time.Time, before func(context.Context) error) error
 	// restoring reports whether a copy is being restored, or was when the process ended.
 	restoring(ctx context.Context) (bool, error)
 	setRestoring(ctx context.Context, restoring bool) error
-	// lockVersion returns an error if the database got a newer schema after it was opened.
-	lockVersion(ctx context.Context, tx *sql.Tx) error
+	// lockMonth returns an error if another process is removing the month, or if the database got a newer schema after it was
+	// opened. Neither happens until the end of the transaction.
+	lockMonth(ctx context.Context, tx *sql.Tx, start time.Time) error
 	// isMissing reports whether an error means that the tables of the month were removed.
 	isMissing(err error) bool
 	// explain wraps an error in an error of package accounting.

@@ -32,6 +32,8 @@ const (
 	postgresSchema = "vc_accounting"
 	// advisoryLock is the number of the lock that a process holds while it changes tables.
 	advisoryLock = 0x76636163
+	// monthLock is the first number of the locks of months. The second number is that of the month.
+	monthLock = advisoryLock
 	// connections is the maximum number of connections of a store.
 	connections = 8
 	// partitionFormat is the format of months in names of partitions.
@@ -110,6 +112,22 @@ func (e *postgresEngine) checkTables(ctx context.Context) error {
 	}
 	return checkVersion(e.what, version)
 }
+
+// lockMonth locks a month until the end of a transaction that adds records to it. It does not wait for a process that is
+// removing the month, because an export takes long and needs connections, too.
+func (e *postgresEngine) lockMonth(ctx context.Context, tx *sql.Tx, start time.Time) error {
+	var isLocked bool
+	if err := tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock_shared($1, $2)", monthLock, numberOf(start)).Scan(&isLocked); err != nil {
+		return err
+	}
+	if !isLocked {
+		return fmt.Errorf("%s: the records of %s are being exported or removed by another process: %w", e.what, start.Format(monthFormat), accounting.ErrUnavailable)
+	}
+	return e.lockVersion(ctx, tx)
+}
+
+// numberOf returns the number of a month in locks.
+func numberOf(start time.Time) int { return start.Year()*12 + int(start.Month()) - 1 }
 
 // lockVersion returns an error if another process has migrated the database to a newer schema. Until the end of the
 // transaction, no process migrates it.
@@ -275,15 +293,36 @@ func createPartitions(ctx context.Context, tx *sql.Tx, start time.Time, version 
 	return nil
 }
 
-func (e *postgresEngine) drop(ctx context.Context, start time.Time) error {
-	return e.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, table := range tablesOf(len(migrations)) {
-			if _, err := tx.ExecContext(ctx, "DROP TABLE IF EXISTS "+postgresSchema+"."+table+suffix(start)); err != nil {
-				return err
-			}
+// drop holds the lock of the month in the transaction that removes the tables. If the connection is lost during before, the
+// transaction fails, and the month stays.
+func (e *postgresEngine) drop(ctx context.Context, start time.Time, before func(context.Context) error) error {
+	tx, err := e.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1, $2)", monthLock, numberOf(start)); err != nil {
+		return err
+	}
+	var exists bool
+	err = tx.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", postgresSchema+".records"+suffix(start)).Scan(&exists)
+	if err != nil || !exists { // another process may have removed it
+		return err
+	}
+	if before != nil {
+		if err := before(ctx); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", advisoryLock); err != nil {
+		return err
+	}
+	for _, table := range tablesOf(len(migrations)) {
+		if _, err := tx.ExecContext(ctx, "DROP TABLE IF EXISTS "+postgresSchema+"."+table+suffix(start)); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
 }
 
 func (e *postgresEngine) restoring(ctx context.Context) (bool, error) {

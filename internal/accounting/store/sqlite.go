@@ -260,10 +260,15 @@ func (e *sqliteEngine) isCurrent(start time.Time, file *monthFile) bool {
 	return e.files[start] == file
 }
 
-func (e *sqliteEngine) drop(ctx context.Context, start time.Time) error {
+func (e *sqliteEngine) drop(ctx context.Context, start time.Time, before func(context.Context) error) error {
 	file, err := e.file(ctx, start, false)
 	if file == nil || err != nil {
 		return err
+	}
+	if before != nil {
+		if err := before(ctx); err != nil {
+			return err
+		}
 	}
 	file.use.Lock()
 	defer file.use.Unlock()
@@ -301,8 +306,8 @@ func (e *sqliteEngine) setRestoring(_ context.Context, restoring bool) error {
 // isMissing returns false: an open file stays while it is read.
 func (e *sqliteEngine) isMissing(error) bool { return false }
 
-// lockVersion does nothing, because the directory is locked.
-func (e *sqliteEngine) lockVersion(context.Context, *sql.Tx) error { return nil }
+// lockMonth does nothing, because the directory is locked.
+func (e *sqliteEngine) lockMonth(context.Context, *sql.Tx, time.Time) error { return nil }
 
 // explain wraps an error of SQLite.
 func (e *sqliteEngine) explain(err error) error {

@@ -106,15 +106,15 @@ func (s *store) usedMonths(ctx context.Context) ([]time.Time, error) {
 }
 
 // DropMonth implements accounting.Store.
-func (s *store) DropMonth(ctx context.Context, at time.Time) error {
+func (s *store) DropMonth(ctx context.Context, at time.Time, before func(context.Context) error) error {
 	if err := s.ready(); err != nil {
 		return err
 	}
-	return s.drop(ctx, accounting.Month.Start(at))
+	return s.drop(ctx, accounting.Month.Start(at), before)
 }
 
-func (s *store) drop(ctx context.Context, start time.Time) error {
-	if err := s.engine.drop(ctx, start); err != nil {
+func (s *store) drop(ctx context.Context, start time.Time, before func(context.Context) error) error {
+	if err := s.engine.drop(ctx, start, before); err != nil {
 		return s.engine.explain(fmt.Errorf("drop month %s: %w", start.Format(monthFormat), err))
 	}
 	return nil

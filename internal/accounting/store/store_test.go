@@ -65,6 +65,7 @@ func TestStores(t *testing.T) {
 			testCopy(t, directory, server.NewDatabase(t))
 			testCopy(t, server.NewDatabase(t), "sqlite:"+t.TempDir())
 		})
+		t.Run("two processes remove a month", func(t *testing.T) { testTwoProcessesRemoveAMonth(t, server.NewDatabase(t)) })
 		t.Run("full disk", func(t *testing.T) {
 			testFull(t, server.NewDatabaseIn(t, smallDisk(t, server.UserID())))
 		})
@@ -112,7 +113,7 @@ func testModel(t *testing.T, newAddress func() string) {
 		seed, m := rapid.Uint64().Draw(t, "seed"), model{}
 		months, err := s.Months(context.Background())
 		for i := 0; i < len(months) && err == nil; i++ {
-			err = s.DropMonth(context.Background(), months[i])
+			err = s.DropMonth(context.Background(), months[i], nil)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -240,7 +241,7 @@ func testPages(t *testing.T, newAddress func() string) {
 	for range s.Records(t.Context(), accounting.Query{}) { // a reader that stops early leaves nothing locked
 		break
 	}
-	if err := s.DropMonth(t.Context(), epoch); err != nil {
+	if err := s.DropMonth(t.Context(), epoch, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -553,7 +554,7 @@ func testDropMonth(t *testing.T, newAddress func() string) {
 	address := newAddress()
 	s, m := openSample(t, address, 100)
 	february := epoch.AddDate(0, 1, 0)
-	if err := s.DropMonth(t.Context(), february.AddDate(0, 0, 5)); err != nil {
+	if err := s.DropMonth(t.Context(), february.AddDate(0, 0, 5), nil); err != nil {
 		t.Fatal(err)
 	}
 	for key, r := range m {
@@ -576,6 +577,79 @@ func testDropMonth(t *testing.T, newAddress func() string) {
 	}
 	if added, err := s.Add(t.Context(), sample(100)); err != nil || added != 100-len(m) {
 		t.Errorf("Add after DropMonth returns %d, %v", added, err)
+	}
+}
+
+// testTwoProcessesRemoveAMonth removes a month in one store while another one exports it. The export must be complete, the month
+// must be exported once, and a record that is added in the meantime must not be lost.
+func testTwoProcessesRemoveAMonth(t *testing.T, address string) {
+	first, m := openSample(t, address, 100)
+	second := open(t, address)
+	inMonth := accounting.Query{From: epoch, To: accounting.Month.End(epoch)}
+	want := 0
+	for _, r := range m {
+		if accounting.Month.Start(r.Ended).Equal(epoch) {
+			want++
+		}
+	}
+	late := recordOf(1, accounting.Key{Cluster: "late", JobUID: "late", Element: accounting.NoElement})
+	late.Started, late.Ended = epoch.Add(time.Hour), epoch.Add(2*time.Hour)
+	removed := make(chan error, 1)
+	err := first.DropMonth(t.Context(), epoch, func(ctx context.Context) error {
+		go func() {
+			removed <- second.DropMonth(ctx, epoch, func(context.Context) error { return errors.New("the month is exported twice") })
+		}()
+		if err := waitForLock(ctx, first, removed); err != nil {
+			return err
+		}
+		if added, err := second.Add(ctx, []accounting.Record{late}); !errors.Is(err, accounting.ErrUnavailable) {
+			return fmt.Errorf("Add during the export returns %d, %v", added, err)
+		}
+		exported := 0
+		for _, err := range first.Records(ctx, inMonth) {
+			if err != nil {
+				return err
+			}
+			exported++
+		}
+		if exported < want || want == 0 {
+			return fmt.Errorf("%d of %d records were exported", exported, want)
+		}
+		return nil
+	})
+	if err := errors.Join(err, <-removed); err != nil {
+		t.Fatal(err)
+	}
+	if added, err := second.Add(t.Context(), []accounting.Record{late}); added != 1 || err != nil {
+		t.Errorf("Add after the removal returns %d, %v", added, err)
+	}
+	failure := errors.New("the disk is full")
+	if err := first.DropMonth(t.Context(), epoch, func(context.Context) error { return failure }); !errors.Is(err, failure) {
+		t.Errorf("a failed export: %v", err)
+	}
+	months, err := first.Months(t.Context())
+	if err != nil || !slices.Contains(months, epoch) {
+		t.Errorf("after a failed export, the months are %v, error %v", months, err)
+	}
+}
+
+// waitForLock waits until another store waits for a lock in PostgreSQL. It returns an error if the other store ends without it.
+func waitForLock(ctx context.Context, s accounting.Store, ended chan error) error {
+	for {
+		waiting := 0
+		err := s.(*store).engine.(*postgresEngine).db.QueryRowContext(ctx,
+			"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").Scan(&waiting)
+		if err != nil || waiting > 0 {
+			return err
+		}
+		select {
+		case err := <-ended:
+			ended <- err
+			return fmt.Errorf("the other store did not wait: %w", err)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }
 
@@ -799,7 +873,7 @@ func testFull(t *testing.T, address string) {
 	if got := collect(t, s.Records(t.Context(), accounting.Query{})); len(got) != len(first) {
 		t.Errorf("%d of %d records after the disk was full", len(got), len(first))
 	}
-	if err := s.DropMonth(t.Context(), epoch); err != nil {
+	if err := s.DropMonth(t.Context(), epoch, nil); err != nil {
 		t.Error(err)
 	}
 	if added, err := s.Add(t.Context(), sample(20)); err != nil || added != 20 {
