@@ -2,6 +2,7 @@ package kubeletstats
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -22,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	certutil "k8s.io/client-go/util/cert"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api"
@@ -39,10 +41,22 @@ const summary = `{"node": {"nodeName": "node-1"}, "pods": [
     {"name": "new", "startTime": "2026-01-01T00:00:00Z"}]},
   {"podRef": {"name": "b", "namespace": "default", "uid": "b"}}]}`
 
-// ownConfig returns a configuration with credentials that no kubelet may get.
-func ownConfig() *rest.Config {
-	config := &rest.Config{Host: "https://api.example", BearerToken: "own", Username: "own", Password: "own"}
-	config.ServerName = "api.example"
+// ownCertificate returns a certificate and its key, which take long to generate.
+var ownCertificate = sync.OnceValues(func() ([2][]byte, error) {
+	certificate, key, err := certutil.GenerateSelfSignedCertKey("own", nil, nil)
+	return [2][]byte{certificate, key}, err
+})
+
+// ownConfig returns a configuration with credentials that no kubelet may get: a token, a certificate, and a header that a
+// wrapper of the transport adds.
+func ownConfig(t *testing.T) *rest.Config {
+	t.Helper()
+	pair, err := ownCertificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := &rest.Config{Host: "https://api.example", BearerToken: "own"}
+	config.ServerName, config.CertData, config.KeyData = "api.example", pair[0], pair[1]
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			r.Header.Add("Authorization", "Bearer own")
@@ -65,7 +79,7 @@ func newNode(host string, port int) *corev1.Node {
 
 func TestTheSummaryOfAKubeletIsRead(t *testing.T) {
 	t.Parallel()
-	kubelet := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	kubelet := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Values("Authorization"); strings.Contains(strings.Join(got, ""), "own") || len(r.TLS.PeerCertificates) > 0 {
 			t.Errorf("the kubelet gets the credentials %q of the client of the API server, and %d certificates", got, len(r.TLS.PeerCertificates))
 		}
@@ -75,6 +89,8 @@ func TestTheSummaryOfAKubeletIsRead(t *testing.T) {
 		}
 		_, _ = w.Write([]byte(summary))
 	}))
+	kubelet.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
+	kubelet.StartTLS()
 	defer kubelet.Close()
 	host, port, err := net.SplitHostPort(kubelet.Listener.Addr().String())
 	if err != nil {
@@ -86,7 +102,7 @@ func TestTheSummaryOfAKubeletIsRead(t *testing.T) {
 	}
 	read := func(token string, insecure bool, node *corev1.Node) (map[types.UID][]podmeasure.Sample, error) {
 		t.Helper()
-		kubelets, err := NewKubelets(ownConfig(), "", insecure)
+		kubelets, err := NewKubelets(ownConfig(t), "", insecure)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +150,7 @@ func TestTheTokenIsNotSentToAnotherAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kubelets, err := NewKubelets(ownConfig(), "", true)
+	kubelets, err := NewKubelets(ownConfig(t), "", true)
 	if err != nil {
 		t.Fatal(err)
 	}
