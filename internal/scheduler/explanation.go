@@ -117,7 +117,7 @@ func (e *Engine) setEstimatedStart(s *cycle.Cycle, j *framework.Job, to *schedul
 	switch {
 	case to.Never:
 		f = reservation.Hopeless
-	case j.IsAccountBound():
+	case !known && j.IsAccountBound():
 		f = s.ForecastOfNewGang(j)
 	case !known && !s.Easy && s.Cluster.HasRunTimes():
 		f = reservation.Unlooked

@@ -289,7 +289,7 @@ func (c *backfillers) spreadPods(d *framework.Template, binds func(*reservation.
 // the pods must respect.
 func (c *backfillers) countFitting(id model.NodeID, d *framework.Template, binds func(*reservation.Reservation) bool) int {
 	s, each := c.s, d.Request
-	if !s.mayRunOn(id, d) {
+	if !s.AllowsTemplate(id, d) {
 		return 0
 	}
 	taken := c.taken[id]

@@ -113,6 +113,9 @@ type GangLimits struct {
 	Holdable []func(*Job, resource.Request) explain.Verdict
 	// Relaxed reports whether a limit of a gang may permit more than when it held back the gang.
 	Relaxed []func(*Job) bool
+	// Forecasts starts a forecast of the limits, beginning with the current state of the cycle. The given gangs got nodes
+	// in this cycle.
+	Forecasts []func(bound []*Job) LimitForecast
 }
 
 // GroupRules determines how sub-groups are placed, and how gangs are placed in HyperNodes.

@@ -92,6 +92,9 @@ func (c *certainty) mayBeCertain(j *framework.Job, f Forecast) bool {
 	if !f.Known && f.Why != someLimits {
 		return false
 	}
+	if j.IsAccountBound() { // nothing is reserved for it
+		return false
+	}
 	return c.s.IsPredictable(j) && !c.becomesOverdue(j, f)
 }
 

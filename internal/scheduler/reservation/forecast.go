@@ -48,10 +48,7 @@ func (s *Planner) ForecastStarts() map[*framework.Job]Forecast {
 		return true
 	})
 	f.sortJobs()
-	for _, j := range f.jobs[min(maxForecast, len(f.jobs)):] {
-		f.out[j] = Forecast{Why: tooFar}
-	}
-	f.jobs = f.jobs[:min(maxForecast, len(f.jobs))]
+	f.keepFirst()
 	if len(f.jobs) == 0 {
 		return f.out
 	}
@@ -74,7 +71,7 @@ func (s *Planner) whyNoForecast(j *framework.Job) string {
 		return neverStarts
 	}
 	if j.IsAccountBound() {
-		return notPlaceable + reason.Get(j.Verdict.Code).Sentence
+		return s.whyNoLimitForecast(j)
 	}
 	if !s.UsesReservations() {
 		return noLimits
@@ -123,7 +120,11 @@ type forecaster struct {
 	heads map[*framework.Job]*Reservation
 	moved map[*framework.Job]bool
 	slots map[*model.Shape]*slots
-	kept  struct {
+	// limits follows the limits of accounts. It is empty if they hold back no gang that can have a forecast.
+	limits []framework.LimitForecast
+	// isLimited is true if they hold back a gang at the current time.
+	isLimited bool
+	kept      struct {
 		rules        []framework.NodeRule
 		reservations []*Reservation
 		turns        map[*framework.Job]int
@@ -144,19 +145,22 @@ func (f *forecaster) runForecast() {
 	s.Walked += len(f.look.endings)
 	s.later, f.heads, f.moved = s.Now, map[*framework.Job]*Reservation{}, map[*framework.Job]bool{}
 	f.countSlots()
+	f.startLimits()
 	for {
 		for f.giveTurns() && s.Looked-f.began <= maxLooked { // a start may move reservations
 			continue
 		}
-		if len(f.jobs) == 0 || f.look.next == len(f.look.endings) || s.Looked-f.began > maxLooked {
+		next, hasNext := f.nextTime()
+		if len(f.jobs) == 0 || !hasNext || s.Looked-f.began > maxLooked {
 			break
 		}
-		s.later = f.look.endings[f.look.next].At
+		s.later = next
 		first := f.look.next
 		f.look.AdvanceTo(s.later)
 		for i := first; i < f.look.next; i++ {
 			f.recountNode(f.look.endings[i].Node)
 		}
+		f.advanceLimits(first)
 		for head, r := range f.heads { // the resources that the heads would use are idle now, or still in use
 			if len(r.Idle) > 0 || !r.since.After(s.later) {
 				f.moved[head] = true
@@ -177,6 +181,8 @@ func (f *forecaster) whyNotFound(j *framework.Job) string {
 	switch {
 	case f.look.next < len(f.look.endings):
 		return tooFar
+	case j.IsAccountBound() && !f.limitsPermit(j):
+		return whyLimitStays(j)
 	case v.Code == reason.OverDeserved && v.Limit != nil && v.Limit.IsBelowRequest(): // forecasts do not change shares
 		return aboveShare
 	case v.Code == reason.PodsLinger:
@@ -194,10 +200,16 @@ func (f *forecaster) giveTurns() bool {
 	s.Rules.Nodes = s.Rules.Nodes[:len(s.Rules.Nodes):len(s.Rules.Nodes)]
 	tried := map[*queue.Queue]int{}
 	blocked := map[*queue.Queue]bool{}
+	f.isLimited = false
 	waiting := f.jobs[:0:0]
 	for _, j := range f.jobs {
 		s.RecordTurn(j)
 		if blocked[j.In] || s.Looked-f.began > maxLooked {
+			waiting = append(waiting, j)
+			continue
+		}
+		if !f.limitsPermit(j) { // it blocks no other gang
+			f.isLimited = true
 			waiting = append(waiting, j)
 			continue
 		}
@@ -217,6 +229,9 @@ func (f *forecaster) giveTurns() bool {
 
 // tryStart places a gang now, if it fits.
 func (f *forecaster) tryStart(j *framework.Job) bool {
+	if len(j.Tasks) == 0 {
+		return f.tryStartDescribed(j)
+	}
 	s := f.s
 	if s.Rules.CheckOverused(j.In).Code != "" || !f.nodesMayFit(j) || !s.queueMayAllow(j) {
 		return false
@@ -225,22 +240,39 @@ func (f *forecaster) tryStart(j *framework.Job) bool {
 	if !ok {
 		return false
 	}
-	f.out[j] = Forecast{At: s.later, Known: true, Why: byLimits}
-	if !s.IsPredictable(j) {
-		f.out[j] = Forecast{At: s.later, Known: true, Why: besidePods}
+	for _, p := range placed {
+		f.look.placed = append(f.look.placed, held{j, p})
 	}
+	f.recordStart(j, placed)
+	return true
+}
+
+// recordStart records the start of a gang at the current time of the forecast.
+func (f *forecaster) recordStart(j *framework.Job, placed []framework.Placed) {
+	s, isDescribed := f.s, len(j.Tasks) == 0
+	why := byLimits
+	switch {
+	case j.IsAccountBound():
+		why = byAccountLimits
+	case !s.IsPredictable(j):
+		why = besidePods
+	}
+	f.out[j] = Forecast{At: s.later, Known: true, Why: why}
 	f.dropMovedReservations(j, placed)
 	var more []Ending
+	var tasks []*model.Task
 	for _, p := range placed {
 		f.recountNode(p.Node)
-		f.look.placed = append(f.look.placed, held{j, p})
+		tasks = append(tasks, p.Task)
 		length, known := p.Task.RunTime().AssumedLength()
 		if known {
-			more = append(more, Ending{At: s.later.Add(length), Task: p.Task, Node: p.Node, Queue: j.In})
+			more = append(more, Ending{At: s.later.Add(length), Task: p.Task, Node: p.Node, Queue: j.In, Described: isDescribed})
 		}
 	}
 	f.insertEndings(more)
-	return true
+	for _, limits := range f.limits {
+		limits.CountStarted(j, tasks, s.later)
+	}
 }
 
 // dropMovedReservations drops the reservations that the start of a gang may move. These are the reservations of later

@@ -4,17 +4,22 @@ import "time"
 
 // Texts of forecasts.
 const (
-	byLimits     = "from the time limits of the running jobs and the jobs ahead of this job"
-	noLimits     = "unknown: the jobs that must end first have no time limit"
-	someLimits   = "unknown: not all jobs that must end first have a time limit"
-	aboveShare   = "unknown: the job requests more than the current share of its queue"
-	notComputed  = "unknown: not computed yet"
-	switchedOff  = "unknown: forecasts require action backfill with the argument easy"
-	tooFar       = "unknown: too many jobs are ahead of this job"
-	neverStarts  = "never: the job cannot start with its current request"
-	besidePods   = "from the time limits of the running jobs and the jobs ahead of this job; no resources are reserved for this job, because its placement depends on other pods"
-	attaches     = "unknown: the job's volumes or devices are allocated only when the job starts"
-	notPlaceable = "unknown: "
+	byLimits        = "from the time limits of the running jobs and the jobs ahead of this job"
+	noLimits        = "unknown: the jobs that must end first have no time limit"
+	someLimits      = "unknown: not all jobs that must end first have a time limit"
+	aboveShare      = "unknown: the job requests more than the current share of its queue"
+	notComputed     = "unknown: not computed yet"
+	switchedOff     = "unknown: forecasts require action backfill with the argument easy"
+	tooFar          = "unknown: too many jobs are ahead of this job"
+	neverStarts     = "never: the job cannot start with its current request"
+	besidePods      = "from the time limits of the running jobs and the jobs ahead of this job; no resources are reserved for this job, because its placement depends on other pods"
+	attaches        = "unknown: the job's volumes or devices are allocated only when the job starts"
+	notPlaceable    = "unknown: "
+	byAccountLimits = "from the limits of the job's account, user or QOS, and the time limits of the running jobs and the jobs ahead of this job"
+	// limitStays and budgetStays are appended to the reason of a gang if no forecast finds a time at which the limits of
+	// its account permit it.
+	limitStays  = ", and not all jobs that must end first have a time limit"
+	budgetStays = ", and no later period of the budget is known"
 	// behindUnknown is for gangs of a strict queue that are behind a gang without a forecast.
 	behindUnknown = "unknown: the job's queue is strict, and the start of a job ahead of this job is unknown"
 )

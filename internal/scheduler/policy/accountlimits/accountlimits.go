@@ -2,7 +2,7 @@
 // the configuration does not list it.
 //
 //	In:   the tree of accounts and the QOS; the party, QOS, phase, minimum and pods of each gang
-//	Out:  the rules of framework.GangLimits; Decisions.BudgetUsage
+//	Out:  the rules of framework.GangLimits, also for forecasts; Decisions.BudgetUsage
 //
 // The limits of a gang are, in this order: the limits of its QOS for all jobs, for each user and for each account; the
 // limits of its user in its account, the limits of the account, and the limits of each ancestor of the account. A gang
@@ -86,6 +86,7 @@ func (p *Policy) Open(s *session.Session) {
 	limits.Admits = append(limits.Admits, func(j *framework.Job) { p.tally.countAdmitted(j) })
 	limits.Holdable = append(limits.Holdable, r.checkHolding)
 	limits.Relaxed = append(limits.Relaxed, func(j *framework.Job) bool { return p.tally.isRelaxed(j.Gang) })
+	limits.Forecasts = append(limits.Forecasts, func(bound []*framework.Job) framework.LimitForecast { return newForecast(s, &p.tally, bound) })
 	s.Rules.Nodes = append(s.Rules.Nodes, framework.NodeRule{
 		Name:    p.Name(),
 		Applies: func(*framework.Job, *model.Task) bool { return false },

@@ -22,6 +22,8 @@ type tally struct {
 	limited    bool   // an account, a user or a QOS has limits
 
 	parts map[*model.Gang]*part
+	// original is the tally of which this is a copy for a forecast, or nil. Parts that are not in parts are there.
+	original *tally
 	// paths holds the scopes of each member. scopes and qosScopes hold the scopes that are in use.
 	paths     map[member][]*scope
 	scopes    map[model.Party]*scope
@@ -342,6 +344,10 @@ func (t *tally) partOf(g *model.Gang) *part {
 	if p := t.parts[g]; p != nil {
 		return p
 	}
+	if t.original != nil && t.original.parts[g] != nil {
+		t.parts[g] = t.copyPart(g)
+		return t.parts[g]
+	}
 	return &part{}
 }
 
@@ -373,7 +379,7 @@ func (t *tally) changePart(g *model.Gang, change func(*part)) {
 	if len(scopes) == 0 {
 		return
 	}
-	p := t.parts[g]
+	p := t.partOf(g)
 	t.addPart(p, -1)
 	change(p)
 	p.computeClaims(t.cluster.Resources)

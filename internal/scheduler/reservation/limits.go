@@ -1,0 +1,172 @@
+package reservation
+
+import (
+	"slices"
+	"time"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+)
+
+// maxRenewal is how far in the future a forecast considers renewals of budgets. It is longer than any period.
+const maxRenewal = 366 * 24 * time.Hour
+
+// whyNoLimitForecast returns why a gang that a limit of its account holds back has no forecast; "" if it can have one.
+func (s *Planner) whyNoLimitForecast(j *framework.Job) string {
+	switch {
+	case !s.Easy:
+		return switchedOff
+	case !s.UsesReservations():
+		return whyLimitStays(j)
+	case !j.In.AcceptsGangs():
+		return notPlaceable + reason.Get(j.Verdict.Code).Sentence
+	case isDescribed(j):
+		return ""
+	case !s.IsTryable(j), j.Need() == 0, len(j.Pending) == 0:
+		return notPlaceable + reason.Get(j.Verdict.Code).Sentence
+	case !s.canForecast(j):
+		return attaches
+	}
+	return ""
+}
+
+// isDescribed reports whether a gang has no pods yet, but a description of the pods of its minimum.
+func isDescribed(j *framework.Job) bool {
+	return len(j.Tasks) == 0 && !j.IsAdmitted() && j.HasMinResources
+}
+
+// whyLimitStays returns why no time is known at which the limits of a gang's account permit it.
+func whyLimitStays(j *framework.Job) string {
+	sentence := notPlaceable + reason.Get(j.Verdict.Code).Sentence
+	if j.Verdict.Code == reason.AccountBudget {
+		return sentence + budgetStays
+	}
+	return sentence + limitStays
+}
+
+// keepFirst keeps the first gangs for the forecast. It counts the gangs that a limit of their account holds back
+// separately, because there may be many of them, and they block no others.
+func (f *forecaster) keepFirst() {
+	kept := map[bool]int{}
+	f.jobs = slices.DeleteFunc(f.jobs, func(j *framework.Job) bool {
+		isLimited := j.IsAccountBound()
+		if kept[isLimited]++; kept[isLimited] <= maxForecast {
+			return false
+		}
+		f.out[j] = Forecast{Why: tooFar}
+		return true
+	})
+}
+
+// startLimits begins to follow the limits of accounts if they hold back a gang.
+func (f *forecaster) startLimits() {
+	if !slices.ContainsFunc(f.jobs, (*framework.Job).IsAccountBound) {
+		return
+	}
+	for _, start := range f.s.Rules.Forecasts {
+		f.limits = append(f.limits, start(f.s.Bound))
+	}
+	f.advanceLimits(0)
+}
+
+// limitsPermit reports whether the limits of its account permit a gang at the current time of the forecast.
+func (f *forecaster) limitsPermit(j *framework.Job) bool {
+	var request resource.Request // of its pods; without pods, its minimum is checked as a whole
+	if len(j.Pending) > 0 {
+		request = j.MinimumRequest()
+	}
+	f.s.Walked += len(f.limits)
+	return !slices.ContainsFunc(f.limits, func(limits framework.LimitForecast) bool { return !limits.Permits(j, request) })
+}
+
+// nextTime returns the next time at which a gang may start: the time of the next ending or, if limits hold back a gang,
+// of the next renewal.
+func (f *forecaster) nextTime() (next time.Time, ok bool) {
+	if f.look.next < len(f.look.endings) {
+		next, ok = f.look.endings[f.look.next].At, true
+	}
+	if !f.isLimited {
+		return next, ok
+	}
+	for _, limits := range f.limits {
+		at := limits.NextRenewal(f.s.later)
+		if at.IsZero() || at.After(f.s.Now.Add(maxRenewal)) {
+			continue
+		}
+		if !ok || at.Before(next) {
+			next, ok = at, true
+		}
+	}
+	return next, ok
+}
+
+// advanceLimits counts the tasks that have ended, from the given ending on, and renews the limits at the current time of
+// the forecast.
+func (f *forecaster) advanceLimits(first int) {
+	for _, limits := range f.limits {
+		for i := first; i < f.look.next; i++ {
+			if e := &f.look.endings[i]; !e.Promised { // otherwise it uses no resources yet
+				limits.CountEnded(e.Task, e.At, !e.Leaving)
+			}
+		}
+		limits.Renew(f.s.later)
+	}
+}
+
+// tryStartDescribed starts a gang without pods now, if the pods that its job describes fit.
+func (f *forecaster) tryStartDescribed(j *framework.Job) bool {
+	s := f.s
+	list, _ := j.PodTemplates()
+	if s.Rules.CheckOverused(j.In).Code != "" || s.Rules.MayAllocate(j.In, j.MinResources).Code != "" {
+		return false
+	}
+	mark := s.View.Mark()
+	var placed []framework.Placed
+	for i := range list {
+		more, ok := f.placeDescribed(j, &list[i])
+		if !ok {
+			s.View.Rollback(mark)
+			return false
+		}
+		placed = append(placed, more...)
+	}
+	for _, p := range placed {
+		j.In.AddAllocated(p.Task.Shape.Request, 1)
+		j.In.AddOccupied(p.Task.Shape.Request, 1)
+		f.look.described = append(f.look.described, held{j, p})
+	}
+	f.recordStart(j, placed)
+	return true
+}
+
+// placeDescribed places pods that do not exist yet on the first nodes where they fit beside the reservations.
+func (f *forecaster) placeDescribed(j *framework.Job, d *framework.Template) (placed []framework.Placed, ok bool) {
+	s := f.s
+	shape := &model.Shape{Request: d.Request}
+	s.Walked += len(s.View.Order)
+	for _, id := range s.View.Order {
+		if !s.AllowsTemplate(id, d) {
+			continue
+		}
+		for len(placed) < d.Count && s.View.FitsNow(id, d.Request) {
+			task := &model.Task{Namespace: j.Namespace, Name: j.Name, Gang: j.Gang, Shape: shape, Node: model.NoNode, Expected: model.RunTime{Limit: j.TimeLimit}}
+			if s.delaysReservation(task, id) {
+				break
+			}
+			s.View.AssignIdle(id, task)
+			placed = append(placed, framework.Placed{Task: task, Node: id})
+		}
+	}
+	s.Looked += len(placed) + 1
+	return placed, len(placed) == d.Count
+}
+
+// delaysReservation reports whether a task that starts on a node now may delay a reservation.
+func (s *Planner) delaysReservation(task *model.Task, id model.NodeID) bool {
+	return slices.ContainsFunc(s.Reservations, func(r *Reservation) bool {
+		_, isReserved := r.Room[id]
+		return isReserved && !s.endsBy(task, r.At)
+	})
+}
