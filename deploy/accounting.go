@@ -67,8 +67,8 @@ func AccountingRBAC() []runtime.Object {
 			rule(core, of("pods/status"), "patch"),
 			// accounts, whose coordinators may read the records of their users
 			rule(accountGroup, of("accounts", "qoses"), watched...),
-			// internal/accounting/recorder: changes of accounts, which it acknowledges
-			rule(accountGroup, of("accounts"), "patch", audit.RecordVerb),
+			// internal/accounting/recorder: changes of accounts and QOS, which it acknowledges
+			rule(accountGroup, of("accounts", "qoses"), "patch", audit.RecordVerb),
 			// internal/accounting/serve: permission checks for users, and the registration of the queries, which belongs to
 			// the ClusterRole. Clusters may require the verb delete for a change of the owner.
 			rule(reviewGroup, of("subjectaccessreviews"), "create"),
@@ -77,7 +77,7 @@ func AccountingRBAC() []runtime.Object {
 			only(rule(rbacv1.GroupName, of("clusterroles"), "get"), AccountingAccount),
 		},
 		own: append(lease(AccountingLease),
-			// deletions of accounts that are not recorded yet, which admission writes
+			// deletions of accounts and QOS that are not recorded yet, which admission writes
 			rule(core, of("configmaps"), "list", "delete"),
 			// internal/accounting/kubeletstats: the identity that kubelets see
 			only(rule(core, of("serviceaccounts/token"), "create"), AccountingKubeletsAccount),

@@ -1,6 +1,7 @@
 package accounting
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -13,23 +14,35 @@ const (
 	AddAccount    ChangeAction = "Add Accounts"
 	ModifyAccount ChangeAction = "Modify Accounts"
 	RemoveAccount ChangeAction = "Remove Accounts"
+	AddQOS        ChangeAction = "Add QOS"
+	ModifyQOS     ChangeAction = "Modify QOS"
+	RemoveQOS     ChangeAction = "Remove QOS"
 )
 
-// Change is a change of an account that a user made.
+// ChangesQOS reports whether the action changes a QOS. All other actions change an account.
+func (a ChangeAction) ChangesQOS() bool { return a == AddQOS || a == ModifyQOS || a == RemoveQOS }
+
+// Change is a change of an account or a QOS that a user made.
 type Change struct {
 	// ID identifies the change in its cluster. A change that is stored twice has the same ID.
 	ID      string
 	Cluster string
 	Time    time.Time
 	// Actor is the user who made the change, as the API server authenticated them.
-	Actor   string
-	Action  ChangeAction
+	Actor  string
+	Action ChangeAction
+	// Account is the changed account. It is empty for a change of a QOS.
 	Account string
+	// QOS is the changed QOS. It is empty for a change of an account.
+	QOS string `json:",omitempty"`
 	// Users lists the users of the account whose entries changed.
 	Users []string `json:",omitempty"`
 	// Info describes the change: the fields with their old and new values.
 	Info string
 }
+
+// Name returns the name of the changed object.
+func (c *Change) Name() string { return cmp.Or(c.Account, c.QOS) }
 
 // ChangeQuery selects changes. An empty list selects all values.
 type ChangeQuery struct {
@@ -37,7 +50,7 @@ type ChangeQuery struct {
 	Actions                           []ChangeAction
 	// From and To select the changes at or after From and before To. A zero time is no limit.
 	From, To time.Time
-	// VisibleAccounts lists the accounts whose changes are visible. nil means all.
+	// VisibleAccounts lists the accounts whose changes are visible. nil means all, and that the changes of QOS are visible.
 	VisibleAccounts []string `json:"-"`
 }
 

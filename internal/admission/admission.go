@@ -178,7 +178,7 @@ func (o *Options) enabledRules(pods *podRules) (mutating, validating []rule) {
 	mutating, validating = append(mutatingRules(), pods.webhookRule()), validatingRules(o.SchedulerNames)
 	for _, rules := range [][]rule{mutating, validating} {
 		for i := range rules {
-			isUnused := rules[i].path == pathMutateAccount && !o.RecordJobs
+			isUnused := rules[i].recordsChanges() && !o.RecordJobs
 			isDisabled := len(o.Enabled) > 0 && !slices.Contains(o.Enabled, rules[i].path)
 			rules[i].off = rules[i].off || isUnused || isDisabled
 		}

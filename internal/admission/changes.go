@@ -5,47 +5,58 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	"github.com/vc-batch/vc/internal/accounting/audit"
 )
 
-// mutateAccount writes the change of an account, with the user who makes it, into an annotation of the account. The
-// recorder of the accounting component stores it in the database. A request that must not change anything (dry run)
-// records nothing, because its object is not stored.
-func (h *hooks) mutateAccount(ctx context.Context, request admission.Request) admission.Response {
-	if !h.recordJobs {
-		return admission.Allowed("")
-	}
-	_, old, err := decodeObjects[accountv1alpha1.Account](request)
-	if err != nil {
-		return admission.Allowed("") // the schema, or the check of the object, reports the error
-	}
-	if request.Operation == admissionv1.Create {
-		old = nil
-	}
-	var failure error
-	response := responseWithPatch(request, func(account *accountv1alpha1.Account) {
-		change := h.auditRequest(&request)
-		if account.Annotations[audit.Acknowledged] != "" {
-			change.MayAcknowledge, failure = isPermitted(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
-				Verb: audit.RecordVerb, Group: accountv1alpha1.GroupName, Resource: "accounts", Name: request.Name,
-			})
+// recordedObject is a pointer to an Account or a QOS.
+type recordedObject[T any] interface {
+	*T
+	audit.Object
+}
+
+// changeHandler returns the handler that writes the change of an account or a QOS, with the user who makes it, into an
+// annotation of the object. The recorder of the accounting component stores it in the database. A request that must not
+// change anything (dry run) records nothing, because its object is not stored. resource is the resource of the objects.
+func changeHandler[T any, P recordedObject[T]](h *hooks, resource string) admission.HandlerFunc {
+	return func(ctx context.Context, request admission.Request) admission.Response {
+		if !h.recordJobs {
+			return admission.Allowed("")
 		}
-		if failure == nil {
-			failure = audit.Annotate(change, old, account)
+		_, before, err := decodeObjects[T](request)
+		if err != nil {
+			return admission.Allowed("") // the schema, or the check of the object, reports the error
 		}
-	})
-	if failure != nil {
-		return admission.Errored(http.StatusServiceUnavailable, failure)
+		var old audit.Object
+		if request.Operation != admissionv1.Create {
+			old = P(before)
+		}
+		var failure error
+		response := responseWithPatch(request, func(changed *T) {
+			object, change := P(changed), h.auditRequest(&request)
+			if object.GetAnnotations()[audit.Acknowledged] != "" {
+				change.MayAcknowledge, failure = isPermitted(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
+					Verb: audit.RecordVerb, Group: accountv1alpha1.GroupName, Resource: resource, Name: request.Name,
+				})
+			}
+			if failure == nil {
+				failure = audit.Annotate(change, old, object)
+			}
+		})
+		if failure != nil {
+			return admission.Errored(http.StatusServiceUnavailable, failure)
+		}
+		return response
 	}
-	return response
 }
 
 // auditRequest returns the request as package audit needs it.
@@ -53,34 +64,45 @@ func (h *hooks) auditRequest(request *admission.Request) audit.Request {
 	return audit.Request{ID: string(request.UID), User: request.UserInfo.Username, Time: h.now().UTC()}
 }
 
-// recordDeletion writes the deletion of an account, and its changes that are not recorded yet, into a ConfigMap, before
-// the account is deleted. The API server calls the webhook with the version of the account that it deletes, so no change is
-// missing. If the deletion fails after that, the recorder ignores the ConfigMap, because the account still exists.
-func (h *hooks) recordDeletion(ctx context.Context, request *admission.Request) error {
+// recordDeletion writes the deletion of an account or a QOS, and its changes that are not recorded yet, into a ConfigMap,
+// before the object is deleted. The API server calls the webhook with the version of the object that it deletes, so no change
+// is missing. If the deletion fails after that, the recorder ignores the ConfigMap, because the object still exists.
+func (h *hooks) recordDeletion(ctx context.Context, request *admission.Request, object audit.Object) error {
 	isDryRun := request.DryRun != nil && *request.DryRun
 	if isDryRun || !h.recordJobs {
 		return nil
 	}
-	account := &accountv1alpha1.Account{}
-	if err := json.Unmarshal(request.OldObject.Raw, account); err != nil {
-		return fmt.Errorf("account %s: %w", request.Name, err)
+	kind := strings.ToLower(request.Kind.Kind)
+	if err := json.Unmarshal(request.OldObject.Raw, object); err != nil {
+		return fmt.Errorf("%s %s: %w", kind, request.Name, err)
 	}
-	deletion, err := audit.NewDeletion(h.auditRequest(request), account)
+	deletion, err := audit.NewDeletion(h.auditRequest(request), object)
 	if err != nil {
-		return fmt.Errorf("account %s: %w", request.Name, err)
+		return fmt.Errorf("%s: %w", audit.NameOf(object), err)
 	}
 	data, err := deletion.Data()
 	if err != nil {
 		return err
 	}
 	if h.deletions == nil {
-		return fmt.Errorf("record the deletion of account %s: there is no namespace for it", request.Name)
+		return fmt.Errorf("record the deletion of %s: there is no namespace for it", audit.NameOf(object))
 	}
 	_, err = h.deletions.Create(ctx, &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Name: "account-deletion-" + string(request.UID), Labels: map[string]string{audit.DeletionLabel: "true"}}, Data: data,
+		ObjectMeta: metav1.ObjectMeta{Name: kind + "-deletion-" + string(request.UID), Labels: map[string]string{audit.DeletionLabel: "true"}}, Data: data,
 	}, metav1.CreateOptions{})
 	if err != nil {
-		return fmt.Errorf("record the deletion of account %s: %w", request.Name, err)
+		return fmt.Errorf("record the deletion of %s: %w", audit.NameOf(object), err)
+	}
+	return nil
+}
+
+// recordedKind returns an empty object of a kind whose changes are recorded; nil for other kinds.
+func recordedKind(kind schema.GroupVersionKind) audit.Object {
+	switch kind {
+	case accountv1alpha1.GroupVersion.WithKind("Account"):
+		return &accountv1alpha1.Account{}
+	case accountv1alpha1.GroupVersion.WithKind("QOS"):
+		return &accountv1alpha1.QOS{}
 	}
 	return nil
 }

@@ -46,6 +46,7 @@ const (
 	pathValidateTemplate  = "/jobtemplates/validate"
 	pathMutatePod         = "/pods/mutate"
 	pathMutateAccount     = "/accounts/mutate"
+	pathMutateQOS         = "/qoses/mutate"
 	pathValidateAccount   = "/accounts/validate"
 	pathValidateQOS       = "/qoses/validate"
 	pathValidatePod       = "/pods/validate"
@@ -68,9 +69,9 @@ type hooks struct {
 	queueRules schedulingv1beta1.QueueRules
 	// maxReplicas is the maximum number of pods of a job; 0 means that only the limit of the kind applies.
 	maxReplicas int64
-	// recordJobs adds the finalizer of the accounting component to new jobs, and records the changes of accounts.
+	// recordJobs adds the finalizer of the accounting component to new jobs, and records the changes of accounts and QOS.
 	recordJobs bool
-	// deletions creates the ConfigMaps with deletions of accounts.
+	// deletions creates the ConfigMaps with deletions of accounts and QOS.
 	deletions Creator[*corev1.ConfigMap]
 	// now returns the current time.
 	now func() time.Time
@@ -97,7 +98,8 @@ func (h *hooks) handlersByPath() map[string]admission.HandlerFunc {
 		pathValidateTemplate:  h.validateHandler(flowv1alpha1.GroupVersion.WithKind("JobTemplate")),
 		pathValidatePod:       h.validateHandler(corev1.SchemeGroupVersion.WithKind("Pod")),
 		pathMutatePod:         h.mutatePod,
-		pathMutateAccount:     h.mutateAccount,
+		pathMutateAccount:     changeHandler[accountv1alpha1.Account](h, "accounts"),
+		pathMutateQOS:         changeHandler[accountv1alpha1.QOS](h, "qoses"),
 		pathValidateAccount:   h.validateHandler(accountv1alpha1.GroupVersion.WithKind("Account")),
 		pathValidateQOS:       h.validateHandler(accountv1alpha1.GroupVersion.WithKind("QOS")),
 	}

@@ -69,7 +69,7 @@ type rule struct {
 	off bool
 }
 
-// mutatingRules returns the webhooks that default the project's kinds, and record the changes of accounts. The webhooks
+// mutatingRules returns the webhooks that default the project's kinds, and record the changes of accounts and QOS. The webhooks
 // that default fail open; see the package comment.
 func mutatingRules() []rule {
 	job, queue, group := kindsToReview()
@@ -84,13 +84,18 @@ func mutatingRules() []rule {
 	}
 	flow := cron
 	flow.path, flow.groups, flow.version, flow.resource = pathMutateJobFlow, flowv1alpha1.GroupName, flowv1alpha1.GroupVersion.Version, "jobflows"
-	// It does not fail open, because no change of an account may be made without being recorded.
+	// It does not fail open, because no change of an account or a QOS may be made without being recorded.
 	account := rule{
 		path: pathMutateAccount, operations: createAndUpdate(), scope: admissionregistrationv1.ClusterScope,
 		groups: accountv1alpha1.GroupName, version: accountv1alpha1.GroupVersion.Version, resource: "accounts",
 	}
-	return []rule{job, queue, group, cron, flow, account}
+	qos := account
+	qos.path, qos.resource = pathMutateQOS, "qoses"
+	return []rule{job, queue, group, cron, flow, account, qos}
 }
+
+// recordsChanges reports whether the webhook only records the changes of objects, which needs Options.RecordJobs.
+func (r *rule) recordsChanges() bool { return r.path == pathMutateAccount || r.path == pathMutateQOS }
 
 // validatingRules returns the webhooks that check the project's kinds, and pods with a disruption budget and one of the
 // given schedulers.
@@ -131,7 +136,7 @@ func validatingRules(schedulerNames []string) []rule {
 		sideEffects: true, // a deletion is recorded, unless it is a dry run
 	}
 	qos := account
-	qos.path, qos.resource, qos.operations = pathValidateQOS, "qoses", createAndUpdate()
+	qos.path, qos.resource = pathValidateQOS, "qoses"
 	return []rule{job, queue, group, hyperNode, cron, flow, template, pod, account, qos}
 }
 
@@ -189,7 +194,7 @@ type webhookConfigurations struct {
 func DefaultConfigurations() ([]*admissionregistrationv1.MutatingWebhookConfiguration, []*admissionregistrationv1.ValidatingWebhookConfiguration) {
 	mutating := mutatingRules()
 	for i := range mutating {
-		mutating[i].off = mutating[i].path == pathMutateAccount // it needs Options.RecordJobs
+		mutating[i].off = mutating[i].recordsChanges()
 	}
 	all := webhookConfigsFor(target{}, nil, mutating, validatingRules([]string{keys.DefaultSchedulerName}))
 	return all.mutating, all.validating

@@ -49,6 +49,7 @@ func TestWhatIsInstalled(t *testing.T) {
 		"volcano-admission-service-jobs-mutate mutatejob.volcano.sh":                     admissionregistrationv1.Ignore,
 		"volcano-admission-service-pods-mutate":                                          "off",
 		"volcano-admission-service-accounts-mutate":                                      "off", // nothing is recorded
+		"volcano-admission-service-qoses-mutate":                                         "off",
 		"volcano-admission-service-queues-mutate mutatequeue.volcano.sh":                 admissionregistrationv1.Ignore,
 		"volcano-admission-service-podgroups-mutate mutatepodgroup.volcano.sh":           admissionregistrationv1.Ignore,
 		"volcano-admission-service-jobs-validate validatejob.volcano.sh":                 admissionregistrationv1.Fail,

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/check"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
@@ -58,9 +57,10 @@ func (h *hooks) validateHandler(kind schema.GroupVersionKind) admission.HandlerF
 		if isAcceptable := err == nil && len(verdict.Errors) == 0; isAcceptable && isJob {
 			verdict.Errors, err = h.rejectBeyondSubmitLimits(&request)
 		}
-		isDeletion := kind == accountv1alpha1.GroupVersion.WithKind("Account") && request.Operation == admissionv1.Delete
+		object := recordedKind(kind)
+		isDeletion := object != nil && request.Operation == admissionv1.Delete
 		if isRemovable := err == nil && len(verdict.Errors) == 0; isRemovable && isDeletion {
-			err = h.recordDeletion(ctx, &request)
+			err = h.recordDeletion(ctx, &request, object)
 		}
 		if err != nil {
 			return admission.Errored(http.StatusInternalServerError, err)

@@ -1,17 +1,17 @@
-// Package audit keeps the changes of accounts until they are in the accounting database.
+// Package audit keeps the changes of accounts and QOS until they are in the accounting database.
 //
-// Admission writes each change into an annotation of the account, in the write that makes the change. So either both
-// the change and its record are stored, or neither. The recorder stores the changes of the annotation in the database,
-// and acknowledges them with another annotation. Admission then removes them. The last changes of a deleted account are
-// in a ConfigMap.
+// Admission writes each change into an annotation of the account or the QOS, in the write that makes the change. So either
+// both the change and its record are stored, or neither. The recorder stores the changes of the annotation in the database,
+// and acknowledges them with another annotation. Admission then removes them. The last changes of a deleted object are in a
+// ConfigMap.
 //
-//	In:   the versions of an account before and after a request, and the user who sent it
+//	In:   the versions of an account or a QOS before and after a request, and the user who sent it
 //	Out:  annotations; changes for the database
 //
 // # Invariants
 //
 //   - A client cannot remove, change or invent a change in the annotation: admission computes the annotation from that of
-//     the old version. Only a client that may record accounts acknowledges changes.
+//     the old version. Only a client that may record the object acknowledges changes.
 //   - A change has the UID of its request as ID, so the database stores it once.
 package audit
 
@@ -23,14 +23,11 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	"github.com/vc-batch/vc/internal/accounting"
 )
 
 const (
-	// Unrecorded is the annotation with the changes of an account that are not in the database yet.
+	// Unrecorded is the annotation with the changes of an object that are not in the database yet.
 	Unrecorded = "account.vc-batch.dev/unrecorded-changes"
 	// Acknowledged is the annotation with which the recorder acknowledges changes: the IDs, separated by commas.
 	Acknowledged = "account.vc-batch.dev/recorded-changes"
@@ -44,7 +41,7 @@ const (
 	maxUserBytes = 64 << 10
 )
 
-// Request is a request that creates, changes or deletes an account.
+// Request is a request that creates, changes or deletes an account or a QOS.
 type Request struct {
 	// ID is the UID of the request. User is the user who sent it.
 	ID, User string
@@ -53,47 +50,50 @@ type Request struct {
 	MayAcknowledge bool
 }
 
-// FullError means that an account has too many changes that are not recorded.
-type FullError struct{ Account string }
+// FullError means that an object, for example "account physics", has too many changes that are not recorded.
+type FullError struct{ Object string }
 
 func (e *FullError) Error() string {
-	return fmt.Sprintf("account %s has too many changes that are not in the accounting database yet: check that vcd accounting runs and reaches its database, and try again", e.Account)
+	return fmt.Sprintf("%s has too many changes that are not in the accounting database yet: check that vcd accounting runs and reaches its database, and try again", e.Object)
 }
 
-// Annotate writes the change that a request makes into the annotations of an account. old is nil if the account is new.
-func Annotate(r Request, old, account *accountv1alpha1.Account) error {
+// Annotate writes the change that a request makes into the annotations of an object. old is nil if the object is new.
+func Annotate(r Request, old, object Object) error {
 	var changes []accounting.Change
+	k := kindOf(object)
+	change, before := k.newChange(r, object, k.add), k.empty
 	if old != nil {
 		var err error
-		if changes, err = Changes(old.Annotations); err != nil {
+		if changes, err = Changes(old.GetAnnotations()); err != nil {
 			return err
 		}
+		change.Action, before = k.modify, kindOf(old).spec
 	}
+	annotations := object.GetAnnotations()
 	if r.MayAcknowledge {
-		changes = withoutAcknowledged(changes, account.Annotations)
+		changes = withoutAcknowledged(changes, annotations)
 	}
-	change := accounting.Change{ID: r.ID, Time: r.Time, Actor: r.User, Account: account.Name, Action: accounting.AddAccount}
-	before := &accountv1alpha1.AccountSpec{}
-	if old != nil {
-		change.Action, before = accounting.ModifyAccount, &old.Spec
-	}
-	change.Info, change.Users = Describe(before, &account.Spec)
+	change.Info, change.Users = Describe(before, k.spec)
 	if old == nil || change.Info != "" {
 		changes = append(changes, change)
 	}
-	delete(account.Annotations, Acknowledged)
-	delete(account.Annotations, Unrecorded)
+	delete(annotations, Acknowledged)
+	delete(annotations, Unrecorded)
 	if len(changes) == 0 {
 		return nil
 	}
 	text, err := json.Marshal(changes)
 	if err != nil {
-		return fmt.Errorf("changes of account %s: %w", account.Name, err)
+		return fmt.Errorf("changes of %s: %w", NameOf(object), err)
 	}
 	if len(text) > maxBytes {
-		return &FullError{account.Name}
+		return &FullError{NameOf(object)}
 	}
-	metav1.SetMetaDataAnnotation(&account.ObjectMeta, Unrecorded, string(text))
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[Unrecorded] = string(text)
+	object.SetAnnotations(annotations)
 	return nil
 }
 
@@ -102,7 +102,7 @@ func withoutAcknowledged(changes []accounting.Change, annotations map[string]str
 	return slices.DeleteFunc(changes, func(c accounting.Change) bool { return slices.Contains(acknowledged, c.ID) })
 }
 
-// Changes returns the changes in the annotations of an account.
+// Changes returns the changes in the annotations of an object.
 func Changes(annotations map[string]string) ([]accounting.Change, error) {
 	text := annotations[Unrecorded]
 	if text == "" {
@@ -115,7 +115,7 @@ func Changes(annotations map[string]string) ([]accounting.Change, error) {
 	return changes, nil
 }
 
-// Acknowledge returns the annotations that acknowledge changes, for a merge patch of an account. They also remove the
+// Acknowledge returns the annotations that acknowledge changes, for a merge patch of an object. They also remove the
 // changes, in case admission does not run any more.
 func Acknowledge(annotations map[string]string, recorded []accounting.Change) (map[string]any, error) {
 	changes, err := Changes(annotations)
@@ -138,9 +138,9 @@ func Acknowledge(annotations map[string]string, recorded []accounting.Change) (m
 	return patch, nil
 }
 
-// Describe returns the fields that differ between two versions of an account, with their values, and the users whose
+// Describe returns the fields that differ between two versions of the spec of an account or a QOS, with their values, and the users whose
 // entries differ. Both are cut off if they are too long. It returns an empty text if nothing differs.
-func Describe(before, after *accountv1alpha1.AccountSpec) (info string, users []string) {
+func Describe(before, after any) (info string, users []string) {
 	old, fresh := flattenSpec(before), flattenSpec(after)
 	paths := maps.Clone(old)
 	maps.Copy(paths, fresh)
@@ -183,8 +183,8 @@ func firstNames(names []string, most int) []string {
 // value is the value of a field as JSON. user is the user to whose entry it belongs, or "".
 type value struct{ text, user string }
 
-// flattenSpec returns the fields of an account by path, for example users[mei].limits.maxRunningJobs.
-func flattenSpec(spec *accountv1alpha1.AccountSpec) map[string]value {
+// flattenSpec returns the fields of a spec by path, for example users[mei].limits.maxRunningJobs.
+func flattenSpec(spec any) map[string]value {
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return nil // a spec was decoded from JSON

@@ -57,6 +57,30 @@ func TestAChangeIsWrittenWithItsUser(t *testing.T) {
 	}
 }
 
+func TestAChangeOfAQOSIsWrittenLikeThatOfAnAccount(t *testing.T) {
+	t.Parallel()
+	old := &accountv1alpha1.QOS{ObjectMeta: metav1.ObjectMeta{Name: "short", UID: "u2"}, Spec: accountv1alpha1.QOSSpec{PriorityClassName: "low"}}
+	updated := old.DeepCopy()
+	updated.Spec.PriorityClassName, updated.Spec.Limits = "high", &accountv1alpha1.QOSLimits{MaxRunningJobs: new(int32(4))}
+	if err := Annotate(Request{ID: "r1", User: "ada", Time: noon}, old, updated); err != nil {
+		t.Fatal(err)
+	}
+	deletion, err := NewDeletion(Request{ID: "r2", User: "ben", Time: noon}, updated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Deletion{QOS: "short", UID: "u2", Changes: []accounting.Change{
+		{ID: "r1", Time: noon, Actor: "ada", Action: accounting.ModifyQOS, QOS: "short", Info: "limits.maxRunningJobs=4 priorityClassName=low->high"},
+		{ID: "u2/deletion", Time: noon, Actor: "ben", Action: accounting.RemoveQOS, QOS: "short", Info: "limits.maxRunningJobs=4->none priorityClassName=high->none"},
+	}}
+	if diff := cmp.Diff(want, deletion); diff != "" {
+		t.Error(diff)
+	}
+	if _, isQOS := deletion.Object().(*accountv1alpha1.QOS); !isQOS || NameOf(deletion.Object()) != "QOS short" {
+		t.Errorf("the deleted object is %s", NameOf(deletion.Object()))
+	}
+}
+
 func TestOnlyTheRecorderAcknowledgesChanges(t *testing.T) {
 	t.Parallel()
 	old := newAccount("", map[string]string{Unrecorded: `[{"ID":"r1"},{"ID":"r2"}]`})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
@@ -12,51 +13,64 @@ import (
 )
 
 const (
-	// DeletionLabel is the label of the ConfigMaps with the changes of deleted accounts.
+	// DeletionLabel is the label of the ConfigMaps with the changes of deleted accounts and QOS.
 	DeletionLabel = "account.vc-batch.dev/deletion"
 	// deletionKey is the key of such a ConfigMap.
 	deletionKey = "deletion"
 )
 
-// AccountDeletion holds the changes that must be recorded after the deletion of an account. The last one is the deletion.
-type AccountDeletion struct {
-	Account string
+// Deletion holds the changes that must be recorded after the deletion of an account or a QOS. The last one is the deletion.
+type Deletion struct {
+	// Account or QOS is the name of the object. The other one is empty.
+	Account string `json:",omitempty"`
+	QOS     string `json:",omitempty"`
 	UID     types.UID
 	Changes []accounting.Change
 }
 
-// NewDeletion returns the deletion of an account: the changes in its annotation, and the deletion. The ID of the latter
-// follows from the UID of the account, because several clients may delete it at the same time.
-func NewDeletion(r Request, account *accountv1alpha1.Account) (*AccountDeletion, error) {
-	changes, err := Changes(account.Annotations)
+// NewDeletion returns the deletion of an object: the changes in its annotation, and the deletion. The ID of the latter
+// follows from the UID of the object, because several clients may delete it at the same time.
+func NewDeletion(r Request, object Object) (*Deletion, error) {
+	changes, err := Changes(object.GetAnnotations())
 	if err != nil {
 		return nil, err
 	}
-	last := accounting.Change{ID: string(account.UID) + "/deletion", Time: r.Time, Actor: r.User, Account: account.Name, Action: accounting.RemoveAccount}
-	last.Info, last.Users = Describe(&account.Spec, &accountv1alpha1.AccountSpec{})
-	return &AccountDeletion{Account: account.Name, UID: account.UID, Changes: append(changes, last)}, nil
+	k := kindOf(object)
+	r.ID = string(object.GetUID()) + "/deletion"
+	last := k.newChange(r, object, k.remove)
+	last.Info, last.Users = Describe(k.spec, k.empty)
+	return &Deletion{Account: last.Account, QOS: last.QOS, UID: object.GetUID(), Changes: append(changes, last)}, nil
+}
+
+// Object returns an object with the kind and the name of the deleted one.
+func (d *Deletion) Object() Object {
+	if d.QOS != "" {
+		return &accountv1alpha1.QOS{ObjectMeta: metav1.ObjectMeta{Name: d.QOS}}
+	}
+	return &accountv1alpha1.Account{ObjectMeta: metav1.ObjectMeta{Name: d.Account}}
 }
 
 // Data returns the data of the ConfigMap.
-func (d *AccountDeletion) Data() (map[string]string, error) {
+func (d *Deletion) Data() (map[string]string, error) {
 	text, err := json.Marshal(d)
 	if err != nil {
-		return nil, fmt.Errorf("deletion of account %s: %w", d.Account, err)
+		return nil, fmt.Errorf("deletion of %s: %w", NameOf(d.Object()), err)
 	}
 	return map[string]string{deletionKey: string(text)}, nil
 }
 
 // Time returns the time of the request.
-func (d *AccountDeletion) Time() time.Time { return d.Changes[len(d.Changes)-1].Time }
+func (d *Deletion) Time() time.Time { return d.Changes[len(d.Changes)-1].Time }
 
 // ParseDeletion parses the data of a ConfigMap.
-func ParseDeletion(data map[string]string) (*AccountDeletion, error) {
-	d := &AccountDeletion{}
+func ParseDeletion(data map[string]string) (*Deletion, error) {
+	d := &Deletion{}
 	if err := json.Unmarshal([]byte(data[deletionKey]), d); err != nil {
 		return nil, fmt.Errorf("key %s: %w", deletionKey, err)
 	}
-	if d.Account == "" || d.UID == "" || len(d.Changes) == 0 {
-		return nil, fmt.Errorf("key %s: the account, its UID or the changes are missing", deletionKey)
+	hasName := d.Account != "" || d.QOS != ""
+	if !hasName || d.UID == "" || len(d.Changes) == 0 {
+		return nil, fmt.Errorf("key %s: the account or QOS, its UID or the changes are missing", deletionKey)
 	}
 	return d, nil
 }

@@ -21,21 +21,21 @@ import (
 )
 
 const (
-	// changePeriod is the interval at which changes of accounts that are not recorded are searched for.
+	// changePeriod is the interval at which changes of accounts and QOS that are not recorded are searched for.
 	changePeriod = time.Second
-	// deletionPeriod is the interval at which deletions of accounts are searched for.
+	// deletionPeriod is the interval at which deletions of accounts and QOS are searched for.
 	deletionPeriod = 5 * time.Second
-	// deletionPatience is the time after which the deletion of an account that still exists has failed. It is longer than
+	// deletionPatience is the time after which the deletion of an object that still exists has failed. It is longer than
 	// the API server takes for any request.
 	deletionPatience = 5 * time.Minute
 )
 
-// ChangeRecorder records the changes of accounts that admission wrote into their annotations, and the deletions of accounts
-// that it wrote into ConfigMaps.
+// ChangeRecorder records the changes of accounts and QOS that admission wrote into their annotations, and the deletions that
+// it wrote into ConfigMaps.
 type ChangeRecorder struct {
-	// Accounts returns the accounts that are known from a watch.
+	// Accounts returns the accounts and QOS that are known from a watch.
 	Accounts func() *accountv1alpha1.Tree
-	// API reads and writes accounts and ConfigMaps.
+	// API reads and writes accounts, QOS and ConfigMaps.
 	API client.Client
 	// Namespace is the namespace of the ConfigMaps.
 	Namespace string
@@ -44,7 +44,7 @@ type ChangeRecorder struct {
 	Spool   *spool.Spool
 	Log     logr.Logger
 
-	// versions holds the resource versions of the accounts whose changes were appended to the spool.
+	// versions holds the resource versions of the objects whose changes were appended to the spool.
 	versions map[types.UID]string
 	// nextLook is the time of the next search for deletions.
 	nextLook time.Time
@@ -54,7 +54,7 @@ type ChangeRecorder struct {
 func (r *ChangeRecorder) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := r.RecordChanges(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			r.Log.Info("Changes of accounts are not recorded yet; trying again", "reason", err.Error())
+			r.Log.Info("Changes of accounts or QOS are not recorded yet; trying again", "reason", err.Error())
 		}
 		waitFor(ctx, changePeriod, nil)
 	}
@@ -65,9 +65,19 @@ func (r *ChangeRecorder) Run(ctx context.Context) error {
 func (r *ChangeRecorder) RecordChanges(ctx context.Context, now time.Time) error {
 	var errs []error
 	tree := r.Accounts()
+	var objects []audit.Object
 	for _, name := range tree.Names() {
-		if account := tree.Account(name); account.Annotations[audit.Unrecorded] != "" {
-			errs = append(errs, r.recordAccount(ctx, account))
+		objects = append(objects, tree.Account(name))
+	}
+	for _, name := range tree.QOSNames() {
+		objects = append(objects, tree.QOS(name))
+	}
+	for _, object := range objects {
+		if object.GetAnnotations()[audit.Unrecorded] == "" {
+			continue
+		}
+		if err := r.recordObject(ctx, object); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", audit.NameOf(object), err))
 		}
 	}
 	if !now.Before(r.nextLook) {
@@ -77,38 +87,43 @@ func (r *ChangeRecorder) RecordChanges(ctx context.Context, now time.Time) error
 	return errors.Join(errs...)
 }
 
-// recordAccount records the changes in the annotation of an account. They may be acknowledged already, because the
+// recordObject records the changes in the annotation of an account or a QOS. They may be acknowledged already, because the
 // watch lags behind.
-func (r *ChangeRecorder) recordAccount(ctx context.Context, account *accountv1alpha1.Account) error {
-	if r.versions[account.UID] == account.ResourceVersion {
+func (r *ChangeRecorder) recordObject(ctx context.Context, object audit.Object) error {
+	version := object.GetResourceVersion()
+	if r.versions[object.GetUID()] == version {
 		return nil
 	}
-	changes, err := audit.Changes(account.Annotations)
+	changes, err := audit.Changes(object.GetAnnotations())
 	if err != nil {
-		return fmt.Errorf("account %s: %w", account.Name, err)
+		return err
 	}
 	if err := r.appendChanges(changes); err != nil {
 		return err
 	}
-	annotations, err := audit.Acknowledge(account.Annotations, changes)
+	annotations, err := audit.Acknowledge(object.GetAnnotations(), changes)
 	if err != nil {
-		return fmt.Errorf("account %s: %w", account.Name, err)
+		return err
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": account.ResourceVersion, "annotations": annotations}})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": version, "annotations": annotations}})
 	if err != nil {
-		return fmt.Errorf("account %s: %w", account.Name, err)
+		return err
 	}
-	err = r.API.Patch(ctx, account.DeepCopy(), client.RawPatch(types.MergePatchType, patch))
+	patched, ok := object.DeepCopyObject().(audit.Object) // the watch owns the object
+	if !ok {
+		return errors.New("a copy of it cannot be patched")
+	}
+	err = r.API.Patch(ctx, patched, client.RawPatch(types.MergePatchType, patch))
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err): // a newer version or the deletion contains the changes, too
 		return nil
 	case err != nil:
-		return fmt.Errorf("account %s: %w", account.Name, err)
+		return err
 	}
 	if r.versions == nil {
 		r.versions = map[types.UID]string{}
 	}
-	r.versions[account.UID] = account.ResourceVersion
+	r.versions[object.GetUID()] = version
 	return nil
 }
 
@@ -121,11 +136,11 @@ func (r *ChangeRecorder) appendChanges(changes []accounting.Change) error {
 	return r.Spool.Append(accounting.Batch{Changes: changes})
 }
 
-// recordDeletions records the deletions of accounts that are gone, and removes deletions that failed.
+// recordDeletions records the deletions of accounts and QOS that are gone, and removes deletions that failed.
 func (r *ChangeRecorder) recordDeletions(ctx context.Context, now time.Time) error {
 	list := &corev1.ConfigMapList{}
 	if err := r.API.List(ctx, list, client.InNamespace(r.Namespace), client.HasLabels{audit.DeletionLabel}); err != nil {
-		return fmt.Errorf("deletions of accounts: %w", err)
+		return fmt.Errorf("deletions of accounts and QOS: %w", err)
 	}
 	deletions, errs := parseDeletions(list.Items)
 	for _, d := range deletions {
@@ -138,11 +153,11 @@ func (r *ChangeRecorder) recordDeletions(ctx context.Context, now time.Time) err
 
 // storedDeletion is a deletion and the ConfigMap that holds it.
 type storedDeletion struct {
-	*audit.AccountDeletion
+	*audit.Deletion
 	stored *corev1.ConfigMap
 }
 
-// parseDeletions returns the deletions in ConfigMaps, the latest first. If several requests tried to delete an account, the
+// parseDeletions returns the deletions in ConfigMaps, the latest first. If several requests tried to delete an object, the
 // last one is recorded, because the others have failed.
 func parseDeletions(stored []corev1.ConfigMap) (deletions []storedDeletion, errs []error) {
 	for i := range stored {
@@ -157,13 +172,13 @@ func parseDeletions(stored []corev1.ConfigMap) (deletions []storedDeletion, errs
 	return deletions, errs
 }
 
-// recordDeletion records a deletion if the account is gone.
+// recordDeletion records a deletion if the object is gone.
 func (r *ChangeRecorder) recordDeletion(ctx context.Context, d storedDeletion, now time.Time) error {
-	account := &accountv1alpha1.Account{}
-	if err := client.IgnoreNotFound(r.API.Get(ctx, types.NamespacedName{Name: d.Account}, account)); err != nil {
+	object := d.Object()
+	if err := client.IgnoreNotFound(r.API.Get(ctx, client.ObjectKeyFromObject(object), object)); err != nil {
 		return err
 	}
-	exists := account.UID == d.UID && account.DeletionTimestamp == nil
+	exists := object.GetUID() == d.UID && object.GetDeletionTimestamp() == nil
 	switch {
 	case exists && now.Sub(d.Time()) < deletionPatience:
 		return nil

@@ -57,7 +57,15 @@ func (w *changeWorld) accounts() *accountv1alpha1.Tree {
 	for i := range list.Items {
 		accounts = append(accounts, &list.Items[i])
 	}
-	return accountv1alpha1.NewTree(accounts)
+	qos := &accountv1alpha1.QOSList{}
+	if err := w.List(w.Context(), qos); err != nil {
+		w.Fatal(err)
+	}
+	var services []*accountv1alpha1.QOS
+	for i := range qos.Items {
+		services = append(services, &qos.Items[i])
+	}
+	return accountv1alpha1.NewTree(accounts, services...)
 }
 
 func (w *changeWorld) record(now time.Time) {
@@ -102,9 +110,13 @@ func accountWith(annotations map[string]string) *accountv1alpha1.Account {
 	return &accountv1alpha1.Account{ObjectMeta: metav1.ObjectMeta{Name: "physics", UID: "u1", Annotations: annotations}}
 }
 
-func deletionBy(t *testing.T, name, user string, at time.Time, account *accountv1alpha1.Account) *corev1.ConfigMap {
+func qosWith(annotations map[string]string) *accountv1alpha1.QOS {
+	return &accountv1alpha1.QOS{ObjectMeta: metav1.ObjectMeta{Name: "physics", UID: "q1", Annotations: annotations}}
+}
+
+func deletionBy(t *testing.T, name, user string, at time.Time, object audit.Object) *corev1.ConfigMap {
 	t.Helper()
-	deletion, err := audit.NewDeletion(audit.Request{ID: name, User: user, Time: at}, account)
+	deletion, err := audit.NewDeletion(audit.Request{ID: name, User: user, Time: at}, object)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +140,33 @@ func TestChangesAreRecordedAndAcknowledged(t *testing.T) {
 	}
 	if w.record(changed); w.spooled() != "" {
 		t.Error("the changes are recorded again")
+	}
+}
+
+// TestChangesOfQOSAreRecordedBesideThoseOfAccounts has a QOS and an account with the same name. Only the QOS is deleted.
+func TestChangesOfQOSAreRecordedBesideThoseOfAccounts(t *testing.T) {
+	t.Parallel()
+	qos := qosWith(map[string]string{audit.Unrecorded: `[{"ID":"r1","Actor":"ada","QOS":"physics"}]`})
+	w := newChangeWorld(t, accountWith(map[string]string{audit.Unrecorded: `[{"ID":"r2","Actor":"ben"}]`}), qos)
+	w.record(changed)
+	if got := w.spooled(); got != "prod/r2/ben prod/r1/ada" {
+		t.Errorf("spooled %q", got)
+	}
+	annotations := w.accounts().QOS("physics").Annotations
+	if annotations[audit.Unrecorded] != "" || annotations[audit.Acknowledged] != "r1" {
+		t.Errorf("annotations %v", annotations)
+	}
+	if err := w.Create(t.Context(), deletionBy(t, "first", "eve", changed, qosWith(nil))); err != nil {
+		t.Fatal(err)
+	}
+	if w.record(changed); w.spooled() != "" || w.configMaps() != 1 {
+		t.Error("the deletion of a QOS that exists is recorded or forgotten")
+	}
+	if err := w.Delete(t.Context(), qosWith(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if w.record(changed); w.spooled() != "prod/q1/deletion/eve" || w.configMaps() != 0 {
+		t.Error("the deletion of the QOS is not recorded")
 	}
 }
 

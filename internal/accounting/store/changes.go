@@ -12,7 +12,8 @@ import (
 	"github.com/vc-batch/vc/internal/accounting"
 )
 
-// changeColumns lists the columns of the table of changes, in the order of changeFields.
+// changeColumns lists the columns of the table of changes, in the order of changeFields. The column account holds the name
+// of the account or, if the action changes a QOS, of the QOS.
 var changeColumns = []string{"id", "cluster", "time_ns", "actor", "action", "account", "user_names", "info"}
 
 // changeFields returns the pointers to the fields of a change, as arguments and as the targets of a scan.
@@ -59,7 +60,9 @@ func (s *store) addMonthOfChanges(ctx context.Context, start time.Time, changes 
 	for group := range slices.Chunk(changes, parametersPerStatement/len(changeColumns)) {
 		var args []any
 		for i := range group {
-			args = append(args, changeFields(&group[i])...)
+			row := group[i]
+			row.Account = row.Name()
+			args = append(args, changeFields(&row)...)
 		}
 		statement := `INSERT INTO {changes} (` + strings.Join(changeColumns, ", ") + `) VALUES ` + values(len(group), len(changeColumns)) + ` ON CONFLICT DO NOTHING`
 		if _, err := tx.ExecContext(ctx, m.statement(statement), args...); err != nil {
@@ -93,6 +96,9 @@ func (s *store) Changes(ctx context.Context, query accounting.ChangeQuery) ([]ac
 			var c accounting.Change
 			if err := rows.Scan(changeFields(&c)...); err != nil {
 				return false, err
+			}
+			if c.Action.ChangesQOS() {
+				c.Account, c.QOS = "", c.Account
 			}
 			if query.Selects(&c) {
 				found = append(found, c)

@@ -15,6 +15,7 @@ import (
 var sampleChanges = []accounting.Change{
 	{ID: "r1", Cluster: "prod", Time: epoch.Add(time.Nanosecond), Actor: "ada", Action: accounting.AddAccount, Account: "physics", Users: []string{"mei", "omar"}, Info: "users[mei]=listed"},
 	{ID: "r2", Cluster: "prod", Time: epoch.Add(time.Hour), Actor: "ben", Action: accounting.ModifyAccount, Account: "chem", Info: "shares=1->2"},
+	{ID: "r4", Cluster: "prod", Time: epoch.Add(2 * time.Hour), Actor: "eve", Action: accounting.ModifyQOS, QOS: "chem", Info: "description=a->b"},
 	{ID: "r3", Cluster: "prod", Time: epoch.AddDate(0, 1, 0), Actor: "ada", Action: accounting.RemoveAccount, Account: "physics"},
 }
 
@@ -29,13 +30,15 @@ func testChanges(t *testing.T, newAddress func() string) {
 		query accounting.ChangeQuery
 		want  string
 	}{
-		{accounting.ChangeQuery{}, "r1 r2 r3"},
+		{accounting.ChangeQuery{}, "r1 r2 r4 r3"},
 		{accounting.ChangeQuery{Accounts: []string{"physics"}}, "r1 r3"},
 		{accounting.ChangeQuery{Users: []string{"omar"}}, "r1"},
 		{accounting.ChangeQuery{Actors: []string{"ben", "eve"}}, "r2"},
 		{accounting.ChangeQuery{Actions: []accounting.ChangeAction{accounting.RemoveAccount}}, "r3"},
 		{accounting.ChangeQuery{Clusters: []string{"test"}}, ""},
-		{accounting.ChangeQuery{From: epoch.Add(time.Hour)}, "r2 r3"},
+		{accounting.ChangeQuery{From: epoch.Add(time.Hour)}, "r2 r4 r3"},
+		{accounting.ChangeQuery{Accounts: []string{"chem"}}, "r2"}, // not the QOS with this name
+		{accounting.ChangeQuery{Actions: []accounting.ChangeAction{accounting.ModifyQOS}}, "r4"},
 		{accounting.ChangeQuery{To: epoch.Add(time.Hour)}, "r1"},
 		{accounting.ChangeQuery{VisibleAccounts: []string{"chem"}}, "r2"},
 		{accounting.ChangeQuery{VisibleAccounts: []string{}}, ""},

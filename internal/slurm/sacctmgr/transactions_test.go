@@ -19,7 +19,7 @@ func TestTransactionsHaveSlurmsConditions(t *testing.T) {
 	for words, want := range map[string]Transactions{
 		"show transactions": {},
 		"list trans where accounts=Physics,chem users=mei actor=ada,ben action=add,Remove": {Query: accounting.ChangeQuery{
-			Accounts: []string{"physics", "chem"}, Users: []string{"mei"}, Actors: []string{"ada", "ben"}, Actions: []accounting.ChangeAction{accounting.AddAccount, accounting.RemoveAccount},
+			Accounts: []string{"physics", "chem"}, Users: []string{"mei"}, Actors: []string{"ada", "ben"}, Actions: []accounting.ChangeAction{accounting.AddAccount, accounting.AddQOS, accounting.RemoveAccount, accounting.RemoveQOS},
 		}},
 		"show transaction start=2026-11-01 end=now-1hour format=Time,Actor%20 cluster=prod": {Columns: "Time,Actor%20", Query: accounting.ChangeQuery{
 			Clusters: []string{"prod"}, From: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), To: noon.Add(-time.Hour),
@@ -33,6 +33,13 @@ func TestTransactionsHaveSlurmsConditions(t *testing.T) {
 		if diff := cmp.Diff(&want, got); diff != "" {
 			t.Errorf("%s: %s", words, diff)
 		}
+	}
+	request, _, err := ParseTransactions([]string{"show", "transactions", "action=modify qos,Add Accounts"}, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]accounting.ChangeAction{accounting.ModifyQOS, accounting.AddAccount}, request.Query.Actions); diff != "" {
+		t.Error(diff)
 	}
 	if _, isOne, _ := ParseTransactions([]string{"show", "tres"}, noon); isOne {
 		t.Error("tres are taken for transactions")
@@ -66,11 +73,13 @@ func TestTransactionsArePrintedAsSlurmDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	change := &accounting.Change{Time: noon, Actor: "ada", Action: accounting.ModifyAccount, Account: "physics", Info: "shares=1->3"}
+	inQOS := &accounting.Change{Time: noon, Actor: "ada", Action: accounting.RemoveQOS, QOS: "short", Info: "priority=1"}
 	want := "" +
 		"               Time               Action      Actor                Where                 Info \n" +
 		"------------------- -------------------- ---------- -------------------- -------------------- \n" +
-		"2026-11-29T12:00:00      Modify Accounts        ada       name='physics'          shares=1->3 \n"
-	if diff := cmp.Diff(want, columns.FormatTable([]*accounting.Change{change}, tableformat.Form{Between: "|", Heading: true})); diff != "" {
+		"2026-11-29T12:00:00      Modify Accounts        ada       name='physics'          shares=1->3 \n" +
+		"2026-11-29T12:00:00           Remove QOS        ada         name='short'           priority=1 \n"
+	if diff := cmp.Diff(want, columns.FormatTable([]*accounting.Change{change, inQOS}, tableformat.Form{Between: "|", Heading: true})); diff != "" {
 		t.Error(diff)
 	}
 	request.Columns = "colour"
