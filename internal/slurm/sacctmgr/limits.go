@@ -53,8 +53,8 @@ func tresName(name corev1.ResourceName, site *profile.Profile) string {
 	return string(name)
 }
 
-// formatResources returns limits of resources as Slurm prints them: cpu=100,mem=1T,gres/gpu=8.
-func formatResources(list corev1.ResourceList, site *profile.Profile) string {
+// FormatResources returns limits of resources as Slurm prints them: cpu=100,mem=1T,gres/gpu=8.
+func FormatResources(list corev1.ResourceList, site *profile.Profile) string {
 	names := make([]corev1.ResourceName, 0, len(list))
 	for name := range list {
 		names = append(names, name)

@@ -483,7 +483,7 @@ func TestABudgetIsListedWithItsPeriod(t *testing.T) {
 	row := Row{site: &profile.Profile{}, account: &accountv1alpha1.Account{Spec: accountv1alpha1.AccountSpec{Limits: &accountv1alpha1.AccountLimits{Budget: &accountv1alpha1.Budget{
 		ResourceMinutes: corev1.ResourceList{"cpu": resource.MustParse("60k"), "memory": resource.MustParse("1Ti")}, Period: accountv1alpha1.BudgetPeriodMonth,
 	}}}}}
-	if got, want := formatResources(row.budget().ResourceMinutes, row.site), "cpu=60000,mem=1T"; got != want {
+	if got, want := FormatResources(row.budget().ResourceMinutes, row.site), "cpu=60000,mem=1T"; got != want {
 		t.Errorf("the budget is %q, want %q", got, want)
 	}
 	if got := row.budget().Period; got != accountv1alpha1.BudgetPeriodMonth {

@@ -46,7 +46,7 @@ func qosFields() []tableformat.Field[*Row] {
 		text("MaxJobsPU|MaxJobsPerUser", "MaxJobsPU", 9, runningJobs(user)),
 		text("MaxSubmitPA|MaxSubmitJobsPA|MaxSubmitJobsPerAccount", "MaxSubmitPA", 11, submittedJobs(account)),
 		text("MaxSubmitPU|MaxSubmitJobsPU|MaxSubmitJobsPerUser", "MaxSubmitPU", 11, submittedJobs(user)),
-		text("MaxTRES|MaxTRESPerJob|MaxTRESPJ", "MaxTRES", 13, func(l *Row) string { return formatResources(l.jobResources(), l.site) }),
+		text("MaxTRES|MaxTRESPerJob|MaxTRESPJ", "MaxTRES", 13, func(l *Row) string { return FormatResources(l.jobResources(), l.site) }),
 		text("MaxTRESMins", "MaxTRESMins", 13, nothing),
 		text("MaxTRESPA|MaxTRESPerAccount", "MaxTRESPA", 13, resourcesOf(account)),
 		text("MaxTRESPU|MaxTRESPerUser", "MaxTRESPU", 13, resourcesOf(user)),
@@ -84,7 +84,7 @@ func submittedJobs(of limitsOfQOS) func(*Row) string {
 }
 
 func resourcesOf(of limitsOfQOS) func(*Row) string {
-	return func(l *Row) string { return formatResources(of.ofRow(l).MaxResources, l.site) }
+	return func(l *Row) string { return FormatResources(of.ofRow(l).MaxResources, l.site) }
 }
 
 // jobResources returns the limit of the resources of each job of the QOS.

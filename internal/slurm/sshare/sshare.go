@@ -18,7 +18,7 @@ import (
 // The default columns of sshare.
 const (
 	Default = "Account,User,RawShares,NormShares,RawUsage,EffectvUsage,FairShare"
-	Verbose = "Account,User,RawShares,NormShares,RawUsage,NormUsage,EffectvUsage,FairShare,LevelFS"
+	Verbose = "Account,User,RawShares,NormShares,RawUsage,NormUsage,EffectvUsage,FairShare,LevelFS,GrpTRESMins,TRESRunMins"
 )
 
 // Line is an association of Fair Tree, a queue, or an account of a user.
@@ -33,6 +33,9 @@ type Line struct {
 	// Usage is the number of CPUs that the queue uses. Effective is the queue's fraction of the total usage.
 	Usage, Effective float64
 	Cluster          string
+	// Budget is the budget of the account, and Reserved is what its running jobs may still use of it: resources times
+	// minutes, as Slurm prints them.
+	Budget, Reserved string
 	// FairTree holds the values of an association. It is nil for other lines.
 	FairTree *fairtree.Association
 }
@@ -135,6 +138,8 @@ func ColumnFields() []tableformat.Field[*Line] {
 		column("EffectvUsage", 13, func(l *Line) string { return formatFraction(l.Effective) }),
 		column("FairShare", 10, notRoot((*Line).fairShareText)),
 		column("LevelFS", 10, notRoot((*Line).levelText)),
+		column("GrpTRESMins", 30, func(l *Line) string { return l.Budget }),
+		column("TRESRunMins", 30, func(l *Line) string { return l.Reserved }),
 		column("Cluster", 10, func(l *Line) string { return l.Cluster }),
 	}
 }

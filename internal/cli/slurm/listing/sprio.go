@@ -137,7 +137,8 @@ var Sshare = program.Program{Table: &sshareTable, Run: runSshare,
 	Long: `
 		With the scheduler's policy fairtree, show the tree of accounts and users: their
 		shares, their past usage in seconds of the whole cluster, and the FairShare that
-		determines the order of jobs.
+		determines the order of jobs. With -l, also show the budgets of accounts
+		(GrpTRESMins), and what their running jobs may still use of them (TRESRunMins).
 
 		Otherwise, show the hierarchy of queues in the format of Slurm's accounts: each
 		queue's weight, its share of the cluster, the CPUs that it uses, and its share of
@@ -148,6 +149,9 @@ var Sshare = program.Program{Table: &sshareTable, Run: runSshare,
 
 		# All users and all columns
 		vcctl slurm sshare -l -a
+
+		# The budgets of the accounts, and what running jobs have reserved
+		vcctl slurm sshare -o Account,GrpTRESMins,TRESRunMins
 
 		# In a format for scripts
 		vcctl slurm sshare -h -P -o Account,FairShare`,

@@ -2,7 +2,6 @@ package listing
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -14,10 +13,12 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli/slurm/clusterdata"
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
+	"github.com/vc-batch/vc/internal/cli/storedusage"
 	"github.com/vc-batch/vc/internal/fairtree"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	fairtreepolicy "github.com/vc-batch/vc/internal/scheduler/policy/fairtree"
+	"github.com/vc-batch/vc/internal/slurm/sacctmgr"
 	"github.com/vc-batch/vc/internal/slurm/sshare"
 	"github.com/vc-batch/vc/internal/usererror"
 )
@@ -30,9 +31,9 @@ func fairTreeLines(ctx context.Context, c *program.Call, cl client.Client, users
 		return nil, false, err
 	}
 	halfLife, ok, err := readHalfLife(ctx, cl)
-	var usage map[model.Party]float64
+	var stored *storedusage.Stored
 	if err == nil && ok {
-		usage, err = readPartyUsage(ctx, cl, c.Factory.Now(), halfLife)
+		stored, err = storedusage.Read(ctx, cl)
 	}
 	if apierrors.IsForbidden(err) {
 		c.PrintNoteOnce("you are not allowed to read the usage of accounts, so queues are shown: ask an administrator for the role vc-fair-share in namespace %s", clusterdata.SystemNamespace)
@@ -50,8 +51,57 @@ func fairTreeLines(ctx context.Context, c *program.Call, cl client.Client, users
 		}
 		return !c.Parsed.Has("all") && !slices.Contains(users, l.User)
 	}
+	usage, err := partyUsage(stored, c.Factory.Now(), halfLife)
+	if err != nil {
+		return nil, false, err
+	}
 	lines = sshare.LinesOfAssociations(fairtree.Compute(fairtree.FromAccounts(accounts, usage)), c.ClusterName())
-	return slices.DeleteFunc(lines, isHidden), true, nil
+	lines = slices.DeleteFunc(lines, isHidden)
+	return lines, true, addBudgets(ctx, c, cl, lines, accounts, stored)
+}
+
+// addBudgets adds the budgets of accounts to their lines, and what running jobs have reserved of them.
+func addBudgets(ctx context.Context, c *program.Call, cl client.Client, lines []*sshare.Line, accounts *accountv1alpha1.Tree, stored *storedusage.Stored) error {
+	hasBudget := func(l *sshare.Line) bool { return budgetOf(l, accounts) != nil }
+	if !slices.ContainsFunc(lines, hasBudget) {
+		return nil
+	}
+	usages, err := stored.Budgets()
+	if err != nil {
+		return err
+	}
+	site, err := clusterdata.ReadSiteProfile(ctx, c, cl)
+	if err != nil {
+		return err
+	}
+	now := c.Factory.Now()
+	for _, l := range lines {
+		budget := budgetOf(l, accounts)
+		if budget == nil {
+			continue
+		}
+		l.Budget = sacctmgr.FormatResources(budget.ResourceMinutes, site)
+		usage := usages.Current(l.Name, budget, now)
+		if usage == nil {
+			continue
+		}
+		reserved := corev1.ResourceList{}
+		for name := range budget.ResourceMinutes {
+			reserved[name] = storedusage.Minutes(name, usage.ReservedAt(string(name), now))
+		}
+		l.Reserved = sacctmgr.FormatResources(reserved, site)
+	}
+	return nil
+}
+
+// budgetOf returns the budget of the account of a line. It is nil for users and for accounts without a budget.
+func budgetOf(l *sshare.Line, accounts *accountv1alpha1.Tree) *accountv1alpha1.Budget {
+	account := accounts.Account(l.Name)
+	isAccount := account != nil && l.User == ""
+	if !isAccount || account.Spec.Limits == nil {
+		return nil
+	}
+	return account.Spec.Limits.Budget
 }
 
 // readAccounts reads the tree of accounts. It is empty if the cluster has no accounts, or if the user is not allowed to
@@ -90,18 +140,11 @@ func readHalfLife(ctx context.Context, cl client.Client) (halfLife time.Duration
 	return 0, false, nil
 }
 
-// readPartyUsage returns the usage of users in accounts up to the time now.
-func readPartyUsage(ctx context.Context, cl client.Client, now time.Time, halfLife time.Duration) (map[model.Party]float64, error) {
-	stored := &corev1.ConfigMap{}
-	key := client.ObjectKey{Namespace: clusterdata.SystemNamespace, Name: keys.UsageName}
-	if err := cl.Get(ctx, key, stored); err != nil {
-		return nil, client.IgnoreNotFound(err)
-	}
-	var entries []model.UsageEntry
-	if text := stored.Data[keys.UsageData]; text != "" {
-		if err := json.Unmarshal([]byte(text), &entries); err != nil {
-			return nil, usererror.Errorf("the scheduler writes it again within a minute", "ConfigMap %s: %v", key, err)
-		}
+// partyUsage returns the usage of users in accounts up to the time now.
+func partyUsage(stored *storedusage.Stored, now time.Time, halfLife time.Duration) (map[model.Party]float64, error) {
+	entries, err := stored.FairShare()
+	if err != nil {
+		return nil, err
 	}
 	usage := map[model.Party]float64{}
 	for _, e := range entries {

@@ -25,6 +25,19 @@ func withAccounts(r golden.Run, configuration, usage string) golden.Run {
 	return r
 }
 
+// withBudgets adds budgets before a run. The account genomics has no recorded usage.
+func withBudgets(r golden.Run) golden.Run {
+	prepare := r.Prepare
+	r.Prepare = func(server *clitest.Server) {
+		prepare(server)
+		usage := configMap(keys.UsageName, keys.BudgetUsageData, budgetUsage)
+		usage.Data[keys.UsageData] = partyUsage
+		server.SetObjects(make.Account("physics").Shares(3).Users("ann").UserShares("mei", 2).Budget("cpu", "60000").Budget("memory", "1Ti").Obj(),
+			make.Account("genomics").Parent("bio").Shares(2).Users("cay").Budget("nvidia.com/gpu", "600").Obj(), usage)
+	}
+	return r
+}
+
 func configMap(name, key, text string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "volcano-system", Name: name}, Data: map[string]string{key: text}}
 }
@@ -40,6 +53,8 @@ actions: allocate
 tiers:
 - plugins: [{name: fairshare}]
 `
+	// Running pods use nothing per second here, so that what they reserve does not depend on the time.
+	budgetUsage = `[{"Account":"physics","Usage":{"Since":"2026-01-01T00:00:00Z","Ended":{"cpu":60000},"Reserved":{"cpu":7200000,"memory":61440}}}]`
 	// The usage is from the future of all runs, so that it has not decayed. Usage of queues belongs to another policy.
 	partyUsage = `[
 {"Account":{"Account":"physics","User":"ann"},"Usage":{"Value":3000,"At":"2999-01-01T00:00:00Z"}},
@@ -66,6 +81,9 @@ func TestSshareOfAccounts(t *testing.T) {
 		withAccounts(slurmtest.NewRun("another policy", "sshare"), otherConfiguration, partyUsage),
 		withAccounts(slurmtest.NewRun("no usage yet", "sshare", "-l", "-a"), fairTreeConfiguration, ""),
 		withAccounts(slurmtest.NewRun("usage that cannot be read", "sshare"), fairTreeConfiguration, "{"),
+		withBudgets(tree("budgets of accounts", "sshare", "-l", "-a")),
+		withBudgets(tree("budgets for a script", "sshare", "-n", "-P", "-o", "Account,User,GrpTRESMins,TRESRunMins")),
+		withBudgets(tree("budgets without recorded usage", "sshare", "-P", "-o", "Account,GrpTRESMins%20,TRESRunMins", "-A", "genomics")),
 		slurmtest.RejectLists(tree("not allowed to read the usage", "sshare", "-n", "-P"), "/api/v1/namespaces/volcano-system/configmaps/"+keys.UsageName),
 	})
 }
