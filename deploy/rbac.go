@@ -307,12 +307,12 @@ func people() []runtime.Object {
 		// All users may query the accounting database. The result contains only their own records, the changes of the accounts
 		// that they coordinate, and the capacity of all nodes.
 		clusterRole("vc-accounting-user", nil, []rbacv1.PolicyRule{
-			rule(wire.GroupName, of(wire.RecordsResource, wire.UsageResource, wire.CapacityResource, wire.TransactionsResource), "list"),
+			rule(wire.GroupName, of(wire.RecordsResource, wire.UsageResource, wire.CapacityResource, wire.TransactionsResource, wire.EventsResource), "list"),
 		}),
 		clusterRoleBinding("vc-accounting-user", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
 		// An administrator grants this role to those who may read the records of all users.
 		clusterRole("vc-accounting-admin", nil, []rbacv1.PolicyRule{
-			rule(wire.GroupName, of(wire.RecordsResource, wire.UsageResource, wire.CapacityResource, wire.TransactionsResource, wire.AllRecordsResource, wire.AllUsageResource), "list"),
+			rule(wire.GroupName, of(wire.RecordsResource, wire.UsageResource, wire.CapacityResource, wire.TransactionsResource, wire.EventsResource, wire.AllRecordsResource, wire.AllUsageResource), "list"),
 		}),
 	}
 }

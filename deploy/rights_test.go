@@ -38,8 +38,8 @@ func TestOnlyAdministratorsMayReadTheRecordsOfAllUsers(t *testing.T) {
 		}
 	}
 	want := map[string][]string{
-		"vc-accounting-user":  {wire.RecordsResource, wire.UsageResource, wire.CapacityResource, wire.TransactionsResource},
-		"vc-accounting-admin": {wire.RecordsResource, wire.UsageResource, wire.CapacityResource, wire.TransactionsResource, wire.AllRecordsResource, wire.AllUsageResource},
+		"vc-accounting-user":  {wire.RecordsResource, wire.UsageResource, wire.CapacityResource, wire.TransactionsResource, wire.EventsResource},
+		"vc-accounting-admin": {wire.RecordsResource, wire.UsageResource, wire.CapacityResource, wire.TransactionsResource, wire.EventsResource, wire.AllRecordsResource, wire.AllUsageResource},
 	}
 	if diff := cmp.Diff(want, rights); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -74,7 +74,7 @@ func TestAccountingHasOnlyItsRights(t *testing.T) {
 		}
 	}
 	want := []string{
-		"patch jobs", "patch pods/status", "patch accounts", "record accounts", "create subjectaccessreviews", "create apiservices",
+		"patch jobs", "patch pods/status", "patch accounts,qoses", "record accounts,qoses", "create subjectaccessreviews", "create apiservices",
 		"update apiservices v1alpha1.accounting.vc-batch.dev", "delete apiservices v1alpha1.accounting.vc-batch.dev",
 		"create leases", "update leases vc-accounting", "delete configmaps", "create serviceaccounts/token vc-accounting-kubelets",
 		"create secrets", "update secrets vc-accounting-certificate",

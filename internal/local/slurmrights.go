@@ -50,7 +50,7 @@ var (
 		policyRule("scheduling.k8s.io", []string{"priorityclasses"}, "get", "list"),
 		policyRule("", []string{"nodes", "namespaces"}, "get", "list", "watch"),
 		// The records belong to the users for whom the jobs run, not to this account, which may submit for all users.
-		policyRule(wire.GroupName, []string{wire.RecordsResource, wire.UsageResource, wire.TransactionsResource, wire.AllRecordsResource, wire.AllUsageResource}, "list"),
+		policyRule(wire.GroupName, []string{wire.RecordsResource, wire.UsageResource, wire.TransactionsResource, wire.EventsResource, wire.AllRecordsResource, wire.AllUsageResource}, "list"),
 	}
 	profileRights = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{profile.Name}, Verbs: []string{"get"}}}
 )

@@ -77,6 +77,19 @@ func AddAccounting(server *clitest.Server) {
 		}
 		return nil
 	}))
+	server.HandlePath(wire.EventsPath, answerLines(func(r *http.Request, to *wire.Writer) error {
+		var query accounting.NodeEventQuery
+		if err := wire.DecodeQuery(r.URL.Query(), &query); err != nil {
+			return err
+		}
+		events := accounting.NodeEvents(nodeChanges(), query)
+		for i := range events {
+			if err := to.WriteEvent(&events[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
 	server.HandlePath(wire.TransactionsPath, answerLines(func(r *http.Request, to *wire.Writer) error {
 		var query accounting.ChangeQuery
 		if err := wire.DecodeQuery(r.URL.Query(), &query); err != nil {
@@ -100,10 +113,12 @@ func nodeChanges() []accounting.NodeChange {
 		capacity := accounting.Resources{accounting.CPU: 8_000, accounting.Memory: 65_536, accounting.Nodes: 1, "nvidia.com/gpu": 8}
 		return accounting.NodeChange{Cluster: "test", Node: node, Time: at, State: state, Capacity: capacity}
 	}
+	down := change("gpu-2", yesterday, accounting.NodeDown)
+	down.Reason = "NodeStatusUnknown"
 	return []accounting.NodeChange{
 		change("gpu-1", yesterday.AddDate(0, -1, 0), accounting.NodeUp),
 		change("gpu-2", yesterday.AddDate(0, -1, 0), accounting.NodeUp),
-		change("gpu-2", yesterday, accounting.NodeDown),
+		down,
 		change("gpu-2", yesterday.Add(2*time.Hour), accounting.NodeUp),
 	}
 }
@@ -126,6 +141,7 @@ var (
 	changes = []accounting.Change{
 		{ID: "1", Cluster: "test", Time: yesterday, Actor: "ada", Action: accounting.AddAccount, Account: "nlp-a", Users: []string{"mei"}, Info: "shares=3 users[mei]=listed"},
 		{ID: "2", Cluster: "test", Time: yesterday.Add(time.Hour), Actor: "ben", Action: accounting.ModifyAccount, Account: "vision", Info: "limits.maxRunningJobs=10->20"},
+		{ID: "4", Cluster: "test", Time: yesterday.Add(3 * time.Hour), Actor: "ben", Action: accounting.ModifyQOS, QOS: "high", Info: "limits.maxRunningJobs=2->4"},
 		{ID: "3", Cluster: "test", Time: yesterday.Add(2 * time.Hour), Actor: "ada", Action: accounting.RemoveAccount, Account: "nlp-a", Users: []string{"mei"}, Info: "shares=3->none users[mei]=listed->none"},
 	}
 	yesterday = golden.Now.Truncate(24 * time.Hour).Add(-14 * time.Hour)

@@ -56,9 +56,9 @@ type handler struct {
 	coordinated Coordinated
 	store       OpenStore
 	log         logr.Logger
-	// capacityReads has an element while the changes of nodes are in memory. All users may read the capacity, and the
-	// changes of some years need much memory, so requests read them one after the other.
-	capacityReads chan struct{}
+	// nodeReads has an element while the changes of nodes are in memory. All users may read the capacity and the events of
+	// nodes, and the changes of some years need much memory, so requests read them one after the other.
+	nodeReads chan struct{}
 }
 
 func newHandler(authn authenticator.Request, allowed permissions, coordinated Coordinated, store OpenStore, log logr.Logger) http.Handler {
@@ -69,6 +69,7 @@ func newHandler(authn authenticator.Request, allowed permissions, coordinated Co
 	mux.HandleFunc("GET "+wire.UsagePath, h.authenticated(h.serveUsage))
 	mux.HandleFunc("GET "+wire.CapacityPath, h.authenticated(h.serveCapacity))
 	mux.HandleFunc("GET "+wire.TransactionsPath, h.authenticated(h.serveChanges))
+	mux.HandleFunc("GET "+wire.EventsPath, h.authenticated(h.serveEvents))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeStatus(w, http.StatusNotFound, metav1.StatusReasonNotFound, r.URL.Path+" was not found on this server")
 	})
@@ -85,6 +86,7 @@ func serveDiscovery(w http.ResponseWriter, _ *http.Request) {
 			{Name: wire.UsageResource, SingularName: "usage", Kind: "Usage", Verbs: metav1.Verbs{"list"}},
 			{Name: wire.CapacityResource, SingularName: "capacity", Kind: "Capacity", Verbs: metav1.Verbs{"list"}},
 			{Name: wire.TransactionsResource, SingularName: "transaction", Kind: "Transaction", Verbs: metav1.Verbs{"list"}},
+			{Name: wire.EventsResource, SingularName: "nodeevent", Kind: "NodeEvent", Verbs: metav1.Verbs{"list"}},
 		},
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -205,18 +207,56 @@ func (h *handler) serveCapacity(w http.ResponseWriter, r *http.Request, _ user.I
 }
 
 // sumCapacity reads the changes of the nodes and sums up their capacity.
-func (h *handler) sumCapacity(ctx context.Context, store accounting.Store, query accounting.CapacityQuery) ([]accounting.Capacity, error) {
+func (h *handler) sumCapacity(ctx context.Context, store accounting.Store, query accounting.CapacityQuery) (sums []accounting.Capacity, err error) {
+	err = h.withNodeChanges(ctx, store, query.Clusters, query.From, query.To, func(changes []accounting.NodeChange) {
+		sums = accounting.SumCapacity(changes, query)
+	})
+	return sums, err
+}
+
+// withNodeChanges calls use with the changes of the nodes of clusters. Only one request at a time does this.
+func (h *handler) withNodeChanges(ctx context.Context, store accounting.Store, clusters []string, from, to time.Time, use func([]accounting.NodeChange)) error {
 	select {
-	case h.capacityReads <- struct{}{}:
+	case h.nodeReads <- struct{}{}:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
-	defer func() { <-h.capacityReads }()
-	changes, err := store.NodeChanges(ctx, query.Clusters, query.From, query.To)
+	defer func() { <-h.nodeReads }()
+	changes, err := store.NodeChanges(ctx, clusters, from, to)
+	if err == nil {
+		use(changes)
+	}
+	return err
+}
+
+// serveEvents sends the events of the nodes, which all users may read. The changes of a year before the query show when
+// an event began.
+func (h *handler) serveEvents(w http.ResponseWriter, r *http.Request, _ user.Info, store accounting.Store) {
+	var query accounting.NodeEventQuery
+	if err := wire.DecodeQuery(r.URL.Query(), &query); err != nil {
+		writeStatus(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		return
+	}
+	from := query.From
+	if !from.IsZero() {
+		from = from.AddDate(-1, 0, 0)
+	}
+	var events []accounting.NodeEvent
+	err := h.withNodeChanges(r.Context(), store, query.Clusters, from, time.Time{}, func(changes []accounting.NodeChange) {
+		events = accounting.NodeEvents(changes, query)
+	})
 	if err != nil {
-		return nil, err
+		writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
+		return
 	}
-	return accounting.SumCapacity(changes, query), nil
+	stream := h.newStream(w)
+	for i := range events {
+		if err := stream.WriteEvent(&events[i]); err != nil {
+			h.abort(w, stream, err)
+			return
+		}
+	}
+	h.end(stream)
 }
 
 // serveChanges lists the changes of accounts: of all accounts for administrators, and of the coordinated accounts and

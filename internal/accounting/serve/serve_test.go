@@ -83,7 +83,8 @@ func newHandlerOf(t *testing.T, isUpToDate bool) http.Handler {
 		t.Fatal(err)
 	}
 	up := accounting.NodeChange{Cluster: "prod", Node: "n1", Time: ended.Add(-11 * time.Hour), State: accounting.NodeUp, Capacity: accounting.Resources{accounting.CPU: 4000}}
-	if err := records.AddNodeChanges(t.Context(), []accounting.NodeChange{up}); err != nil {
+	down := accounting.NodeChange{Cluster: "prod", Node: "n2", Time: ended.Add(time.Hour), State: accounting.NodeDown, Reason: "NotReady"}
+	if err := records.AddNodeChanges(t.Context(), []accounting.NodeChange{up, down}); err != nil {
 		t.Fatal(err)
 	}
 	changes := []accounting.Change{
@@ -240,6 +241,30 @@ func TestCoordinatorsReadTheChangesOfTheirAccountsAndAdministratorsAll(t *testin
 	}
 	if response := get(t, h, "mei", wire.TransactionsPath, accounting.ChangeQuery{}); response.Code != http.StatusForbidden {
 		t.Errorf("a user who coordinates no account gets %d", response.Code)
+	}
+}
+
+func TestAllUsersReadTheEventsOfNodes(t *testing.T) {
+	t.Parallel()
+	h := newTestHandler(t)
+	day := time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		query accounting.NodeEventQuery
+		want  int
+	}{
+		{accounting.NodeEventQuery{From: day}, 1}, // it began earlier, and lasts
+		{accounting.NodeEventQuery{To: day.AddDate(0, 0, -5)}, 0},
+		{accounting.NodeEventQuery{Clusters: []string{"test"}}, 0},
+		{accounting.NodeEventQuery{Nodes: []string{"n1"}}, 0},
+	} {
+		events, err := wire.ReadEvents(get(t, h, "stranger", wire.EventsPath, test.query).Body)
+		if err != nil || len(events) != test.want {
+			t.Errorf("%+v: %v, %v; want %d events", test.query, events, err, test.want)
+			continue
+		}
+		if test.want > 0 && (events[0].Node != "n2" || events[0].Start.Day() != 21 || !events[0].End.IsZero()) {
+			t.Errorf("%+v", events[0])
+		}
 	}
 }
 

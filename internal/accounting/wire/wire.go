@@ -20,9 +20,9 @@ import (
 	"github.com/vc-batch/vc/internal/accounting"
 )
 
-// The API group. The API server forwards a request only if its user has the verb list on RecordsResource, UsageResource
-// or CapacityResource. All authenticated users have it, and it permits reading their own records and usage, and the
-// capacity of all nodes. The verb list on AllRecordsResource and AllUsageResource permits reading the records and the
+// The API group. The API server forwards a request only if its user has the verb list on RecordsResource, UsageResource,
+// CapacityResource or EventsResource. All authenticated users have it, and it permits reading their own records and usage,
+// and the capacity and the events of all nodes. The verb list on AllRecordsResource and AllUsageResource permits reading the records and the
 // usage of all users. These two resources exist only in roles.
 const (
 	GroupName        = "accounting.vc-batch.dev"
@@ -34,15 +34,18 @@ const (
 	// TransactionsResource contains the changes of accounts. AllRecordsResource permits reading the changes of all
 	// accounts.
 	TransactionsResource = "transactions"
-	AllRecordsResource   = "allrecords"
-	AllUsageResource     = "allusage"
-	RecordsPath          = Root + "/" + RecordsResource
-	UsagePath            = Root + "/" + UsageResource
-	CapacityPath         = Root + "/" + CapacityResource
-	TransactionsPath     = Root + "/" + TransactionsResource
-	ContentType          = "application/x-ndjson"
-	// QueryParameter is the parameter of a URL that contains an accounting.Query, UsageQuery, CapacityQuery or ChangeQuery
-	// as JSON.
+	// EventsResource contains the times during which nodes were down or drained. All users may read them.
+	EventsResource     = "nodeevents"
+	AllRecordsResource = "allrecords"
+	AllUsageResource   = "allusage"
+	RecordsPath        = Root + "/" + RecordsResource
+	UsagePath          = Root + "/" + UsageResource
+	CapacityPath       = Root + "/" + CapacityResource
+	TransactionsPath   = Root + "/" + TransactionsResource
+	EventsPath         = Root + "/" + EventsResource
+	ContentType        = "application/x-ndjson"
+	// QueryParameter is the parameter of a URL that contains an accounting.Query, UsageQuery, CapacityQuery, ChangeQuery
+	// or NodeEventQuery as JSON.
 	QueryParameter = "query"
 )
 
@@ -72,11 +75,12 @@ func DecodeQuery(values url.Values, into any) error {
 
 // line is a line of a stream: an item, or the end.
 type line struct {
-	Record   *accounting.Record   `json:"record,omitempty"`
-	Usage    *accounting.Usage    `json:"usage,omitempty"`
-	Capacity *accounting.Capacity `json:"capacity,omitempty"`
-	Change   *accounting.Change   `json:"change,omitempty"`
-	End      bool                 `json:"end,omitempty"`
+	Record   *accounting.Record    `json:"record,omitempty"`
+	Usage    *accounting.Usage     `json:"usage,omitempty"`
+	Capacity *accounting.Capacity  `json:"capacity,omitempty"`
+	Change   *accounting.Change    `json:"change,omitempty"`
+	Event    *accounting.NodeEvent `json:"event,omitempty"`
+	End      bool                  `json:"end,omitempty"`
 }
 
 // Writer writes a stream.
@@ -103,6 +107,11 @@ func (w *Writer) WriteCapacity(capacity *accounting.Capacity) error {
 // WriteChange writes a change of an account.
 func (w *Writer) WriteChange(change *accounting.Change) error {
 	return w.encoder.Encode(line{Change: change})
+}
+
+// WriteEvent writes an event of a node.
+func (w *Writer) WriteEvent(event *accounting.NodeEvent) error {
+	return w.encoder.Encode(line{Event: event})
 }
 
 // WriteEnd writes the last line.
@@ -163,6 +172,20 @@ func ReadChanges(from io.Reader) ([]accounting.Change, error) {
 		}
 		if l.Change != nil {
 			all = append(all, *l.Change)
+		}
+	}
+	return all, nil
+}
+
+// ReadEvents returns the events of nodes in a stream.
+func ReadEvents(from io.Reader) ([]accounting.NodeEvent, error) {
+	var all []accounting.NodeEvent
+	for l, err := range readLines(from) {
+		if err != nil {
+			return nil, err
+		}
+		if l.Event != nil {
+			all = append(all, *l.Event)
 		}
 	}
 	return all, nil

@@ -69,7 +69,7 @@ func Capacity(ctx context.Context, config *rest.Config, query accounting.Capacit
 	return wire.ReadCapacity(response.Body)
 }
 
-// Changes returns the selected changes of accounts.
+// Changes returns the selected changes of accounts and QOS.
 func Changes(ctx context.Context, config *rest.Config, query accounting.ChangeQuery) ([]accounting.Change, error) {
 	response, err := request(ctx, config, wire.TransactionsPath, query)
 	if err != nil {
@@ -77,6 +77,16 @@ func Changes(ctx context.Context, config *rest.Config, query accounting.ChangeQu
 	}
 	defer response.Body.Close()
 	return wire.ReadChanges(response.Body)
+}
+
+// NodeEvents returns the selected times during which nodes were down or drained.
+func NodeEvents(ctx context.Context, config *rest.Config, query accounting.NodeEventQuery) ([]accounting.NodeEvent, error) {
+	response, err := request(ctx, config, wire.EventsPath, query)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	return wire.ReadEvents(response.Body)
 }
 
 // MayReadAll reports whether the user may read the data of all users in the accounting database. The resource is

@@ -227,6 +227,9 @@ func addHostileAccounting(server *clitest.Server) {
 	server.HandlePath(wire.TransactionsPath, answer(func(to *wire.Writer) error {
 		return to.WriteChange(&accounting.Change{ID: text, Cluster: text, Time: golden.Now, Actor: text, Action: accounting.ModifyAccount, Account: text, Users: []string{text}, Info: text})
 	}))
+	server.HandlePath(wire.EventsPath, answer(func(to *wire.Writer) error {
+		return to.WriteEvent(&accounting.NodeEvent{Cluster: text, Node: text, Start: golden.Now, State: accounting.NodeState(text), Reason: text})
+	}))
 	server.HandlePath(wire.UsagePath, answer(func(to *wire.Writer) error {
 		return to.WriteUsage(&accounting.Usage{
 			Cluster: text, Account: text, User: text, Queue: text, QOS: text, Namespace: text, Resource: accounting.CPU, Seconds: 3_600_000, Attempts: 1,
@@ -241,7 +244,7 @@ func slurmListings() []shown {
 	for _, line := range []string{
 		"squeue -a", "squeue -a -l", "squeue -a -h -o '%all'", "squeue -a -O 'JobID,Name,UserName,Account,Comment,Partition,Command:80,WorkDir:80,Reason'",
 		"sacct -a", "sacct -a -p -o JobID,JobName,User,Account,Comment,WorkDir,SubmitLine", "sacct -a -l -P", "scontrol show job", "scontrol -o show job", "scontrol show node",
-		"scontrol show partition", "sinfo -N -l", "sinfo -R", "sprio", "sshare -a", "sacctmgr show account", "sacctmgr show association", "sacctmgr show transactions", "sacctmgr -P show transactions format=users,info,actor,where",
+		"scontrol show partition", "sinfo -N -l", "sinfo -R", "sprio", "sshare -a", "sacctmgr show account", "sacctmgr show association", "sacctmgr show transactions", "sacctmgr show event", "sacctmgr -P show event format=node,state,reason", "sacctmgr -P show transactions format=users,info,actor,where",
 		"sreport cluster AccountUtilizationByUser", "sreport job SizesByAccount",
 	} {
 		all = append(all, shown{args: append([]string{"slurm"}, words(line)...)})

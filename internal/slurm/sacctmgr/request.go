@@ -94,7 +94,7 @@ var unsupportedVerbs = map[string]string{
 }
 
 var unsupportedEntities = map[string]string{
-	"wckey": "jobs may have any wckey", "event": "use kubectl get events", "federation": "clusters are not federated", "resource": "licenses are not managed",
+	"wckey": "jobs may have any wckey", "federation": "clusters are not federated", "resource": "licenses are not managed",
 	"reservation": "there are no advance reservations", "runawayjobs": "the recorder corrects the records of lost jobs by itself",
 	"problem": "the API server checks every change of an account", "job": "use sacct", "stats": "use sdiag", "configuration": "use scontrol show config", "host": "use sinfo",
 }
@@ -143,7 +143,7 @@ func Parse(words []string) (*Request, error) {
 		if hint, isKnown := findUnsupported(unsupportedEntities, words[1]); isKnown {
 			return nil, usererror.Errorf(hint, "entity %s is not supported here", words[1])
 		}
-		return nil, usererror.Errorf("use account, user, association, coordinator, qos, cluster or tres", "Invalid entity: %s", words[1])
+		return nil, usererror.Errorf("use account, user, association, coordinator, qos, cluster, tres, transactions or event", "Invalid entity: %s", words[1])
 	}
 	r := &Request{Verb: verb, Entity: entity}
 	if err := r.checkCombination(); err != nil {

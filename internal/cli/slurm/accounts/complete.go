@@ -27,7 +27,7 @@ func completeWords(f *cli.Factory, operands []string, prefix string) []string {
 	case len(operands) == 0:
 		offered = []string{"add", "delete", "modify", "show"}
 	case len(operands) == 1:
-		offered = []string{"account", "association", "cluster", "coordinator", "qos", "transactions", "tres", "user"}
+		offered = []string{"account", "association", "cluster", "coordinator", "event", "qos", "transactions", "tres", "user"}
 	case hasKey && slices.Contains(accountKeys, key):
 		offered = listNames(f, key+"=", accountNames)
 	case hasKey && key == "user":

@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"slices"
 
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
@@ -58,6 +59,7 @@ var Sacctmgr = program.Program{Table: &sacctmgrTable, Run: runSacctmgr, Complete
 		  show account|user|association|qos [where CONDITION...] [format=LIST]
 		  show cluster|tres [format=LIST]
 		  show transactions [CONDITION...] [format=LIST]
+		  show event [CONDITION...] [format=LIST]
 
 		Values of accounts: parent, description, organization, fairshare, queues,
 		namespaces, grpjobs, grpsubmitjobs, grptres, grptresmins, budgetperiod. Values
@@ -76,7 +78,9 @@ var Sacctmgr = program.Program{Table: &sacctmgrTable, Run: runSacctmgr, Complete
 		Conditions: account, user, cluster, parent, defaultaccount, description,
 		organization. Words of show: withassoc, withcoord, withsubaccounts, woplimits,
 		onlydefaults, tree. Conditions of transactions: account, user, actor, action,
-		cluster, start, end. Words may be abbreviated, and their case does not matter.`,
+		cluster, start, end. Conditions of events, which are the times during which nodes
+		were down or drained: nodes, state, cluster, start (default: yesterday), end.
+		Words may be abbreviated, and their case does not matter.`,
 	Example: `
 		# An account for a department, one for a project, and a user
 		vcctl slurm sacctmgr -i add account science description=Science grptres=cpu=1000
@@ -96,6 +100,9 @@ var Sacctmgr = program.Program{Table: &sacctmgrTable, Run: runSacctmgr, Complete
 		# Who changed the account since the beginning of the month
 		vcctl slurm sacctmgr show transactions account=physics start=2026-11-01 format=time,actor,action,info%-60
 
+		# When the nodes were down or drained this month
+		vcctl slurm sacctmgr show event nodes=gpu-[1-8] start=2026-11-01
+
 		# For scripts
 		vcctl slurm sacctmgr -n -P show user format=user,defaultaccount`,
 }
@@ -105,7 +112,26 @@ func runSacctmgr(ctx context.Context, c *program.Call) error {
 		if err != nil {
 			return err
 		}
-		return printTransactions(ctx, c, transactions)
+		columns, err := transactions.ParseColumns(c.Factory.Now().Location())
+		if err != nil {
+			return err
+		}
+		return printRecorded(c, columns, "the changes of accounts", func(config *rest.Config) ([]accounting.Change, error) {
+			return recorded.Changes(ctx, config, transactions.Query)
+		})
+	}
+	if events, isOne, err := sacctmgr.ParseEvents(c.Parsed.Operands, c.Factory.Now()); isOne {
+		if err != nil {
+			return err
+		}
+		now := c.Factory.Now()
+		columns, err := events.ParseColumns(now.Location(), now)
+		if err != nil {
+			return err
+		}
+		return printRecorded(c, columns, "the events of nodes", func(config *rest.Config) ([]accounting.NodeEvent, error) {
+			return recorded.NodeEvents(ctx, config, events.Query)
+		})
 	}
 	request, err := sacctmgr.Parse(c.Parsed.Operands)
 	if err != nil {
@@ -194,29 +220,25 @@ func tableForm(c *program.Call) tableformat.Form {
 	}
 }
 
-// printTransactions prints the changes of accounts that the accounting database has recorded.
-func printTransactions(ctx context.Context, c *program.Call, request *sacctmgr.Transactions) error {
+// printRecorded prints a list from the accounting database. what names its content.
+func printRecorded[T any](c *program.Call, columns tableformat.Columns[*T], what string, read func(*rest.Config) ([]T, error)) error {
 	if c.Parsed.Has("associations") {
 		return usererror.Errorf("remove -s", "-s has no effect on this command")
-	}
-	columns, err := request.ParseColumns(c.Factory.Now().Location())
-	if err != nil {
-		return err
 	}
 	config, err := c.Factory.RESTConfig()
 	if err != nil {
 		return err
 	}
-	changes, err := recorded.Changes(ctx, config, request.Query)
+	list, err := read(config)
 	switch {
 	case errors.Is(err, recorded.ErrNoDatabase):
-		return usererror.Errorf("ask the administrator to enable accounting", "%s, which records the changes of accounts", err)
+		return usererror.Errorf("ask the administrator to enable accounting", "%s, which records %s", err, what)
 	case err != nil:
 		return err
 	}
-	rows := make([]*accounting.Change, len(changes))
-	for i := range changes {
-		rows[i] = &changes[i]
+	rows := make([]*T, len(list))
+	for i := range list {
+		rows[i] = &list[i]
 	}
 	_, err = io.WriteString(c.Factory.Streams.Out, columns.FormatTable(rows, tableForm(c)))
 	return err
