@@ -183,6 +183,8 @@ func (f *forecaster) whyNotFound(j *framework.Job) string {
 		return tooFar
 	case j.IsAccountBound() && !f.limitsPermit(j):
 		return whyLimitStays(j)
+	case isDescribed(j):
+		return noRoom
 	case v.Code == reason.OverDeserved && v.Limit != nil && v.Limit.IsBelowRequest(): // forecasts do not change shares
 		return aboveShare
 	case v.Code == reason.PodsLinger:
