@@ -25,6 +25,7 @@ var (
 		"volcano-admission-service-jobs-mutate",
 		"volcano-admission-service-podgroups-mutate",
 		"volcano-admission-service-pods-mutate",
+		"volcano-admission-service-qoses-mutate",
 		"volcano-admission-service-queues-mutate",
 	}
 	validatingConfigurations = []string{

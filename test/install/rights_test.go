@@ -228,8 +228,8 @@ func everyWebhookIsFilledIn(t *testing.T, c client.Client) {
 	for _, configuration := range validating.Items {
 		hooks[configuration.Name] = len(configuration.Webhooks)
 	}
-	// Without the features that change them, pods and accounts are not sent to vcd to be changed.
-	for _, unused := range []string{"volcano-admission-service-pods-mutate", "volcano-admission-service-accounts-mutate"} {
+	// Without the features that change them, pods, accounts and QOS are not sent to vcd to be changed.
+	for _, unused := range []string{"volcano-admission-service-pods-mutate", "volcano-admission-service-accounts-mutate", "volcano-admission-service-qoses-mutate"} {
 		if hooks[unused] != 0 {
 			t.Errorf("%s has %d webhooks, which would change nothing", unused, hooks[unused])
 		}
