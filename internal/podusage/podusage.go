@@ -19,15 +19,30 @@ type Use struct {
 	CPUMilliseconds int64 `json:"cpuMilliseconds"`
 	// PeakMemoryBytes is the sum of the peaks of the containers, without page cache that the kernel could have freed.
 	PeakMemoryBytes int64 `json:"peakMemoryBytes,omitempty"`
+	// GPUMilliseconds is the sum of the utilizations of the pod's GPUs over time: 1000 for a GPU that was fully busy for a
+	// second. GPUMeasuredMilliseconds is the sum of the times for which each GPU was measured. It is 0 if none was, and
+	// less than the time that the pod ran if there are no measurements of some time.
+	GPUMilliseconds         int64 `json:"gpuMilliseconds,omitempty"`
+	GPUMeasuredMilliseconds int64 `json:"gpuMeasuredMilliseconds,omitempty"`
+	// GPUMeasuredUntil is the time of the latest measurement of GPUs in seconds since 1970. Another process continues from
+	// there.
+	GPUMeasuredUntil int64 `json:"gpuMeasuredUntil,omitempty"`
 }
 
 // CPUTime returns the CPU time.
 func (u Use) CPUTime() time.Duration { return time.Duration(u.CPUMilliseconds) * time.Millisecond }
 
+// GPUTime returns the sum of the utilizations of the GPUs over time, and for how long GPUs were measured.
+func (u Use) GPUTime() (busy, measured time.Duration) {
+	return time.Duration(u.GPUMilliseconds) * time.Millisecond, time.Duration(u.GPUMeasuredMilliseconds) * time.Millisecond
+}
+
 // Max returns the maximum of each amount.
 func (u Use) Max(other Use) Use {
 	return Use{
 		CPUMilliseconds: max(u.CPUMilliseconds, other.CPUMilliseconds), PeakMemoryBytes: max(u.PeakMemoryBytes, other.PeakMemoryBytes),
+		GPUMilliseconds: max(u.GPUMilliseconds, other.GPUMilliseconds), GPUMeasuredMilliseconds: max(u.GPUMeasuredMilliseconds, other.GPUMeasuredMilliseconds),
+		GPUMeasuredUntil: max(u.GPUMeasuredUntil, other.GPUMeasuredUntil),
 	}
 }
 

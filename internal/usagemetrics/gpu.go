@@ -104,7 +104,7 @@ func (s *gpuSource) addTo(ctx context.Context, usage *snapshot.Usage) error {
 	}
 	measured := make(map[uint64]bool, len(s.lastBusy))
 	err := s.query(ctx, utilizationQuery, func(labels *gpuLabels, percent float64) {
-		if isPlausible := percent >= 0 && percent <= 100; isPlausible {
+		if isPlausible(percent) {
 			usage.HasGPU = true
 			measured[labels.hash()] = true
 			addGPU(usage, labels, &snapshot.MeasuredGPU{Count: 1, Percent: percent, LastBusy: s.lastBusyTime(labels)})
@@ -119,6 +119,9 @@ func (s *gpuSource) addTo(ctx context.Context, usage *snapshot.Usage) error {
 		}
 	})
 }
+
+// isPlausible reports whether a number is a utilization. DCGM has large numbers for GPUs that it cannot measure.
+func isPlausible(percent float64) bool { return percent >= 0 && percent <= 100 }
 
 // addGPU adds a measurement to the node and the pod of a GPU.
 func addGPU(usage *snapshot.Usage, labels *gpuLabels, measured *snapshot.MeasuredGPU) {
@@ -168,10 +171,19 @@ func (s *gpuSource) lastBusyTime(labels *gpuLabels) time.Time {
 // prometheusResponse holds the fields of a response that precede or replace the result.
 type prometheusResponse struct{ status, errorType, problem, resultType string }
 
-// query sends a query, whose result must be a vector, and passes each value to add. The result is decoded value by value,
-// because a cluster can have tens of thousands of GPUs.
+// query sends a query, whose result must be a vector, and passes each value to add.
 func (s *gpuSource) query(ctx context.Context, query string, add func(*gpuLabels, float64)) error {
-	address := s.server + "/api/v1/query?" + url.Values{"query": {query}}.Encode()
+	return s.send(ctx, "query", "vector", url.Values{"query": {query}}, func(series *gpuSeries) {
+		if !series.Value.isMissing {
+			add(&series.Metric, series.Value.number)
+		}
+	})
+}
+
+// send sends a query to an endpoint of Prometheus' API, whose result must have a type, and passes each series to add. The
+// result is decoded series by series, because a cluster can have tens of thousands of GPUs.
+func (s *gpuSource) send(ctx context.Context, endpoint, resultType string, parameters url.Values, add func(*gpuSeries)) error {
+	address := s.server + "/api/v1/" + endpoint + "?" + parameters.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return fmt.Errorf("prometheus: %w", err)
@@ -184,26 +196,22 @@ func (s *gpuSource) query(ctx context.Context, query string, add func(*gpuLabels
 	defer addTimeSince(time.Now(), &s.busy)
 	var r prometheusResponse
 	decoder := json.NewDecoder(response.Body)
-	err = r.decode(decoder, func(sample *gpuSample) {
-		if !sample.Value.isMissing {
-			add(&sample.Metric, sample.Value.number)
-		}
-	})
+	err = r.decode(decoder, resultType, add)
 	switch {
 	case r.problem != "":
 		return fmt.Errorf("prometheus: %s: %s", r.errorType, r.problem)
 	case response.StatusCode != http.StatusOK:
 		return fmt.Errorf("prometheus: %s", response.Status)
-	case r.resultType != "" && r.resultType != "vector":
-		return fmt.Errorf("prometheus: the result of %s is a %s, not a vector", query, r.resultType)
+	case r.resultType != "" && r.resultType != resultType:
+		return fmt.Errorf("prometheus: the result of %s is a %s, not a %s", parameters.Get("query"), r.resultType, resultType)
 	case err != nil:
 		return fmt.Errorf("prometheus: %w", err)
 	}
 	return nil
 }
 
-// decode decodes a response. It decodes the result only if it is a vector.
-func (r *prometheusResponse) decode(decoder *json.Decoder, add func(*gpuSample)) error {
+// decode decodes a response. It decodes the result only if it has the expected type.
+func (r *prometheusResponse) decode(decoder *json.Decoder, resultType string, add func(*gpuSeries)) error {
 	into := func(text *string) func() error { return func() error { return decoder.Decode(text) } }
 	return decodeFields(decoder, map[string]func() error{
 		"status": into(&r.status), "errorType": into(&r.errorType), "error": into(&r.problem),
@@ -211,28 +219,29 @@ func (r *prometheusResponse) decode(decoder *json.Decoder, add func(*gpuSample))
 			return decodeFields(decoder, map[string]func() error{
 				"resultType": into(&r.resultType),
 				"result": func() error {
-					if r.resultType != "" && r.resultType != "vector" {
+					if r.resultType != "" && r.resultType != resultType {
 						return decoder.Decode(new(json.RawMessage))
 					}
-					return decodeArray(decoder, new(gpuSample), (*gpuSample).clear, add)
+					return decodeArray(decoder, new(gpuSeries), (*gpuSeries).clear, add)
 				},
 			})
 		},
 	})
 }
 
-// gpuSample is one value of a vector.
-type gpuSample struct {
-	Metric gpuLabels   `json:"metric"`
-	Value  sampleValue `json:"value"`
+// gpuSeries is one value of a vector, or the values of a series of a matrix.
+type gpuSeries struct {
+	Metric gpuLabels     `json:"metric"`
+	Value  sampleValue   `json:"value"`
+	Values []sampleValue `json:"values"`
 }
 
 // clear empties all fields and keeps their memory.
-func (s *gpuSample) clear() {
+func (s *gpuSeries) clear() {
 	for _, label := range s.Metric.all() {
 		*label = (*label)[:0]
 	}
-	s.Value = sampleValue{}
+	s.Value, s.Values = sampleValue{}, s.Values[:0]
 }
 
 // gpuLabels holds the labels that identify a GPU. If Prometheus has labels of its own for the exporter's pod, it renames
@@ -276,8 +285,9 @@ func (l *gpuLabels) hash() uint64 {
 	return h.Sum64()
 }
 
-// sampleValue is the number in [TIME, "NUMBER"].
+// sampleValue is the pair [TIME, "NUMBER"]. The time is in seconds since 1970.
 type sampleValue struct {
+	unix      float64
 	number    float64
 	isMissing bool
 }
@@ -288,7 +298,11 @@ func (v *sampleValue) UnmarshalJSON(pair []byte) error {
 	if from < 0 || from == to {
 		return fmt.Errorf("the value %s is not a pair of a time and a number", pair)
 	}
+	unix, err := strconv.ParseFloat(string(bytes.Trim(pair[:from], "[, \t\r\n")), 64)
+	if err != nil {
+		return fmt.Errorf("the value %s is not a pair of a time and a number", pair)
+	}
 	number, err := strconv.ParseFloat(string(pair[from+1:to]), 64)
-	v.number, v.isMissing = number, number != number
+	v.unix, v.number, v.isMissing = unix, number, number != number
 	return err
 }

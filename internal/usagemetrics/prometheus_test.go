@@ -3,70 +3,18 @@ package usagemetrics
 import (
 	"bytes"
 	"fmt"
-	"net"
+	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"k8s.io/client-go/rest"
 
 	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/test/prometheus"
 )
-
-// startPrometheus starts a real Prometheus server with past samples, which scrapes an exporter as it is set up in
-// Kubernetes. It returns the server's URL.
-func startPrometheus(t *testing.T, history, exporter string) string {
-	t.Helper()
-	for _, program := range []string{"prometheus", "promtool"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%s is not installed; Debian's package is prometheus", program)
-		}
-	}
-	dir := t.TempDir()
-	data := filepath.Join(dir, "data")
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	if out, err := exec.Command("promtool", "tsdb", "create-blocks-from", "openmetrics", write("history", history), data).CombinedOutput(); err != nil {
-		t.Fatalf("promtool: %v\n%s", err, out)
-	}
-	config := write("prometheus.yml", fmt.Sprintf(`
-global: {scrape_interval: 1s}
-scrape_configs:
-- job_name: dcgm
-  static_configs: [{targets: [%q], labels: {namespace: gpu-operator, pod: dcgm-exporter-x7k2p}}]
-`, exporter))
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	var output bytes.Buffer
-	server := exec.Command("prometheus", "--config.file="+config, "--storage.tsdb.path="+data, "--web.listen-address="+address) //nolint:gosec // the test's own arguments
-	server.Stdout, server.Stderr = &output, &output
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = server.Process.Kill()
-		_ = server.Wait()
-		if t.Failed() {
-			t.Logf("Prometheus:\n%s", output.String())
-		}
-	})
-	return "http://" + address
-}
 
 // gpuHistory returns samples of a GPU that was busy until two hours ago, and of one that is always busy.
 func gpuHistory(now time.Time) string {
@@ -92,7 +40,7 @@ func TestUseOfGPUsComesFromPrometheus(t *testing.T) {
 	}))
 	defer exporter.Close()
 	now := time.Now()
-	url := startPrometheus(t, gpuHistory(now), exporter.Listener.Addr().String())
+	url := prometheus.Start(t, gpuHistory(now), exporter.Listener.Addr().String())
 	kubernetes, _ := startServer(t, nil)
 	deadline := time.Now().Add(time.Minute)
 	for {
@@ -116,6 +64,37 @@ func TestUseOfGPUsComesFromPrometheus(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	checkLastUse(t, url, kubernetes, now)
+	checkPastUse(t, url, kubernetes, now)
+}
+
+// checkPastUse verifies the utilization of a pod's GPUs in the past.
+func checkPastUse(t *testing.T, url string, kubernetes *rest.Config, now time.Time) {
+	t.Helper()
+	past, err := NewGPUHistory(url, kubernetes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := now.Truncate(time.Minute).Add(-3 * time.Hour)
+	times, sums := map[time.Time]int{}, map[uint64]float64{}
+	err = past.Read(t.Context(), from, from.Add(time.Minute), 10*time.Second, func(u GPUUtilization) {
+		if u.Namespace != "nlp" || u.Pod != "train-0" {
+			t.Errorf("a GPU is of the pod %s/%s", u.Namespace, u.Pod)
+		}
+		times[u.At.UTC()]++
+		sums[u.GPU] += u.Percent
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 7 {
+		if at := from.UTC().Add(time.Duration(i) * 10 * time.Second); times[at] != 2 {
+			t.Errorf("%d GPUs were measured at %v, want 2", times[at], at)
+		}
+	}
+	got := slices.Sorted(maps.Values(sums))
+	if want := []float64{7 * 80, 7 * 93}; len(times) != 7 || !slices.Equal(got, want) {
+		t.Errorf("%d times, sums of percent %v; want 7 and %v", len(times), got, want)
+	}
 }
 
 // checkLastUse verifies that the last use of each GPU is found, in steps of ten minutes.

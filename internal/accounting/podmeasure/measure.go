@@ -64,7 +64,8 @@ func (t *Tracker) DueWrites(now time.Time, minInterval time.Duration, limit int)
 		if p.isOver {
 			pause = retryPause
 		}
-		isWritten := len(p.containers) == 0 || p.use() == p.written
+		isMeasured := len(p.containers) > 0 || p.gpu.measured > 0
+		isWritten := !isMeasured || p.use() == p.written
 		if isWritten || p.isGone || now.Sub(p.triedAt) < pause {
 			continue
 		}

@@ -38,6 +38,7 @@ type pod struct {
 	written    podusage.Use
 	triedAt    time.Time
 	containers map[string]*container
+	gpu        gpuUse
 	// isRunning is true while samples are possible. isOver is true when the use cannot grow any more.
 	isRunning, isOver, isGone bool
 }
@@ -99,17 +100,35 @@ func (p *pod) update(now *corev1.Pod, maxGap time.Duration) {
 	p.node = now.Spec.NodeName
 	if use, ok := podusage.Of(now); ok {
 		p.written = p.written.Max(use)
+		p.gpu.resume(use)
+	}
+	if begin := now.Status.StartTime; begin != nil && begin.After(p.gpu.until) {
+		p.gpu.until = begin.Time // an earlier pod may have had the same name
 	}
 	p.isRunning = now.Status.Phase == corev1.PodRunning
 	p.isOver = now.Status.Phase == corev1.PodSucceeded || now.Status.Phase == corev1.PodFailed
+	var last time.Time // when the last container of an ended pod ended
 	for _, statuses := range [][]corev1.ContainerStatus{now.Status.InitContainerStatuses, now.Status.ContainerStatuses} {
 		for i := range statuses {
 			ended, c := statuses[i].State.Terminated, p.containers[statuses[i].Name]
 			if ended != nil && c != nil {
 				c.end(ended.FinishedAt.Time, maxGap)
 			}
+			if ended != nil && p.isOver {
+				last = later(last, ended.FinishedAt.Time)
+			}
 		}
 	}
+	if !last.IsZero() {
+		p.gpu.end(last, maxGap)
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // ObserveDeletion stores that a pod is gone. It was in the given state before.
@@ -129,7 +148,9 @@ func (p *pod) use() podusage.Use {
 		cpu += c.cpuBefore + c.latest.CPU
 		peak += c.peakBytes
 	}
-	return p.written.Max(podusage.Use{CPUMilliseconds: cpu.Milliseconds(), PeakMemoryBytes: peak})
+	use := p.gpu.use()
+	use.CPUMilliseconds, use.PeakMemoryBytes = cpu.Milliseconds(), peak
+	return p.written.Max(use)
 }
 
 // UsesOf returns the measured uses of a job's pods, including deleted pods.

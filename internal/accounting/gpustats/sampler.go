@@ -1,0 +1,106 @@
+package gpustats
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/internal/accounting/podmeasure"
+	"github.com/vc-batch/vc/internal/usagemetrics"
+)
+
+const (
+	// longestStep is the longest time for which a sample is valid.
+	longestStep = 10 * time.Second
+	// longestCatchUp limits how old the samples are that are read after a pause, for example after a change of the leader.
+	// longestRound is the longest time whose samples are read with one request.
+	longestCatchUp = time.Hour
+	longestRound   = 10 * time.Minute
+)
+
+// Reader reads the past utilization of GPUs.
+type Reader interface {
+	Read(ctx context.Context, from, until time.Time, step time.Duration, add func(usagemetrics.GPUUtilization)) error
+}
+
+// Sampler adds the utilization of GPUs to a Tracker at intervals.
+type Sampler struct {
+	// Interval is the time between two measurements. It is at least a second.
+	Interval   time.Duration
+	Prometheus Reader
+	Tracker    *podmeasure.Tracker
+	Log        logr.Logger
+
+	hasFailed bool
+}
+
+// Start measures GPUs until ctx is done.
+func (s *Sampler) Start(ctx context.Context) error {
+	ticker := time.NewTicker(s.Interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case now := <-ticker.C:
+			err := s.measure(ctx, now)
+			if ctx.Err() == nil {
+				s.logChange(err)
+			}
+		}
+	}
+}
+
+// measure adds all samples that the running pods need, up to now.
+func (s *Sampler) measure(ctx context.Context, now time.Time) error {
+	step := min(longestStep, s.Interval.Truncate(time.Second))
+	now = now.Truncate(step)
+	for {
+		from, hasPods := s.Tracker.GPUsMeasuredUntil()
+		if earliest := now.Add(-longestCatchUp); from.Before(earliest) {
+			from = earliest
+		}
+		from = from.Truncate(step).Add(step)
+		if !hasPods || from.After(now) {
+			return nil
+		}
+		until := from.Add(longestRound - step)
+		if until.After(now) {
+			until = now
+		}
+		if err := s.measureRound(ctx, from, until, step); err != nil {
+			return err
+		}
+	}
+}
+
+// measureRound adds the samples of an interval.
+func (s *Sampler) measureRound(ctx context.Context, from, until time.Time, step time.Duration) error {
+	round := &podmeasure.GPURound{Until: until, Step: step, Samples: map[types.NamespacedName][]podmeasure.GPUSample{}}
+	prometheusRequests.Inc()
+	err := s.Prometheus.Read(ctx, from, until, step, func(u usagemetrics.GPUUtilization) {
+		pod := types.NamespacedName{Namespace: u.Namespace, Name: u.Pod}
+		round.Samples[pod] = append(round.Samples[pod], podmeasure.GPUSample{GPU: u.GPU, At: u.At, Utilization: u.Percent / 100})
+	})
+	if err != nil {
+		prometheusErrors.Inc()
+		return err
+	}
+	s.Tracker.AddGPURound(round)
+	return nil
+}
+
+// logChange logs the first failure, and the first success after it.
+func (s *Sampler) logChange(err error) {
+	switch {
+	case err != nil && !s.hasFailed:
+		s.Log.Error(err, "The usage of GPUs cannot be measured; trying again")
+	case err != nil:
+		s.Log.V(1).Info("The usage of GPUs still cannot be measured", "err", err.Error())
+	case s.hasFailed:
+		s.Log.Info("The usage of GPUs is measured again")
+	}
+	s.hasFailed = err != nil
+}
