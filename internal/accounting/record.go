@@ -80,6 +80,9 @@ type Record struct {
 	// peaks of all pods.
 	CPUTime         time.Duration
 	PeakMemoryBytes int64
+	// GPUTime is the sum of the measured utilizations of GPUs over time: an hour if two GPUs were half busy for an hour.
+	// GPUMeasured is the sum of the times for which each GPU was measured. If it is 0, GPUTime is unknown.
+	GPUTime, GPUMeasured time.Duration
 	// Document contains the objects that the record was made from, in the format of package document. The records of
 	// all elements of an array that end together share a document.
 	Document []byte

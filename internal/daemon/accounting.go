@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/vc-batch/vc/internal/accounting"
+	"github.com/vc-batch/vc/internal/accounting/gpustats"
 	"github.com/vc-batch/vc/internal/accounting/kubeletstats"
 	"github.com/vc-batch/vc/internal/accounting/podmeasure"
 	"github.com/vc-batch/vc/internal/accounting/recorder"
@@ -22,6 +23,7 @@ import (
 	"github.com/vc-batch/vc/internal/accountwatch"
 	"github.com/vc-batch/vc/internal/aggregatedapi"
 	"github.com/vc-batch/vc/internal/controllers/index"
+	"github.com/vc-batch/vc/internal/usagemetrics"
 )
 
 // Accounting is the component that records jobs in a database. It is not one of ComponentNames, because it needs a
@@ -60,6 +62,9 @@ type MeasureOptions struct {
 	KubeletCA string
 	// InsecureKubelets permits kubelets whose certificate cannot be verified.
 	InsecureKubelets bool
+	// Prometheus is the address of a Prometheus server with the utilization of GPUs, as usagemetrics.ParseAddress accepts
+	// it. Empty means that GPUs are not measured.
+	Prometheus string
 }
 
 // withDefaults validates the options and fills in the defaults.
@@ -80,6 +85,7 @@ func (a AccountingOptions) withDefaults() (AccountingOptions, error) {
 func runAccounting(ctx context.Context, o *Options, log logr.Logger) error {
 	recorder.Metrics.Register()
 	kubeletstats.Metrics.Register()
+	gpustats.Metrics.Register()
 	records, err := spool.Open(o.Accounting.SpoolDir, o.Accounting.MaxSpoolBytes)
 	if err != nil {
 		return err
@@ -164,7 +170,7 @@ func runRecorderTerm(ctx context.Context, o *Options, fence func() error, log lo
 	if err := mgr.Add(manager.RunnableFunc(changes.Run)); err != nil {
 		return fmt.Errorf("recorder of changes of accounts: %w", err)
 	}
-	if err := addSampler(mgr, o, api, tracker, log); err != nil {
+	if err := addSamplers(mgr, o, api, tracker, log); err != nil {
 		return err
 	}
 	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
@@ -182,8 +188,8 @@ func runRecorderTerm(ctx context.Context, o *Options, fence func() error, log lo
 	return nil
 }
 
-// addSampler adds the measurement of pods on kubelets, unless it is off.
-func addSampler(mgr manager.Manager, o *Options, api client.Client, tracker *podmeasure.Tracker, log logr.Logger) error {
+// addSamplers adds the measurement of pods on kubelets and of GPUs, unless they are off.
+func addSamplers(mgr manager.Manager, o *Options, api client.Client, tracker *podmeasure.Tracker, log logr.Logger) error {
 	measure := o.Accounting.Measure
 	if measure.Interval == 0 {
 		return nil
@@ -192,10 +198,18 @@ func addSampler(mgr manager.Manager, o *Options, api client.Client, tracker *pod
 	if err != nil {
 		return err
 	}
-	return mgr.Add(kubeletstats.New(kubeletstats.Options{
+	err = mgr.Add(kubeletstats.New(kubeletstats.Options{
 		Interval: measure.Interval, Kubelets: kubelets, Tokens: kubeletstats.NewTokens(api, o.LeaseNamespace),
 		Nodes: mgr.GetCache(), API: api, Tracker: tracker, Log: log,
 	}))
+	if err != nil || measure.Prometheus == "" {
+		return err
+	}
+	history, err := usagemetrics.NewGPUHistory(measure.Prometheus, o.Config)
+	if err != nil {
+		return err
+	}
+	return mgr.Add(&gpustats.Sampler{Interval: measure.Interval, Prometheus: history, Tracker: tracker, Log: log})
 }
 
 // newRecorderClient returns the client of the recorder's writes.

@@ -120,7 +120,7 @@ func Combinations() []Combination {
 		{"service-monitor", "monitoring: {serviceMonitor: {enabled: true}}"},
 		{"traces", "monitoring: {traces: {endpoint: 'http://collector.monitoring:4317'}}\ncontrollers: {extraArgs: [--v=2]}"},
 		{"accounting-sqlite", "accounting: {enabled: true, store: {sqlite: {size: 50Gi, storageClass: fast}}}"},
-		{"accounting-postgres", "accounting: {enabled: true, clusterName: prod, replicas: 3, extraArgs: [--v=2], store: {postgres: {existingSecret: accounting-database, secretKey: address, spoolSize: 5Gi}}}\npodDisruptionBudget: {enabled: false}"},
+		{"accounting-postgres", "accounting: {enabled: true, clusterName: prod, replicas: 3, prometheus: 'monitoring/prometheus-server:80', extraArgs: [--v=2], store: {postgres: {existingSecret: accounting-database, secretKey: address, spoolSize: 5Gi}}}\npodDisruptionBudget: {enabled: false}"},
 		{"without-test", "doctor: {enabled: false}"},
 		{"test-arguments", "doctor: {probeNamespace: '', args: [--output=json], image: {repository: registry.example.com/vcctl, tag: v1}}"},
 		{"subchart", "global: {imageRegistry: registry.example.com}\nenabled: true"},

@@ -253,7 +253,7 @@ func answerLines(write func(*http.Request, *wire.Writer) error) http.Handler {
 // deletedJob returns a job that has ended and no longer exists in the cluster.
 func deletedJob() *batchv1alpha1.Job {
 	return NewJob(31, "older.sh", "mei", "research", batchv1alpha1.Completed, 4*time.Hour, func(j *batchv1alpha1.Job) {
-		j.Spec.Tasks[0].Template.Spec.Containers[0].Resources.Requests = golden.NewResources("cpu", "4", "memory", "2Gi")
+		j.Spec.Tasks[0].Template.Spec.Containers[0].Resources.Requests = golden.NewResources("cpu", "4", "memory", "2Gi", "nvidia.com/gpu", "1")
 		j.Spec.MinAvailable = 1
 	})
 }
@@ -318,7 +318,7 @@ func WithMeasuredPods(r golden.Run) golden.Run {
 
 func deletedPod() *corev1.Pod {
 	return NewPod(deletedJob(), "head", 0, "r05n01", corev1.PodSucceeded, WithExit(0, "Completed", ""), func(p *corev1.Pod) {
-		use := podusage.Use{CPUMilliseconds: 25 * 60 * 1000, PeakMemoryBytes: 1 << 30}
+		use := podusage.Use{CPUMilliseconds: 25 * 60 * 1000, PeakMemoryBytes: 1 << 30, GPUMilliseconds: 42 * 60 * 1000, GPUMeasuredMilliseconds: 50 * 60 * 1000}
 		p.Annotations = map[string]string{keys.Used: use.Encode()}
 	})
 }

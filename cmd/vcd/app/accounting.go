@@ -17,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/accounting/recorder"
 	"github.com/vc-batch/vc/internal/accounting/store"
 	"github.com/vc-batch/vc/internal/daemon"
+	"github.com/vc-batch/vc/internal/usagemetrics"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
@@ -35,6 +36,7 @@ type accountingFlags struct {
 	measureInterval         time.Duration
 	kubeletCA               string
 	insecureKubelets        bool
+	prometheus              string
 	cluster                 string
 	address, service, owner string
 }
@@ -49,6 +51,7 @@ func (f *accountingFlags) bindFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&f.measureInterval, "accounting-measure-interval", 30*time.Second, "time between two measurements of the pods of jobs on kubelets, for seff, sacct and sstat; 0: pods on kubelets are not measured; kubelets get tokens of the ServiceAccount "+kubeletstats.AccountName+" in the namespace of the leases, also if vcd runs outside of the cluster")
 	fs.StringVar(&f.kubeletCA, "accounting-kubelet-ca", "", "file with the certificates of the authority that issued the certificates of kubelets; by default, that of the API server")
 	fs.BoolVar(&f.insecureKubelets, "accounting-kubelet-insecure-tls", false, "do not verify the certificates of kubelets; a program that intercepts the connection can then read the usage of all nodes for some minutes")
+	fs.StringVar(&f.prometheus, "accounting-prometheus", "", "Prometheus server with the series of NVIDIA's DCGM exporter, for the usage of GPUs: a URL, or a service in the form NAMESPACE/SERVICE:PORT, which is reached through the API server; by default, the usage of GPUs is not measured")
 	fs.StringVar(&f.cluster, "cluster-name", "default", "name of the cluster in the records")
 	fs.StringVar(&f.address, "accounting-address", "", "listen address for queries, for sacct; by default, queries are not served")
 	fs.StringVar(&f.service, "accounting-service", "", "NAMESPACE/NAME of the service through which the API server reaches the queries; without this flag, the API server must run on this machine")
@@ -120,6 +123,15 @@ func (f *accountingFlags) measureOptions() (daemon.MeasureOptions, error) {
 		return daemon.MeasureOptions{}, fmt.Errorf("--accounting-measure-interval %s: must be 0, or at least %s", f.measureInterval, minMeasureInterval)
 	case f.kubeletCA != "" && f.insecureKubelets:
 		return daemon.MeasureOptions{}, errors.New("--accounting-kubelet-ca and --accounting-kubelet-insecure-tls exclude each other: remove one of them")
+	case f.prometheus != "" && f.measureInterval == 0:
+		return daemon.MeasureOptions{}, errors.New("--accounting-prometheus has no effect with --accounting-measure-interval=0: remove one of them")
 	}
-	return daemon.MeasureOptions{Interval: f.measureInterval, KubeletCA: f.kubeletCA, InsecureKubelets: f.insecureKubelets}, nil
+	if f.prometheus != "" {
+		if _, _, err := usagemetrics.ParseAddress(f.prometheus, ""); err != nil {
+			return daemon.MeasureOptions{}, fmt.Errorf("--accounting-prometheus: %w", err)
+		}
+	}
+	return daemon.MeasureOptions{
+		Interval: f.measureInterval, KubeletCA: f.kubeletCA, InsecureKubelets: f.insecureKubelets, Prometheus: f.prometheus,
+	}, nil
 }

@@ -71,6 +71,9 @@ type Row struct {
 	Allocated       map[string]int64 `parquet:"allocated"`
 	CPUTimeSeconds  float64          `parquet:"cpu_time_seconds"`
 	PeakMemoryBytes int64            `parquet:"peak_memory_bytes"`
+	// GPUTimeSeconds and GPUMeasuredSeconds are null if the use of GPUs was not measured.
+	GPUTimeSeconds     *float64 `parquet:"gpu_time_seconds,optional"`
+	GPUMeasuredSeconds *float64 `parquet:"gpu_measured_seconds,optional"`
 }
 
 // rowOf returns the row of a record.
@@ -84,6 +87,10 @@ func rowOf(r *accounting.Record) Row {
 	}
 	if r.Element != accounting.NoElement {
 		row.Element = &r.Element
+	}
+	if r.GPUMeasured > 0 {
+		busy, measured := r.GPUTime.Seconds(), r.GPUMeasured.Seconds()
+		row.GPUTimeSeconds, row.GPUMeasuredSeconds = &busy, &measured
 	}
 	if r.TimeLimit > 0 {
 		seconds := int64(r.TimeLimit / time.Second)

@@ -63,6 +63,7 @@ func TestAFileHasAllFieldsOfTheRecordsThatEndedInTheMonth(t *testing.T) {
 	full.Outcome, full.Reason = accounting.Failed, "PodFailed"
 	full.Eligible, full.Started = full.Submitted.Add(time.Minute), full.Submitted.Add(time.Hour)
 	full.TimeLimit, full.CPUTime, full.PeakMemoryBytes = 3*time.Hour, 1500*time.Millisecond, 1<<40
+	full.GPUTime, full.GPUMeasured = 2500*time.Millisecond, 4*time.Second
 	full.NodeNames = []string{"n1", "n2"}
 	full.Requested = accounting.Resources{accounting.CPU: 1500, "nvidia.com/gpu": 8}
 	full.Allocated = accounting.Resources{accounting.CPU: 1500, "nvidia.com/gpu": 8, accounting.Nodes: 2}
@@ -88,7 +89,7 @@ func TestAFileHasAllFieldsOfTheRecordsThatEndedInTheMonth(t *testing.T) {
 			Submitted: full.Submitted, Eligible: &full.Eligible, Started: &full.Started, Ended: full.Ended,
 			TimeLimitSeconds: &limit, NodeNames: full.NodeNames, Pods: 5,
 			Requested: map[string]int64{"cpu": 1500, "nvidia.com/gpu": 8}, Allocated: map[string]int64{"cpu": 1500, "nvidia.com/gpu": 8, "node": 2},
-			CPUTimeSeconds: 1.5, PeakMemoryBytes: 1 << 40,
+			CPUTimeSeconds: 1.5, PeakMemoryBytes: 1 << 40, GPUTimeSeconds: new(2.5), GPUMeasuredSeconds: new(4.0),
 		},
 		{Cluster: "east", JobUID: "last", Submitted: last.Submitted, Ended: last.Ended},
 	}

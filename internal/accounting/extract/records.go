@@ -123,6 +123,7 @@ func newRecord(row *listrow.Row) accounting.Record {
 	}
 	if usage, ok := row.MeasuredUse(); ok {
 		r.CPUTime, r.PeakMemoryBytes = time.Duration(usage.CPUMillis)*time.Millisecond, usage.MaxRSS<<10
+		r.GPUTime, r.GPUMeasured = time.Duration(usage.GPUMillis)*time.Millisecond, time.Duration(usage.GPUMeasuredMillis)*time.Millisecond
 	}
 	return r
 }
@@ -158,6 +159,8 @@ func sumUses(uses []PodUse, attempt, element int32) podusage.Use {
 		if uses[i].Attempt == attempt && isOfElement {
 			sum.CPUMilliseconds += uses[i].CPUMilliseconds
 			sum.PeakMemoryBytes += uses[i].PeakMemoryBytes
+			sum.GPUMilliseconds += uses[i].GPUMilliseconds
+			sum.GPUMeasuredMilliseconds += uses[i].GPUMeasuredMilliseconds
 		}
 	}
 	return sum
@@ -166,6 +169,8 @@ func sumUses(uses []PodUse, attempt, element int32) podusage.Use {
 // addUse makes the use of a record at least as large as the sum of the uses of its pods, some of which may be gone.
 func addUse(r *accounting.Record, sum podusage.Use) {
 	r.CPUTime, r.PeakMemoryBytes = max(r.CPUTime, sum.CPUTime()), max(r.PeakMemoryBytes, sum.PeakMemoryBytes)
+	busy, measured := sum.GPUTime()
+	r.GPUTime, r.GPUMeasured = max(r.GPUTime, busy), max(r.GPUMeasured, measured)
 }
 
 // endOf returns the end of a row. An element whose end was not recorded ended with the job. A job that was cancelled while
@@ -203,6 +208,7 @@ func earlierRecords(in Input, from int32) []accounting.Record {
 		r.Started, r.Ended = time.Time{}, wholeSecond(attempt.EndTime.Time)
 		use := sumUses(in.Uses, attempt.Number, accounting.NoElement)
 		r.NodeNames, r.Allocated, r.CPUTime, r.PeakMemoryBytes = attempt.Nodes, nil, use.CPUTime(), use.PeakMemoryBytes
+		r.GPUTime, r.GPUMeasured = use.GPUTime()
 		if attempt.StartTime != nil {
 			r.Started, r.Allocated = wholeSecond(attempt.StartTime.Time), r.Requested
 		}
@@ -225,7 +231,10 @@ func AttemptOf(r *accounting.Record) listrow.Attempt {
 	return listrow.Attempt{
 		Number: r.Attempt, Element: r.Element, Code: CodeOf(r.Outcome), Reason: listrow.SlurmReason(r.Reason),
 		Exit: state.NewExit(r.ExitCode), Start: r.Started, End: r.Ended, Nodes: r.NodeNames,
-		Use: launchconfig.Usage{CPUMillis: r.CPUTime.Milliseconds(), MaxRSS: r.PeakMemoryBytes >> 10},
+		Use: launchconfig.Usage{
+			CPUMillis: r.CPUTime.Milliseconds(), MaxRSS: r.PeakMemoryBytes >> 10,
+			GPUMillis: r.GPUTime.Milliseconds(), GPUMeasuredMillis: r.GPUMeasured.Milliseconds(),
+		},
 	}
 }
 

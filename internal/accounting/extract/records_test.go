@@ -344,7 +344,8 @@ func TestRecordsContainTheMeasuredUse(t *testing.T) {
 	old.UID, unmeasured.UID = "old", "unmeasured"
 	old.Annotations = map[string]string{keys.Used: podusage.Use{CPUMilliseconds: 46_000, PeakMemoryBytes: 7 << 20}.Encode()}
 	use := func(uid types.UID, attempt int32, seconds, mebibytes int64) PodUse {
-		return PodUse{UID: uid, Attempt: attempt, Element: accounting.NoElement, Use: podusage.Use{CPUMilliseconds: 1000 * seconds, PeakMemoryBytes: mebibytes << 20}}
+		use := podusage.Use{CPUMilliseconds: 1000 * seconds, PeakMemoryBytes: mebibytes << 20, GPUMilliseconds: 500 * seconds, GPUMeasuredMilliseconds: 2000 * seconds}
+		return PodUse{UID: uid, Attempt: attempt, Element: accounting.NoElement, Use: use}
 	}
 	in := Input{Job: job, Pods: []*corev1.Pod{old, unmeasured}, Uses: []PodUse{use("first", 0, 3, 4), use("old", 1, 50, 6), use("gone", 1, 20, 1)}}
 	records, err := Records(in, 0)
@@ -357,12 +358,21 @@ func TestRecordsContainTheMeasuredUse(t *testing.T) {
 	if last := records[1]; last.CPUTime != 70*time.Second || last.PeakMemoryBytes != 7<<20 {
 		t.Errorf("the last attempt used %s and %d bytes", last.CPUTime, last.PeakMemoryBytes)
 	}
+	for i, seconds := range []time.Duration{3, 70} {
+		if r := records[i]; r.GPUTime != seconds*time.Second/2 || r.GPUMeasured != seconds*2*time.Second {
+			t.Errorf("attempt %d used GPUs for %s of %s, want %ds of %ds", i, r.GPUTime, r.GPUMeasured, seconds/2, seconds*2)
+		}
+		want := launchconfig.Usage{CPUMillis: records[i].CPUTime.Milliseconds(), MaxRSS: records[i].PeakMemoryBytes >> 10, GPUMillis: int64(seconds) * 500, GPUMeasuredMillis: int64(seconds) * 2000}
+		if got := AttemptOf(&records[i]).Use; got != want {
+			t.Errorf("attempt %d is listed with the use %+v, want %+v", i, got, want)
+		}
+	}
 	document, err := DecodeDocument(records[1].Document)
 	if err != nil {
 		t.Fatal(err)
 	}
 	stored, _ := podusage.Of(document.Pods[0])
-	if want := (podusage.Use{CPUMilliseconds: 50_000, PeakMemoryBytes: 7 << 20}); stored != want {
+	if want := (podusage.Use{CPUMilliseconds: 50_000, PeakMemoryBytes: 7 << 20, GPUMilliseconds: 25_000, GPUMeasuredMilliseconds: 100_000}); stored != want {
 		t.Errorf("the document says that the pod used %+v, want %+v", stored, want)
 	}
 	if before, _ := podusage.Of(old); before.CPUMilliseconds != 46_000 {

@@ -103,7 +103,7 @@ func fillStatements(records int, start, seconds int64, isPostgres bool) []string
 		user(number) + `, 'account' || CAST(i % 20 AS TEXT), '', 'queue' || CAST(i % 10 AS TEXT), 'Completed', '', 0, ` +
 		ended + ` - 36000 - i % 3600, ` + ended + ` - 36000, ` + ended + ` - i % 36000, ` + ended + `, 3600000000000,
 		'node1', 1, '{"cpu":' || CAST(` + cores("i") + ` AS TEXT) || ',"memory":8192}',
-		'{"cpu":' || CAST(` + cores("i") + ` AS TEXT) || ',"memory":8192,"node":1}', 0, 0 FROM ` + numbers(records)}
+		'{"cpu":' || CAST(` + cores("i") + ` AS TEXT) || ',"memory":8192,"node":1}', 0, 0, 0, 0 FROM ` + numbers(records)}
 	for _, period := range []accounting.Period{accounting.Hour, accounting.Day, accounting.Month} {
 		length := map[accounting.Period]int64{accounting.Hour: 3600, accounting.Day: 86400, accounting.Month: seconds}[period]
 		count := int(seconds/length) * benchUsers

@@ -205,6 +205,7 @@ func recordOf(seed uint64, key accounting.Key) accounting.Record {
 		Reason:  pick("", "it's \"late\""), ExitCode: int32(random.IntN(3)),
 		Ended: ended, TimeLimit: time.Duration(random.IntN(2)) * time.Hour, Pods: int32(random.IntN(4)),
 		CPUTime: time.Duration(random.IntN(1e9)), PeakMemoryBytes: random.Int64N(1 << 40),
+		GPUTime: time.Duration(random.IntN(1e9)), GPUMeasured: time.Duration(random.IntN(1e9)),
 		Requested: accounting.Resources{accounting.CPU: random.Int64N(9000)},
 	}
 	longest := 10 * 3600

@@ -45,6 +45,8 @@ var columns = []column{
 	{"allocated", func(r *accounting.Record) any { return (*amounts)(&r.Allocated) }},
 	{"cpu_time_ns", func(r *accounting.Record) any { return (*int64)(&r.CPUTime) }},
 	{"peak_memory_bytes", func(r *accounting.Record) any { return &r.PeakMemoryBytes }},
+	{"gpu_time_ns", func(r *accounting.Record) any { return (*int64)(&r.GPUTime) }},
+	{"gpu_measured_ns", func(r *accounting.Record) any { return (*int64)(&r.GPUMeasured) }},
 }
 
 // columnNames returns the names of all columns, separated by commas.

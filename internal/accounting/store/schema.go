@@ -95,4 +95,9 @@ var migrations = []migration{
 		) {partitioned}`,
 		`CREATE INDEX changes_by_time ON {changes} (time_ns)`,
 	}},
+	// The measured use of GPUs. It is unknown for older records.
+	{statements: []string{
+		`ALTER TABLE {records} ADD COLUMN gpu_time_ns BIGINT NOT NULL DEFAULT 0`,
+		`ALTER TABLE {records} ADD COLUMN gpu_measured_ns BIGINT NOT NULL DEFAULT 0`,
+	}},
 }

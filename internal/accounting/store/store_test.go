@@ -466,18 +466,27 @@ func testNewerSchema(t *testing.T, newAddress func() string) {
 	}
 }
 
+// gpuVersion is the first version of the schema whose records have the use of GPUs.
+const gpuVersion = 5
+
 // testMigrations creates a database with each older version of the schema, fills it as the program of that version did,
 // and opens it with this program.
 func testMigrations(t *testing.T, newAddress func() string) {
-	all, page, rows := migrations, fillPage, fillRows
-	t.Cleanup(func() { migrations, fillPage, fillRows = all, page, rows })
+	all, page, rows, allColumns := migrations, fillPage, fillRows, columns
+	t.Cleanup(func() { migrations, fillPage, fillRows, columns = all, page, rows, allColumns })
 	fillPage, fillRows = 7, 300 // several pages a month
 	for version := 1; version < len(all); version++ {
 		address, m := newAddress(), model{}
 		records := sample(300)
 		records = append(records, accounting.Record{Submitted: epoch, Ended: epoch}) // the lowest key
-		m.add(records)
 		migrations = all[:version]
+		if version < gpuVersion {
+			columns = slices.DeleteFunc(slices.Clone(allColumns), func(c column) bool { return strings.HasPrefix(c.name, "gpu_") })
+			for i := range records {
+				records[i].GPUTime, records[i].GPUMeasured = 0, 0
+			}
+		}
+		m.add(records)
 		old := open(t, address)
 		for _, group := range byMonth(records) {
 			addAsOldProgram(t, old, version, group)
@@ -485,7 +494,7 @@ func testMigrations(t *testing.T, newAddress func() string) {
 		if err := old.Close(); err != nil {
 			t.Fatal(err)
 		}
-		migrations = all
+		migrations, columns = all, allColumns
 		if _, err := OpenForReading(t.Context(), address); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("has schema version %d", version)) {
 			t.Errorf("OpenForReading of version %d returns %v", version, err)
 		}
@@ -542,7 +551,7 @@ func addAsOldProgram(t *testing.T, s *store, version int, records []*accounting.
 		}
 		err = month.addDetails(t.Context(), tx, collected)
 	}
-	if version > 3 {
+	if version > 4 {
 		t.Fatalf("this test does not know what the program of version %d adds", version)
 	}
 	if err := errors.Join(err, tx.Commit()); err != nil {

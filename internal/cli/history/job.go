@@ -47,9 +47,14 @@ type Job struct {
 type Use struct {
 	CPUSeconds      float64 `json:"cpuSeconds"`
 	PeakMemoryBytes int64   `json:"peakMemoryBytes"`
+	// GPUSeconds is the sum of the utilizations of GPUs over time, and GPUMeasuredSeconds the sum of the times for which each
+	// GPU was measured. They are missing if no GPU was measured.
+	GPUSeconds         *float64 `json:"gpuSeconds,omitempty"`
+	GPUMeasuredSeconds *float64 `json:"gpuMeasuredSeconds,omitempty"`
 	// The efficiencies are fractions of the requests; 1 means all. They are missing if nothing was requested.
 	CPUEfficiency    *float64 `json:"cpuEfficiency,omitempty"`
 	MemoryEfficiency *float64 `json:"memoryEfficiency,omitempty"`
+	GPUEfficiency    *float64 `json:"gpuEfficiency,omitempty"`
 }
 
 // newJob returns the job of a record.
@@ -90,7 +95,8 @@ func newJob(r *accounting.Record) *Job {
 
 // newUse returns the measured use of a job, or nil.
 func newUse(r *accounting.Record, j *Job) *Use {
-	if r.CPUTime == 0 && r.PeakMemoryBytes == 0 {
+	isMeasured := max(r.CPUTime, r.GPUMeasured) > 0 || r.PeakMemoryBytes > 0
+	if !isMeasured {
 		return nil
 	}
 	use := &Use{CPUSeconds: r.CPUTime.Seconds(), PeakMemoryBytes: r.PeakMemoryBytes}
@@ -102,7 +108,21 @@ func newUse(r *accounting.Record, j *Job) *Use {
 		part := float64(use.PeakMemoryBytes) / float64(j.MemoryBytes)
 		use.MemoryEfficiency = &part
 	}
+	use.addGPUs(r, j)
 	return use
+}
+
+// addGPUs adds the use of GPUs, if it was measured.
+func (u *Use) addGPUs(r *accounting.Record, j *Job) {
+	if r.GPUMeasured == 0 {
+		return
+	}
+	busy, measured := r.GPUTime.Seconds(), r.GPUMeasured.Seconds()
+	u.GPUSeconds, u.GPUMeasuredSeconds = &busy, &measured
+	if requested := float64(j.countGPUs() * j.RunSeconds); requested > 0 {
+		part := busy / requested
+		u.GPUEfficiency = &part
+	}
 }
 
 // countGPUs returns the number of requested GPUs of all vendors.

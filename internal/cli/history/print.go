@@ -87,6 +87,7 @@ func (o *options) columns() []column {
 		{title: "MEMORY", text: func(j *Job) string { return render.FormatMemory(j.MemoryBytes) }, spare: 1},
 		{title: "MEM%", text: func(j *Job) string { return j.formatPercent(func(u *Use) *float64 { return u.MemoryEfficiency }) }},
 		{title: "GPU", text: func(j *Job) string { return strconv.FormatInt(j.countGPUs(), 10) }, wide: true},
+		{title: "GPU%", text: func(j *Job) string { return j.formatPercent(func(u *Use) *float64 { return u.GPUEfficiency }) }, wide: true},
 		{title: "RESTARTS", text: func(j *Job) string { return strconv.Itoa(int(j.Restarts)) }, wide: true},
 		{title: "EXIT", text: func(j *Job) string { return strconv.Itoa(int(j.ExitCode)) }, wide: true},
 		{title: "NODES", text: func(j *Job) string { return orDash(strings.Join(j.Nodes, ",")) }, wide: true},
@@ -131,6 +132,7 @@ func paintState(style render.Style, state string) string {
 var csvHeader = []string{
 	"cluster", "namespace", "name", "id", "user", "account", "qos", "queue", "state", "reason", "exit_code", "restarts", "submitted", "started", "ended",
 	"wait_seconds", "run_seconds", "pods", "cpus", "memory_bytes", "gpus", "cpu_seconds_used", "peak_memory_bytes", "cpu_efficiency", "memory_efficiency",
+	"gpu_seconds_used", "gpu_seconds_measured", "gpu_efficiency",
 }
 
 func (o *options) printCSV(jobs []*Job) error {
@@ -157,9 +159,10 @@ func (j *Job) csvRow() []string {
 		strconv.FormatInt(j.countGPUs(), 10),
 	}
 	if j.Use == nil {
-		row = append(row, "", "", "", "")
+		row = append(row, "", "", "", "", "", "", "")
 	} else {
-		row = append(row, formatNumber(j.Use.CPUSeconds), strconv.FormatInt(j.Use.PeakMemoryBytes, 10), formatPart(j.Use.CPUEfficiency), formatPart(j.Use.MemoryEfficiency))
+		row = append(row, formatNumber(j.Use.CPUSeconds), strconv.FormatInt(j.Use.PeakMemoryBytes, 10), formatPart(j.Use.CPUEfficiency), formatPart(j.Use.MemoryEfficiency),
+			formatOptional(j.Use.GPUSeconds), formatOptional(j.Use.GPUMeasuredSeconds), formatPart(j.Use.GPUEfficiency))
 	}
 	for i := range row {
 		row[i] = printable.EscapeLine(row[i])
@@ -170,6 +173,14 @@ func (j *Job) csvRow() []string {
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 func formatNumber(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
+
+// formatOptional formats a number that may be unknown.
+func formatOptional(value *float64) string {
+	if value == nil {
+		return ""
+	}
+	return formatNumber(*value)
+}
 
 // formatPart formats a part of a whole, with four decimals.
 func formatPart(part *float64) string {

@@ -32,6 +32,10 @@ type Usage struct {
 	CPUMillis int64 `json:"cpu,omitempty"`
 	// MaxRSS is the largest resident memory of any task, in KiB.
 	MaxRSS int64 `json:"rss,omitempty"`
+	// GPUMillis is the sum of the utilizations of GPUs over time in milliseconds, and GPUMeasuredMillis the sum of the
+	// times for which each GPU was measured. Launchers do not measure GPUs, so reports do not contain these fields.
+	GPUMillis         int64 `json:"-"`
+	GPUMeasuredMillis int64 `json:"-"`
 }
 
 // Step is the record of a step that srun started.

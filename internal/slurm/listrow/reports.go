@@ -82,6 +82,8 @@ func (r *Row) MeasuredUse() (use launchconfig.Usage, ok bool) {
 			continue
 		}
 		ok = true
+		use.GPUMillis += one.GPUMilliseconds
+		use.GPUMeasuredMillis += one.GPUMeasuredMilliseconds
 		if pod == head {
 			ofHead.CPUMillis, ofHead.MaxRSS = max(ofHead.CPUMillis, one.CPUMilliseconds), max(ofHead.MaxRSS, one.PeakMemoryBytes>>10)
 			continue

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/sacct"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
@@ -42,7 +43,39 @@ func Format(line *sacct.Line) string {
 	fmt.Fprintf(&b, "Memory Utilized: %s\n", formatBytes(memory))
 	perNode := request.Memory / int64(max(line.Pods, 1))
 	fmt.Fprintf(&b, "Memory Efficiency: %.2f%% of %s (%s/node)\n", percent(float64(memory), float64(request.Memory)), formatBytes(request.Memory), formatBytes(perNode))
+	if gpus := GPUTimeOf(line); gpus.Available > 0 && gpus.Measured > 0 {
+		fmt.Fprintf(&b, "GPU Utilized: %s\n", state.LongClock(gpus.Used))
+		fmt.Fprintf(&b, "GPU Efficiency: %.2f%% of %s gpu-walltime\n", percent(float64(gpus.Used), float64(gpus.Available)), state.LongClock(gpus.Available))
+	}
 	return b.String()
+}
+
+// GPUTime describes the use of GPUs by a job.
+type GPUTime struct {
+	// Used is the sum of the utilizations over time.
+	Used time.Duration
+	// Measured is the time for which GPUs were measured, and Available the time for which the job had them.
+	Measured, Available time.Duration
+}
+
+// HasGaps reports whether the GPUs of a job were measured, but for less than nine tenths of the time.
+func (t GPUTime) HasGaps() bool {
+	return t.Measured > 0 && t.Measured < t.Available/10*9
+}
+
+// GPUTimeOf returns the use of GPUs by the job of a line.
+func GPUTimeOf(line *sacct.Line) GPUTime {
+	count := int64(0)
+	for name, amount := range line.TotalRequest().Devices {
+		if listrow.GresName(name) == "gpu" {
+			count += amount
+		}
+	}
+	return GPUTime{
+		Used:      time.Duration(line.Usage.GPUMillis) * time.Millisecond,
+		Measured:  time.Duration(line.Usage.GPUMeasuredMillis) * time.Millisecond,
+		Available: line.ElapsedTime() * time.Duration(count),
+	}
 }
 
 // percent returns a part of a whole in percent. It is 0 if the whole is 0.

@@ -30,11 +30,49 @@ func newLine(cpus, memory string) *sacct.Line {
 	return &sacct.Line{Row: row, Code: state.Completed, Start: start, End: start.Add(time.Minute), Pods: 1}
 }
 
+// requestGPUs adds GPUs to the request of a line's job.
+func requestGPUs(line *sacct.Line, count string) {
+	resources := &line.Job.Spec.Tasks[0].Template.Spec.Containers[0].Resources
+	resources.Limits = corev1.ResourceList{"nvidia.com/gpu": resource.MustParse(count)}
+}
+
+// oneCore returns the output for a job with one core and 1 GiB that ran for a minute.
+func oneCore(utilized, efficiency string) string {
+	return `Job ID: 42
+Cluster: prod
+User/Group: mei/physics
+State: COMPLETED (exit code 0)
+Cores: 1
+CPU Utilized: ` + utilized + `
+CPU Efficiency: ` + efficiency + `% of 00:01:00 core-walltime
+Job Wall-clock time: 00:01:00
+Memory Utilized: 0.00 MB
+Memory Efficiency: 0.00% of 1.00 GB (1.00 GB/node)
+`
+}
+
+func TestGapsInTheMeasurementOfGPUsAreReported(t *testing.T) {
+	t.Parallel()
+	for measured, want := range map[time.Duration]bool{0: false, time.Second: true, 53 * time.Second: true, 54 * time.Second: false, time.Hour: false} {
+		if got := (GPUTime{Measured: measured, Available: time.Minute}).HasGaps(); got != want {
+			t.Errorf("%v of a minute: %v, want %v", measured, got, want)
+		}
+	}
+}
+
 func TestAJobIsComparedWithItsRequest(t *testing.T) {
 	t.Parallel()
 	wide := newLine("4", "2Gi")
 	wide.Usage = launchconfig.Usage{CPUMillis: 180_000, MaxRSS: 512 << 10}
 	wide.Row.Elements, wide.Row.Position = batchv1alpha1.Indices{{First: 7, Last: 7}}, 3
+	onGPUs := newLine("1", "1Gi")
+	onGPUs.Usage = launchconfig.Usage{CPUMillis: 6000, GPUMillis: 87_840, GPUMeasuredMillis: 120_000}
+	requestGPUs(onGPUs, "2")
+	idle := newLine("1", "1Gi")
+	idle.Usage = launchconfig.Usage{GPUMeasuredMillis: 60_000}
+	requestGPUs(idle, "1")
+	withoutExporter := newLine("1", "1Gi")
+	requestGPUs(withoutExporter, "1")
 	unmeasured := newLine("500m", "0")
 	unmeasured.Code, unmeasured.Ended = state.Failed, state.Exit{Code: 3}
 	for name, test := range map[string]struct {
@@ -54,6 +92,13 @@ Job Wall-clock time: 00:01:00
 Memory Utilized: 512.00 MB
 Memory Efficiency: 25.00% of 2.00 GB (2.00 GB/node)
 `},
+		"GPUs": {onGPUs, oneCore("00:00:06", "10.00") + `GPU Utilized: 00:01:27
+GPU Efficiency: 73.20% of 00:02:00 gpu-walltime
+`},
+		"a GPU that was idle": {idle, oneCore("00:00:00", "0.00") + `GPU Utilized: 00:00:00
+GPU Efficiency: 0.00% of 00:01:00 gpu-walltime
+`},
+		"a GPU that was not measured": {withoutExporter, oneCore("00:00:00", "0.00")},
 		"a job without a measurement": {unmeasured, `Job ID: 42
 Cluster: prod
 User/Group: mei/physics

@@ -28,7 +28,7 @@ var Seff = program.Program{Table: &seffTable, Run: runSeff,
 		of the requested CPUs and memory this is. Usage is measured for jobs that Slurm's
 		commands submitted, for all jobs on the nodes of vc-local and, if the cluster has
 		vc-accounting, for jobs that run on kubelets for at least half a minute. For other
-		jobs, it is zero.`,
+		jobs, it is zero. The usage of GPUs is shown if vc-accounting measured it.`,
 	Example: `
 		# A job, and an element of an array
 		vcctl slurm seff 42
@@ -69,6 +69,9 @@ func runSeff(ctx context.Context, c *program.Call) error {
 		}
 		if isMeasured := line.Usage.CPUMillis > 0 || line.Usage.MaxRSS > 0; !isMeasured {
 			one.PrintNotef("note", "the usage of CPUs and memory was not measured")
+		}
+		if gpus := seff.GPUTimeOf(&line); gpus.HasGaps() {
+			one.PrintNotef("note", "the usage of GPUs was measured for %s of %s only; it was at least as high as shown", state.LongClock(gpus.Measured), state.LongClock(gpus.Available))
 		}
 		_, err = io.WriteString(one.Factory.Streams.Out, seff.Format(&line))
 		return err
