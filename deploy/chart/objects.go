@@ -126,7 +126,7 @@ func (d *document) parametrizeStore() {
 		path(container, "args", slices.Index(args, any(deploy.AccountingSQLite)))...)
 	d.set(expression(`printf "--cluster-name=%s" .Values.accounting.clusterName | quote`),
 		path(container, "args", slices.Index(args, any("--cluster-name=default")))...)
-	d.append(lines("{{- with .Values.accounting.prometheus }}", `- {{ printf "--accounting-prometheus=%s" . | quote }}`, "{{- end }}"), path(container, "args")...)
+	d.append(lines("{{- with .Values.accounting.prometheus }}", `- {{ print "--accounting-prometheus=" . | quote }}`, "{{- end }}"), path(container, "args")...)
 	d.append(lines("{{- with "+postgres+" }}", "{{- if .existingSecret }}", "- name: "+deploy.AccountingStoreVariable, "  valueFrom:", "    secretKeyRef:",
 		"      name: {{ .existingSecret | quote }}", "      key: {{ .secretKey | quote }}", "{{- end }}", "{{- end }}"), path(container, "env")...)
 	d.set(lines(inPostgres, "%s {{ .Values.accounting.replicas | int }}", "{{- else }}", "%s 1", "{{- end }}"), "spec", "replicas")
