@@ -57,6 +57,7 @@ func WithFourNodes(j *batchv1alpha1.Job) {
 	}
 	j.Spec.MinAvailable, j.Status.Running = 4, 4
 	o := submission.OptionsOf(j)
+	j.Labels[keys.Account] = "nlp-a" // as sbatch -A does
 	o.Gres, o.Tasks, o.CPUsPerTask, o.MemPerNode, o.Account = "gpu:a100:8", 32, 4, 200<<10, "nlp-a"
 	submission.StoreOptions(j, o)
 }
