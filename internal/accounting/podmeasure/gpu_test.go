@@ -110,6 +110,40 @@ func TestTheUseOfGPUsSurvivesARestart(t *testing.T) {
 	}
 }
 
+// Before the first container starts, an image may be pulled for minutes.
+func TestGPUsAreMeasuredSinceTheFirstContainerStarted(t *testing.T) {
+	t.Parallel()
+	at := func(seconds float64) metav1.Time { return metav1.NewTime(after(seconds)) }
+	running := func(seconds float64) corev1.ContainerState {
+		return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at(seconds)}}
+	}
+	terminated := func(seconds float64) corev1.ContainerState {
+		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{StartedAt: at(seconds)}}
+	}
+	for _, test := range []struct {
+		name     string
+		statuses []corev1.ContainerStatus
+		want     float64
+	}{
+		{"no container has started", []corev1.ContainerStatus{{}}, 5},
+		{"two containers run", []corev1.ContainerStatus{{State: running(400)}, {}, {State: running(300)}}, 300},
+		{"one has ended", []corev1.ContainerStatus{{State: running(400)}, {State: terminated(350)}}, 350},
+		{"one was restarted", []corev1.ContainerStatus{{State: running(400), LastTerminationState: terminated(310)}}, 310},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			tracker, pod := New(time.Minute), gpuPod(5)
+			pod.Status.Phase = corev1.PodPending
+			tracker.Observe(newJob(), pod)
+			pod.Status.Phase, pod.Status.ContainerStatuses = corev1.PodRunning, test.statuses
+			tracker.Observe(newJob(), pod)
+			if from, ok := tracker.GPUsMeasuredUntil(); !ok || !from.Equal(after(test.want)) {
+				t.Errorf("samples after %v are needed, want those after %v", from, after(test.want))
+			}
+		})
+	}
+}
+
 func TestOnlyRunningPodsNeedSamplesOfGPUs(t *testing.T) {
 	t.Parallel()
 	tracker, job, pod := New(time.Minute), newJob(), gpuPod(5)

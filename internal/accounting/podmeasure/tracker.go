@@ -102,10 +102,10 @@ func (p *pod) update(now *corev1.Pod, maxGap time.Duration) {
 		p.written = p.written.Max(use)
 		p.gpu.resume(use)
 	}
-	if begin := now.Status.StartTime; begin != nil && begin.After(p.gpu.until) {
-		p.gpu.until = begin.Time // an earlier pod may have had the same name
-	}
 	p.isRunning = now.Status.Phase == corev1.PodRunning
+	if p.isRunning && p.gpu.until.IsZero() {
+		p.gpu.until = startOf(now) // an earlier pod may have had the same name
+	}
 	p.isOver = now.Status.Phase == corev1.PodSucceeded || now.Status.Phase == corev1.PodFailed
 	var last time.Time // when the last container of an ended pod ended
 	for _, statuses := range [][]corev1.ContainerStatus{now.Status.InitContainerStatuses, now.Status.ContainerStatuses} {
@@ -124,6 +124,39 @@ func (p *pod) update(now *corev1.Pod, maxGap time.Duration) {
 	}
 }
 
+// startOf returns when the first container of a pod started, or else when a node accepted the pod. It is zero if this is
+// unknown.
+func startOf(p *corev1.Pod) time.Time {
+	var start time.Time
+	for i := range p.Status.ContainerStatuses {
+		status := &p.Status.ContainerStatuses[i]
+		for _, run := range []corev1.ContainerState{status.State, status.LastTerminationState} {
+			switch {
+			case run.Running != nil:
+				start = earlier(start, run.Running.StartedAt.Time)
+			case run.Terminated != nil:
+				start = earlier(start, run.Terminated.StartedAt.Time)
+			}
+		}
+	}
+	if start.IsZero() && p.Status.StartTime != nil {
+		return p.Status.StartTime.Time
+	}
+	return start
+}
+
+// earlier returns the earlier one of two times. A zero time is unknown.
+func earlier(a, b time.Time) time.Time {
+	switch {
+	case a.IsZero():
+		return b
+	case b.IsZero(), a.Before(b):
+		return a
+	}
+	return b
+}
+
+// later returns the later one of two times.
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
