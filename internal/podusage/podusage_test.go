@@ -2,6 +2,7 @@ package podusage
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -22,5 +23,25 @@ func TestTheUseInAnAnnotationIsReadAsItWasWritten(t *testing.T) {
 	pod.Annotations[keys.Used] = "much"
 	if _, ok := Of(pod); ok {
 		t.Error("an invalid annotation is a use")
+	}
+}
+
+func TestTheUseOfGPUsIsAbsentUnlessItWasMeasured(t *testing.T) {
+	t.Parallel()
+	unmeasured := Use{CPUMilliseconds: 1500}
+	if text := unmeasured.Encode(); text != `{"cpuMilliseconds":1500}` {
+		t.Errorf("annotation %s", text)
+	}
+	idle := Use{CPUMilliseconds: 1500, GPUMeasuredMilliseconds: 20_000, GPUMeasuredUntil: 1_700_000_000}
+	if text := idle.Encode(); text != `{"cpuMilliseconds":1500,"gpuMeasuredMilliseconds":20000,"gpuMeasuredUntil":1700000000}` {
+		t.Errorf("annotation %s", text)
+	}
+	busy := Use{CPUMilliseconds: 1000, GPUMilliseconds: 9000, GPUMeasuredMilliseconds: 10_000, GPUMeasuredUntil: 1_700_000_010}
+	want := Use{CPUMilliseconds: 1500, GPUMilliseconds: 9000, GPUMeasuredMilliseconds: 20_000, GPUMeasuredUntil: 1_700_000_010}
+	if got := idle.Max(busy); got != want {
+		t.Errorf("maximum %+v, want %+v", got, want)
+	}
+	if b, m := busy.GPUTime(); b != 9*time.Second || m != 10*time.Second {
+		t.Errorf("%v of %v", b, m)
 	}
 }
