@@ -106,7 +106,7 @@ func TestAHeldJobDoesNotStartAlthoughItsPodWaitsForANode(t *testing.T) {
 }
 
 func TestAJobBeginsInTimeAndOneByOne(t *testing.T) {
-	c := bigNode(t)
+	c := startClusterAlone(t, "--process-nodes", "1", "--node-cpu", "4")
 	begin := time.Now().Add(4 * time.Second).UTC().Truncate(time.Second)
 	c.create(annotated("early", "true", keys.Begin, begin.Format(time.RFC3339)))
 	c.waitsFor("early", "BeginTime", begin.Format(time.RFC3339))

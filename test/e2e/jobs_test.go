@@ -33,7 +33,7 @@ func TestAnArrayAndWhatComesAfterIt(t *testing.T) {
 // TestAPodThatIsRestartedAloneIsBackAtOnce checks that a restarted pod runs less than two seconds after the old one is
 // gone, in the same group, while the other pod stays.
 func TestAPodThatIsRestartedAloneIsBackAtOnce(t *testing.T) {
-	c := bigNode(t)
+	c := startClusterAlone(t, "--process-nodes", "1", "--node-cpu", "4")
 	c.create(job{name: "pair", min: 2, policies: "[{event: PodEvicted, action: RestartPod}]",
 		tasks: []task{{name: "w", replicas: 2, command: "exec sleep 600"}}}.String())
 	before := c.running("pair", 2, 30*time.Second)

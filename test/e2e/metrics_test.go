@@ -14,7 +14,7 @@ import (
 // TestUseOfProcessNodesIsMeasured runs a pod that uses a CPU core and 20 MB. `kubectl top` and the dashboard must show
 // it, and a user without rights must not.
 func TestUseOfProcessNodesIsMeasured(t *testing.T) {
-	c := startCluster(t, "--process-nodes", "2", "--node-cpu", "2", "--simulated-nodes", "1")
+	c := startClusterAlone(t, "--process-nodes", "2", "--node-cpu", "2", "--simulated-nodes", "1")
 	c.vcctl("job", "run", "burn", "--image", "this-machine", "--node-selector", "vc-batch.dev/node-kind=process", "--",
 		"sh", "-c", `x=$(head -c 20000000 /dev/zero | tr '\0' x); while true; do :; done`)
 	c.running("burn", 1, 60*time.Second)

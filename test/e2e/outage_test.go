@@ -19,7 +19,7 @@ const recovery = 10 * time.Second
 // TestAllGoesOnSoonAfterTheAPIServerIsBack disconnects vcd from the API server for so long that clients reach long
 // pauses between attempts. All pending work must be done within ten seconds after the API server is back.
 func TestAllGoesOnSoonAfterTheAPIServerIsBack(t *testing.T) {
-	c := startCluster(t, "--components", "api", "--process-nodes", "0", "--simulated-nodes", "4", "--node-cpu", "10", "--simulated-start", "10ms")
+	c := startClusterAlone(t, "--components", "api", "--process-nodes", "0", "--simulated-nodes", "4", "--node-cpu", "10", "--simulated-start", "10ms")
 	line := c.line()
 	behind := *c
 	behind.kubeconfig = line.kubeconfig

@@ -324,7 +324,7 @@ func checkMPIElsewhere(t *testing.T, c *cluster) {
 // TestTwoThousandPodsWithNamesStart checks that the list of 2,000 hosts is in the file and in the environment of a real
 // process.
 func TestTwoThousandPodsWithNamesStart(t *testing.T) {
-	c := startCluster(t, "--process-nodes", "1", "--simulated-nodes", "100", "--node-cpu", "32", "--node-memory", "64Gi")
+	c := startClusterAlone(t, "--process-nodes", "1", "--simulated-nodes", "100", "--node-cpu", "32", "--node-memory", "64Gi")
 	manifest := job{name: "wide", min: 2001, plugins: "{svc: [], env: []}", tasks: []task{
 		{name: "master", replicas: 1, cpu: "1", command: `wc -w < /etc/volcano/worker.host; echo "$VC_WORKER_HOSTS" | tr , '\n' | wc -l; exec sleep 600`},
 		{name: "worker", replicas: 2000, cpu: "1", command: "true"},

@@ -20,7 +20,7 @@ import (
 // TestScripts runs testdata/script/*.txtar, command lines as a user types them, on one cluster. Each script has its own
 // namespace, named $NS.
 func TestScripts(t *testing.T) {
-	c := startCluster(t, "--process-nodes", "2", "--node-cpu", "4", "--node-memory", "4Gi")
+	c := startClusterAlone(t, "--process-nodes", "2", "--node-cpu", "4", "--node-memory", "4Gi")
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(env *testscript.Env) error {

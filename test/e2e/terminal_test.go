@@ -88,7 +88,6 @@ spec:
 // and not the connection, and with a program that reads its input until it ends. The exit codes are those of the
 // programs.
 func TestAPersonWorksInThePodsOfAJob(t *testing.T) {
-	t.Parallel()
 	c := startCluster(t, "--process-nodes=1", "--node-cpu=4")
 	c.vcctl("job", "run", "train", "--cpu", "100m", "--replicas", "2", "--", "sh", "-c", "while :; do echo tick; sleep 1; done")
 	c.must(listener, "vcctl", "job", "run", "-f", "-")

@@ -14,7 +14,7 @@ import (
 // TestTwentyGangsOfAHundredOnAThousandNodes checks that all pods are bound and no node is overcommitted. `make bench`
 // measures the speed.
 func TestTwentyGangsOfAHundredOnAThousandNodes(t *testing.T) {
-	c := startCluster(t, "--process-nodes", "0", "--simulated-nodes", "1000", "--node-cpu", "2", "--node-memory", "8Gi", "--simulated-start", "never")
+	c := startClusterAlone(t, "--process-nodes", "0", "--simulated-nodes", "1000", "--node-cpu", "2", "--node-memory", "8Gi", "--simulated-start", "never")
 	h := c.record()
 	var manifest strings.Builder
 	for i := range 20 {

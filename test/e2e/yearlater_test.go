@@ -75,9 +75,11 @@ func TestTheHistoryIsTheSameAYearLater(t *testing.T) {
 	checkEfficiency(t, efficiency, cpuSeconds, memoryMiB)
 }
 
-// startRestartableCluster starts a cluster that can be stopped and started again.
+// startRestartableCluster starts a cluster that can be stopped and started again. Like tests that call startCluster, the
+// test runs beside others.
 func startRestartableCluster(t *testing.T) *cluster {
 	t.Helper()
+	t.Parallel()
 	dir, err := os.MkdirTemp("", "vc-e2e-cluster-")
 	if err != nil {
 		t.Fatal(err)
