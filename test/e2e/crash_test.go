@@ -41,7 +41,7 @@ func (c *cluster) startVcd(more ...string) *exec.Cmd {
 func TestKillInTheMiddleOfBindingAGang(t *testing.T) {
 	const members = 200
 	// The cluster has room for exactly one gang: 20 nodes of 10 CPUs. Nothing else starts or ends pods.
-	c := startClusterAlone(t, "--components", "api", "--process-nodes", "0", "--simulated-nodes", "20", "--node-cpu", "10", "--node-memory", "64Gi", "--simulated-start", "never")
+	c := startCluster(t, "--components", "api", "--process-nodes", "0", "--simulated-nodes", "20", "--node-cpu", "10", "--node-memory", "64Gi", "--simulated-start", "never")
 	inTheMiddle := 0
 	// In the last round, the new process must wait until the lease of the killed one has expired.
 	alone, elected := []string{"--leader-elect=false"}, []string{"--leader-elect=true"}

@@ -59,7 +59,7 @@ type outcome struct {
 // does without a crash, nothing may be created or done twice, and the result must not change after another restart of
 // vcd.
 func TestVcdIsKilledAroundEachWrite(t *testing.T) {
-	c := startClusterAlone(t, "--components", "api", "--process-nodes", "0", "--simulated-nodes", "4", "--node-cpu", "64", "--node-memory", "64Gi", "--simulated-start", "10ms")
+	c := startCluster(t, "--components", "api", "--process-nodes", "0", "--simulated-nodes", "4", "--node-cpu", "64", "--node-memory", "64Gi", "--simulated-start", "10ms")
 	runs := crashRuns()
 	s := &supervisor{cluster: c, binary: buildToDie(t)}
 	p := c.watchPast()
