@@ -198,6 +198,9 @@ func encode(r *apiserver.Request) []byte {
 	return data
 }
 
+// longestRun is how long watches last. By default, the API server ends them after 30 to 60 minutes.
+const longestRun = 24 * time.Hour
+
 // watchKind collects all changes of the objects of a kind until stop is called, which returns them.
 func watchKind(t *testing.T, config *rest.Config, k schema.GroupVersionKind) (stop func(last string) []watch.Event) {
 	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
@@ -215,7 +218,9 @@ func watchKind(t *testing.T, config *rest.Config, k schema.GroupVersionKind) (st
 	if err := c.List(t.Context(), list); err != nil {
 		t.Fatal(err)
 	}
-	w, err := c.Watch(t.Context(), list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}})
+	w, err := c.Watch(t.Context(), list, &client.ListOptions{Raw: &metav1.ListOptions{
+		ResourceVersion: list.GetResourceVersion(), TimeoutSeconds: new(int64(longestRun / time.Second)),
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
