@@ -51,7 +51,7 @@ func (l *groupFlags) apply(g *changedFlags, old *accountv1alpha1.AccountLimits) 
 	}
 	g.setCount("max-running-jobs", l.running, &limits.MaxRunningJobs)
 	g.setCount("max-submitted-jobs", l.submitted, &limits.MaxSubmittedJobs)
-	g.setResources("max-resources", l.resources, &limits.MaxResources)
+	g.setResources("max-resources", l.resources, exampleResources, &limits.MaxResources)
 	limits.Budget = l.applyBudget(g, limits.Budget)
 	if reflect.ValueOf(*limits).IsZero() {
 		return nil
@@ -64,7 +64,7 @@ func (l *groupFlags) applyBudget(g *changedFlags, budget *accountv1alpha1.Budget
 	if budget == nil {
 		budget = &accountv1alpha1.Budget{}
 	}
-	g.setResources("budget", l.budget, &budget.ResourceMinutes)
+	g.setResources("budget", l.budget, exampleBudget, &budget.ResourceMinutes)
 	if g.has("budget-period") {
 		period, ok := sacctmgr.ParsePeriod(l.budgetPeriod)
 		if !ok {
@@ -103,8 +103,8 @@ func (l *userFlags) apply(g *changedFlags, old *accountv1alpha1.UserLimits) *acc
 	}
 	g.setCount(l.prefix+"max-running-jobs", l.running, &limits.MaxRunningJobs)
 	g.setCount(l.prefix+"max-submitted-jobs", l.submitted, &limits.MaxSubmittedJobs)
-	g.setResources(l.prefix+"max-resources", l.resources, &limits.MaxResources)
-	g.setResources(l.prefix+"max-resources-per-job", l.jobResources, &limits.MaxResourcesPerJob)
+	g.setResources(l.prefix+"max-resources", l.resources, exampleResources, &limits.MaxResources)
+	g.setResources(l.prefix+"max-resources-per-job", l.jobResources, exampleResources, &limits.MaxResourcesPerJob)
 	g.setRunTime(l.prefix+"max-run-time", l.runTime, &limits.MaxRunTime)
 	if reflect.ValueOf(*limits).IsZero() {
 		return nil
@@ -255,7 +255,14 @@ func (g *changedFlags) setRunTime(name, text string, field **metav1.Duration) {
 	*field = &metav1.Duration{Duration: limit}
 }
 
-func (g *changedFlags) setResources(name, text string, field *corev1.ResourceList) {
+// The examples in errors about resources.
+const (
+	exampleResources = "cpu=16,memory=64Gi,nvidia.com/gpu=8"
+	exampleBudget    = "cpu=6000,nvidia.com/gpu=600 for 100 CPU hours and 10 GPU hours"
+)
+
+// setResources sets a field to the resources in the text of a flag. An error shows the example.
+func (g *changedFlags) setResources(name, text, example string, field *corev1.ResourceList) {
 	if !g.has(name) {
 		return
 	}
@@ -269,7 +276,7 @@ func (g *changedFlags) setResources(name, text string, field *corev1.ResourceLis
 		quantity, err := resource.ParseQuantity(amount)
 		isAmount := err == nil && quantity.Sign() >= 0
 		if !found || of == "" || !isAmount {
-			g.addProblem("for example --"+name+"=cpu=16,memory=64Gi,nvidia.com/gpu=8; use none for no limits", "--%s: %q is not NAME=AMOUNT with an amount of at least 0", name, part)
+			g.addProblem("for example --"+name+"="+example+"; use none for no limits", "--%s: %q is not NAME=AMOUNT with an amount of at least 0", name, part)
 			return
 		}
 		list[corev1.ResourceName(of)] = quantity
