@@ -66,22 +66,23 @@ func podMembershipFields() []membershipField {
 	}
 }
 
-// membershipPolicies returns the policies that keep pods and PodGroups where they were created. Without the first, a user who
-// may patch a pod could move it out of its PodGroup, and so out of the limits and the budget of its account. Operators set the
-// PodGroup of a pod when they create it, so a missing value may be set until the pod has a node. Without the second, the
-// PodGroup of a job could have another queue than the job, which no webhook checks.
+// membershipPolicies returns two admission policies: one that keeps pods in their PodGroup, job and queue, and one that keeps
+// the PodGroups of jobs in their queue. Without the first, a user who may patch a pod could move it out of its PodGroup, and so
+// escape the limits and the budget of its account. Some operators set the PodGroup of a pod only after they have created the
+// pod, so a missing value may be set until the pod has a node. Without the second, a user could move the PodGroup of a job to
+// another queue than the job's, because no webhook checks this.
 //
 // The policies do not cover pods/status, which kubelets write often and users may not write.
 func membershipPolicies() []runtime.Object {
 	updates := []admissionregistrationv1.OperationType{admissionregistrationv1.Update}
 	pods := membershipSpec(podMembershipFields(), func(f membershipField) string {
 		return fmt.Sprintf("%s == '' && object.spec.?nodeName.orValue('') == ''", f.value("oldObject"))
-	}, "delete the pod, and create it again with the other value")
+	}, "delete the pod, and create it again with the new value")
 	pods.MatchConstraints = matchRules(updates, admissionregistrationv1.Rule{APIGroups: []string{core}, APIVersions: []string{"v1"}, Resources: []string{"pods"}})
 	queue := membershipField{"spec.queue", func(object string) string { return object + ".?spec.?queue.orValue('')" }}
 	groups := membershipSpec([]membershipField{queue}, func(membershipField) string {
 		return jobOwnerField().value("oldObject") + " == ''"
-	}, "delete the job, and submit it to the other queue")
+	}, "delete the job, and submit it again")
 	groups.MatchConstraints = matchRules(updates, admissionregistrationv1.Rule{APIGroups: []string{gangGroup}, APIVersions: []string{"v1beta1"}, Resources: []string{"podgroups"}})
 	return []runtime.Object{
 		policyObject(podMembershipPolicyName, pods), policyBinding(podMembershipPolicyName),
@@ -89,9 +90,9 @@ func membershipPolicies() []runtime.Object {
 	}
 }
 
-// membershipSpec returns the rules for the parts of an object and for its Job. isExempt returns a CEL expression that reports
-// whether a part may change. The garbage collector of Kubernetes removes owners, for example after kubectl delete
-// --cascade=orphan.
+// membershipSpec returns a policy that rejects changes of the given fields, and of the Job that owns an object. isExempt
+// returns a CEL expression that permits a change of a field if it is true. The controllers of Kubernetes may change the owner,
+// because the garbage collector removes owner references, for example after kubectl delete --cascade=orphan.
 func membershipSpec(fields []membershipField, isExempt func(membershipField) string, remedy string) admissionregistrationv1.ValidatingAdmissionPolicySpec {
 	differs := func(f membershipField) string { return f.value("object") + " != " + f.value("oldObject") }
 	var spec admissionregistrationv1.ValidatingAdmissionPolicySpec
@@ -109,9 +110,10 @@ func membershipSpec(fields []membershipField, isExempt func(membershipField) str
 		validate(f, isExempt(f))
 	}
 	validate(jobOwnerField(), isControllerOfKubernetes)
-	// It is one expression, so that the API server checks no permission for other updates.
+	// It is one condition, because CEL evaluates the authorizer only if a field has changed. So other updates cost no
+	// permission check.
 	spec.MatchConditions = []admissionregistrationv1.MatchCondition{{
-		Name: "changed-by-others-than-our-controllers", Expression: "(" + strings.Join(changes, " || ") + ") && !(" + matchcondition.IsOurController + ")",
+		Name: "not-changed-by-our-controllers", Expression: "(" + strings.Join(changes, " || ") + ") && !(" + matchcondition.IsOurController + ")",
 	}}
 	return spec
 }

@@ -63,7 +63,7 @@ type Accounting struct {
 	Enabled     bool   `json:"enabled" doc:"Record ended jobs in a database. Before you disable it again, read docs/guides/accounting.md: without it, deleted jobs keep waiting for it."`
 	ClusterName string `json:"clusterName" pattern:"^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$" doc:"Name of the cluster in the records. It must be unique among clusters that share a database."`
 	Store       Store  `json:"store"`
-	Prometheus  string `json:"prometheus" doc:"Prometheus server with the series of NVIDIA's DCGM exporter, for the usage of GPUs: a URL, or a service in the form NAMESPACE/SERVICE:PORT. Empty means that GPUs are not measured."`
+	Prometheus  string `json:"prometheus" doc:"Prometheus server that scrapes NVIDIA's DCGM exporter, to record the usage of GPUs: a URL, or a service in the form NAMESPACE/SERVICE:PORT. Empty means that GPUs are not measured."`
 	Replicas    int    `json:"replicas" min:"1" doc:"Number of pods with PostgreSQL. One of them records jobs. With SQLite, there is always one pod."`
 	Pods
 }

@@ -50,7 +50,7 @@ type ChangeQuery struct {
 	Actions                           []ChangeAction
 	// From and To select the changes at or after From and before To. A zero time is no limit.
 	From, To time.Time
-	// VisibleAccounts lists the accounts whose changes are visible. nil means all, and that the changes of QOS are visible.
+	// VisibleAccounts lists the accounts whose changes are visible. If it is nil, the changes of all accounts and QOS are visible.
 	VisibleAccounts []string `json:"-"`
 }
 

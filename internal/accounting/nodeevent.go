@@ -8,7 +8,7 @@ import (
 // NodeEvent is a time during which no more pods could start on a node, because it was down or drained.
 type NodeEvent struct {
 	Cluster, Node string
-	// Start is the beginning of the event. End is its end, or zero if it lasts.
+	// Start is the beginning of the event. End is its end, or zero if the event has not ended.
 	Start, End time.Time
 	State      NodeState
 	// Reason is the reason of the state, for example NodeStatusUnknown. It may be empty.
@@ -19,7 +19,7 @@ type NodeEvent struct {
 type NodeEventQuery struct {
 	Clusters, Nodes []string
 	States          []NodeState
-	// From and To select the events that lasted at some time from From until To. A zero time is no limit.
+	// From and To select the events that overlap the time from From until To. A zero time is no limit.
 	From, To time.Time
 }
 
@@ -39,7 +39,7 @@ func (q *NodeEventQuery) selects(e *NodeEvent) bool {
 // that began before the first change of its node begins with that change.
 func NodeEvents(changes []NodeChange, query NodeEventQuery) []NodeEvent {
 	var events []NodeEvent
-	var open *NodeEvent // the event that lasts until the next change of its node
+	var open *NodeEvent // the event of the current node that has not ended yet
 	end := func(at time.Time) {
 		if open == nil {
 			return

@@ -44,17 +44,17 @@ type Store interface {
 	// last one of each node before. They are ordered by CompareNodeChanges. An empty list of clusters selects all. A last
 	// change is not found if it is more than a month older than from.
 	NodeChanges(ctx context.Context, clusters []string, from, to time.Time) ([]NodeChange, error)
-	// AddChanges stores changes of accounts. It ignores changes whose cluster and ID are stored already.
+	// AddChanges stores changes of accounts and QOS. It ignores changes whose cluster and ID are stored already.
 	AddChanges(ctx context.Context, changes []Change) error
-	// Changes returns the selected changes of accounts, ordered by time and then by ID.
+	// Changes returns the selected changes of accounts and QOS, ordered by time and then by ID.
 	Changes(ctx context.Context, query ChangeQuery) ([]Change, error)
-	// Months returns the months for which records or changes of nodes or accounts are stored, oldest first.
+	// Months returns the months for which records or changes of nodes, accounts or QOS are stored, oldest first.
 	Months(ctx context.Context) ([]time.Time, error)
-	// DropMonth removes all records that ended in a month, with the use that follows from them, and the changes of nodes and
-	// accounts in this month. It calls before first, unless the month is empty or before is nil. An error of before keeps the
-	// month. From the call of before until the removal, no other process adds records to the month or removes it. The caller
-	// must not add records of the month in the meantime.
-	DropMonth(ctx context.Context, month time.Time, before func(ctx context.Context) error) error
+	// DropMonth removes all records that ended in a month, the usage that follows from them, and the changes of nodes, accounts
+	// and QOS in this month. Before that, it calls beforeRemoval, for example to export the month. beforeRemoval may be nil, and
+	// is not called if the month is empty. If beforeRemoval returns an error, nothing is removed. While DropMonth runs, no other
+	// process adds records to the month or removes it. The caller must not add records to the month during the call.
+	DropMonth(ctx context.Context, month time.Time, beforeRemoval func(ctx context.Context) error) error
 	// Backup writes a consistent copy of the database.
 	Backup(ctx context.Context, to io.Writer) error
 	// Restore replaces an empty database by a copy. It returns an error if the database is not empty.

@@ -26,7 +26,7 @@ type recordedObject[T any] interface {
 
 // changeHandler returns the handler that writes the change of an account or a QOS, with the user who makes it, into an
 // annotation of the object. The recorder of the accounting component stores it in the database. A request that must not
-// change anything (dry run) records nothing, because its object is not stored. resource is the resource of the objects.
+// change anything (dry run) records nothing, because its object is not stored. resource is the plural name of the kind in the API, such as accounts.
 func changeHandler[T any, P recordedObject[T]](h *hooks, resource string) admission.HandlerFunc {
 	return func(ctx context.Context, request admission.Request) admission.Response {
 		if !h.recordJobs {

@@ -107,8 +107,8 @@ func validatingRules(schedulerNames []string) []rule {
 	// The controllers create the groups of plain pods, and must be able to do so while the webhooks are not available.
 	ofPods := group
 	ofPods.failOpen, ofPods.suffix = true, "ofpods"
-	ofPods.conditions = append(slices.Clone(group.conditions), isNewOrMoved("made-by-our-controllers", matchcondition.MadeByOurControllers))
-	group.conditions = []admissionregistrationv1.MatchCondition{isNewOrMoved("not-made-by-our-controllers", "!("+matchcondition.MadeByOurControllers+")")}
+	ofPods.conditions = append(slices.Clone(group.conditions), onlyNewOrMoved("made-by-our-controllers", matchcondition.MadeByOurControllers))
+	group.conditions = []admissionregistrationv1.MatchCondition{onlyNewOrMoved("not-made-by-our-controllers", "!("+matchcondition.MadeByOurControllers+")")}
 	group.twin = &ofPods
 	hyperNode := rule{
 		path: pathValidateHyperNode, operations: createAndUpdate(), scope: admissionregistrationv1.ClusterScope,
@@ -140,9 +140,9 @@ func validatingRules(schedulerNames []string) []rule {
 	return []rule{job, queue, group, hyperNode, cron, flow, template, pod, account, qos}
 }
 
-// isNewOrMoved returns a condition that excludes updates of PodGroups that do not change the queue. It is one expression, so that
-// the API server checks no permission for the frequent updates of their status.
-func isNewOrMoved(name, expression string) admissionregistrationv1.MatchCondition {
+// onlyNewOrMoved returns a match condition that selects the requests that match an expression, except updates of PodGroups
+// that keep their queue. It is one expression, so that frequent updates of the status need no permission check.
+func onlyNewOrMoved(name, expression string) admissionregistrationv1.MatchCondition {
 	const moved = "(request.operation != 'UPDATE' || object.?spec.?queue.orValue('') != oldObject.?spec.?queue.orValue(''))"
 	return admissionregistrationv1.MatchCondition{Name: name, Expression: moved + " && (" + expression + ")"}
 }

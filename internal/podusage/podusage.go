@@ -19,13 +19,13 @@ type Use struct {
 	CPUMilliseconds int64 `json:"cpuMilliseconds"`
 	// PeakMemoryBytes is the sum of the peaks of the containers, without page cache that the kernel could have freed.
 	PeakMemoryBytes int64 `json:"peakMemoryBytes,omitempty"`
-	// GPUMilliseconds is the sum of the utilizations of the pod's GPUs over time: 1000 for a GPU that was fully busy for a
-	// second. GPUMeasuredMilliseconds is the sum of the times for which each GPU was measured. It is 0 if none was, and
-	// less than the time that the pod ran if there are no measurements of some time.
+	// GPUMilliseconds is the sum of the utilizations of the pod's GPUs over time: 1000 for one GPU that was fully busy for a
+	// second. GPUMeasuredMilliseconds is the sum, over all GPUs, of the time for which the GPU was measured. It is 0 if no GPU
+	// was measured, and smaller than the run time times the number of GPUs if measurements are missing.
 	GPUMilliseconds         int64 `json:"gpuMilliseconds,omitempty"`
 	GPUMeasuredMilliseconds int64 `json:"gpuMeasuredMilliseconds,omitempty"`
-	// GPUMeasuredUntil is the time of the latest measurement of GPUs in seconds since 1970. Another process continues from
-	// there.
+	// GPUMeasuredUntil is the time of the latest measurement of GPUs, in seconds since 1970. A process that takes over reads
+	// later measurements only.
 	GPUMeasuredUntil int64 `json:"gpuMeasuredUntil,omitempty"`
 }
 

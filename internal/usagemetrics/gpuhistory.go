@@ -37,8 +37,8 @@ type GPUUtilization struct {
 	Percent float64
 }
 
-// Read passes the utilizations of all GPUs that pods use to add, for times from one time until another in steps of full
-// seconds. Times at which a GPU was not measured are missing. After an error, the utilizations are incomplete.
+// Read calls add with the utilization of each GPU that a pod uses, at each step from one time to another. A step is a whole
+// number of seconds. Times at which a GPU was not measured are left out. After an error, some utilizations may be missing.
 func (h *GPUHistory) Read(ctx context.Context, from, until time.Time, step time.Duration, add func(GPUUtilization)) error {
 	unix := func(t time.Time) []string { return []string{strconv.FormatInt(t.Unix(), 10)} }
 	parameters := url.Values{
@@ -51,7 +51,7 @@ func (h *GPUHistory) Read(ctx context.Context, from, until time.Time, step time.
 		}
 		one := GPUUtilization{Namespace: string(namespace), Pod: string(name), GPU: series.Metric.hash()}
 		for _, value := range series.Values {
-			if isPlausible(value.number) { // NaN is not
+			if isPlausible(value.number) { // NaN is not plausible
 				one.At, one.Percent = time.Unix(int64(value.unix), 0), value.number
 				add(one)
 			}

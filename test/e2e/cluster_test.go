@@ -44,8 +44,8 @@ type cluster struct {
 // startCluster runs `vc-local up` with args in its own directory and stops it when the test ends. If there is an existing
 // cluster for the tests, it returns that.
 //
-// Tests that call it run beside each other, as many at a time as the machine has cores, because they mostly wait. A test
-// that would disturb others, or be disturbed by them, calls startClusterAlone.
+// Tests that call it run in parallel, as many at a time as the machine has cores, because they mostly wait. A test that would
+// disturb others, or be disturbed by them, calls startClusterAlone.
 func startCluster(t *testing.T, args ...string) *cluster {
 	t.Helper()
 	if !usesExistingCluster() {
@@ -54,8 +54,8 @@ func startCluster(t *testing.T, args ...string) *cluster {
 	return startClusterAlone(t, args...)
 }
 
-// startClusterAlone is startCluster for a test that measures times, uses the whole machine, or runs its own parts beside
-// each other. Package testing runs such tests one after another, before those that call startCluster.
+// startClusterAlone starts a cluster like startCluster, for a test that measures times, uses the whole machine, or runs its
+// own parts in parallel. Package testing runs such tests one after another, before those that call startCluster.
 func startClusterAlone(t *testing.T, args ...string) *cluster {
 	t.Helper()
 	if usesExistingCluster() {

@@ -75,8 +75,7 @@ func TestTheHistoryIsTheSameAYearLater(t *testing.T) {
 	checkEfficiency(t, efficiency, cpuSeconds, memoryMiB)
 }
 
-// startRestartableCluster starts a cluster that can be stopped and started again. Like tests that call startCluster, the
-// test runs beside others.
+// startRestartableCluster starts a cluster that can be stopped and started again. The test runs in parallel with others.
 func startRestartableCluster(t *testing.T) *cluster {
 	t.Helper()
 	t.Parallel()

@@ -138,7 +138,7 @@ func Acknowledge(annotations map[string]string, recorded []accounting.Change) (m
 	return patch, nil
 }
 
-// Describe returns the fields that differ between two versions of the spec of an account or a QOS, with their values, and the users whose
+// Describe returns the fields that differ between two specs of an account or a QOS, with their values, and the users whose
 // entries differ. Both are cut off if they are too long. It returns an empty text if nothing differs.
 func Describe(before, after any) (info string, users []string) {
 	old, fresh := flattenSpec(before), flattenSpec(after)

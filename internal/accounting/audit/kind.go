@@ -14,7 +14,7 @@ type Object interface {
 	runtime.Object
 }
 
-// kind describes the changes of an object of a kind.
+// kind holds the properties of an Account or a QOS that its changes need.
 type kind struct {
 	name                string
 	add, modify, remove accounting.ChangeAction

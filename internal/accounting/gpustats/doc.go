@@ -1,12 +1,13 @@
-// Package gpustats brings the utilization of GPUs by the pods of jobs from Prometheus to a podmeasure.Tracker, at intervals.
+// Package gpustats reads the utilization of the GPUs of jobs from Prometheus at intervals, and adds it to a
+// podmeasure.Tracker.
 //
 //	In:   the running pods of a podmeasure.Tracker; the utilization of GPUs in Prometheus
 //	Out:  samples in the Tracker; metrics
 //
 // # Invariants
 //
-//   - A part of a round is never added: after an error, the next round reads the same times again.
-//   - At most longestCatchUp before now is read.
+//   - A round is added as a whole or not at all. After an error, the next round reads the same times again.
+//   - Measurements that are older than longestCatchUp are not read.
 //
 // # Concurrency
 //

@@ -14,8 +14,8 @@ import (
 const (
 	// longestStep is the longest time for which a sample is valid.
 	longestStep = 10 * time.Second
-	// longestCatchUp limits how old the samples are that are read after a pause, for example after a change of the leader.
-	// longestRound is the longest time whose samples are read with one request.
+	// longestCatchUp is the maximum age of the samples that are read after an interruption, such as a change of the leader.
+	// longestRound is the longest period whose samples are read with one request.
 	longestCatchUp = time.Hour
 	longestRound   = 10 * time.Minute
 )

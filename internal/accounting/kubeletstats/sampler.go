@@ -62,7 +62,7 @@ type Options struct {
 // Sampler measures pods at intervals.
 type Sampler struct {
 	Options
-	// isWithoutToken is true after a token could not be requested.
+	// isWithoutToken is true if there was no valid token for the last measurement.
 	isWithoutToken bool
 
 	mu       sync.Mutex

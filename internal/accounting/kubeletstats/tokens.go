@@ -24,7 +24,7 @@ type Tokens struct {
 	api       client.SubResourceClientConstructor
 	namespace string
 	current   string
-	// renewal is the time from which another token is requested, and expiry the time from which the current one is invalid.
+	// renewal is the time at which the next token is requested. expiry is the time at which the current token expires.
 	renewal, expiry time.Time
 }
 
@@ -60,7 +60,7 @@ func (t *Tokens) requestToken(ctx context.Context) (token string, lifetime time.
 	err = t.api.SubResource("token").Create(ctx, account, request)
 	switch {
 	case apierrors.IsForbidden(err):
-		return "", 0, fmt.Errorf("the permission to create serviceaccounts/token for the service account %s/%s is missing: apply the manifest or the chart of this version again: %w",
+		return "", 0, fmt.Errorf("no permission to create serviceaccounts/token for the service account %s/%s (apply the manifest or the chart of this version, or grant it to the user of the kubeconfig): %w",
 			t.namespace, AccountName, err)
 	case apierrors.IsNotFound(err):
 		return "", 0, fmt.Errorf("the service account %s/%s is missing: apply the manifest or the chart of this version again: %w", t.namespace, AccountName, err)

@@ -40,7 +40,7 @@ type gpuUse struct {
 	hasEnded bool
 }
 
-// resume continues after a use that another process has written, if it is later than the own one.
+// resume continues with the use that another process has written, if that use extends to a later time.
 func (g *gpuUse) resume(written podusage.Use) {
 	until := time.Unix(written.GPUMeasuredUntil, 0)
 	if written.GPUMeasuredMilliseconds == 0 || !until.After(g.until) {

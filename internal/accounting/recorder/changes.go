@@ -111,7 +111,7 @@ func (r *ChangeRecorder) recordObject(ctx context.Context, object audit.Object) 
 	}
 	patched, ok := object.DeepCopyObject().(audit.Object) // the watch owns the object
 	if !ok {
-		return errors.New("a copy of it cannot be patched")
+		return fmt.Errorf("copy has the unexpected type %T", object)
 	}
 	err = r.API.Patch(ctx, patched, client.RawPatch(types.MergePatchType, patch))
 	switch {

@@ -214,8 +214,9 @@ func (h *handler) sumCapacity(ctx context.Context, store accounting.Store, query
 	return sums, err
 }
 
-// withNodeChanges calls use with the changes of the nodes of clusters. Only one request at a time does this.
-func (h *handler) withNodeChanges(ctx context.Context, store accounting.Store, clusters []string, from, to time.Time, use func([]accounting.NodeChange)) error {
+// withNodeChanges reads the changes of the nodes of clusters, and calls process with them. Only one request at a time may do
+// this, because the changes can need much memory.
+func (h *handler) withNodeChanges(ctx context.Context, store accounting.Store, clusters []string, from, to time.Time, process func([]accounting.NodeChange)) error {
 	select {
 	case h.nodeReads <- struct{}{}:
 	case <-ctx.Done():
@@ -224,7 +225,7 @@ func (h *handler) withNodeChanges(ctx context.Context, store accounting.Store, c
 	defer func() { <-h.nodeReads }()
 	changes, err := store.NodeChanges(ctx, clusters, from, to)
 	if err == nil {
-		use(changes)
+		process(changes)
 	}
 	return err
 }
@@ -259,7 +260,7 @@ func (h *handler) serveEvents(w http.ResponseWriter, r *http.Request, _ user.Inf
 	h.end(stream)
 }
 
-// serveChanges lists the changes of accounts: of all accounts for administrators, and of the coordinated accounts and
+// serveChanges lists the changes of accounts and QOS: all of them for administrators, and of the coordinated accounts and
 // the accounts below them for coordinators.
 func (h *handler) serveChanges(w http.ResponseWriter, r *http.Request, who user.Info, store accounting.Store) {
 	var query accounting.ChangeQuery

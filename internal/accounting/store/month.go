@@ -18,14 +18,14 @@ type engine interface {
 	months(ctx context.Context) ([]time.Time, error)
 	// open returns the tables of a month, or nil if there are none and create is false. The caller releases them.
 	open(ctx context.Context, start time.Time, create bool) (*month, error)
-	// drop calls before, which may be nil, and removes the tables of a month. It does nothing if there are none. In the
-	// meantime, no other process adds records to the month or removes it.
-	drop(ctx context.Context, start time.Time, before func(context.Context) error) error
+	// drop calls beforeRemoval, which may be nil, and removes the tables of a month. It does nothing if there are none. While it
+	// runs, no other process adds records to the month or removes it.
+	drop(ctx context.Context, start time.Time, beforeRemoval func(context.Context) error) error
 	// restoring reports whether a copy is being restored, or was when the process ended.
 	restoring(ctx context.Context) (bool, error)
 	setRestoring(ctx context.Context, restoring bool) error
-	// lockMonth returns an error if another process is removing the month, or if the database got a newer schema after it was
-	// opened. Neither happens until the end of the transaction.
+	// lockMonth locks a month until the end of the transaction, so that no other process removes it or migrates the database.
+	// It returns an error if another process is removing the month, or if the database got a newer schema since it was opened.
 	lockMonth(ctx context.Context, tx *sql.Tx, start time.Time) error
 	// isMissing reports whether an error means that the tables of the month were removed.
 	isMissing(err error) bool

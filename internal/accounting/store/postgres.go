@@ -32,7 +32,7 @@ const (
 	postgresSchema = "vc_accounting"
 	// advisoryLock is the number of the lock that a process holds while it changes tables.
 	advisoryLock = 0x76636163
-	// monthLock is the first number of the locks of months. The second number is that of the month.
+	// monthLock is the first of the two keys of the advisory lock of a month. numberOf returns the second key.
 	monthLock = advisoryLock
 	// connections is the maximum number of connections of a store.
 	connections = 8
@@ -293,9 +293,9 @@ func createPartitions(ctx context.Context, tx *sql.Tx, start time.Time, version 
 	return nil
 }
 
-// drop holds the lock of the month in the transaction that removes the tables. If the connection is lost during before, the
+// drop holds the lock of the month in the transaction that removes the tables. If the connection is lost during beforeRemoval, the
 // transaction fails, and the month stays.
-func (e *postgresEngine) drop(ctx context.Context, start time.Time, before func(context.Context) error) error {
+func (e *postgresEngine) drop(ctx context.Context, start time.Time, beforeRemoval func(context.Context) error) error {
 	tx, err := e.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -309,8 +309,8 @@ func (e *postgresEngine) drop(ctx context.Context, start time.Time, before func(
 	if err != nil || !exists { // another process may have removed it
 		return err
 	}
-	if before != nil {
-		if err := before(ctx); err != nil {
+	if beforeRemoval != nil {
+		if err := beforeRemoval(ctx); err != nil {
 			return err
 		}
 	}

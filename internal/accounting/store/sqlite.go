@@ -260,13 +260,13 @@ func (e *sqliteEngine) isCurrent(start time.Time, file *monthFile) bool {
 	return e.files[start] == file
 }
 
-func (e *sqliteEngine) drop(ctx context.Context, start time.Time, before func(context.Context) error) error {
+func (e *sqliteEngine) drop(ctx context.Context, start time.Time, beforeRemoval func(context.Context) error) error {
 	file, err := e.file(ctx, start, false)
 	if file == nil || err != nil {
 		return err
 	}
-	if before != nil {
-		if err := before(ctx); err != nil {
+	if beforeRemoval != nil {
+		if err := beforeRemoval(ctx); err != nil {
 			return err
 		}
 	}

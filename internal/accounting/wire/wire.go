@@ -20,10 +20,11 @@ import (
 	"github.com/vc-batch/vc/internal/accounting"
 )
 
-// The API group. The API server forwards a request only if its user has the verb list on RecordsResource, UsageResource,
-// CapacityResource or EventsResource. All authenticated users have it, and it permits reading their own records and usage,
-// and the capacity and the events of all nodes. The verb list on AllRecordsResource and AllUsageResource permits reading the records and the
-// usage of all users. These two resources exist only in roles.
+// The API group. The API server forwards a request only if its user has the verb list on the requested resource. All
+// authenticated users have it on RecordsResource, UsageResource, CapacityResource, TransactionsResource and EventsResource. It
+// permits reading their own records and usage, the changes of the accounts that they coordinate, and the capacity and the
+// events of all nodes. The verb list on AllRecordsResource and AllUsageResource permits reading the records and the usage of
+// all users. These two resources exist only in roles.
 const (
 	GroupName        = "accounting.vc-batch.dev"
 	Version          = "v1alpha1"
@@ -31,8 +32,7 @@ const (
 	RecordsResource  = "records"
 	UsageResource    = "usage"
 	CapacityResource = "capacity"
-	// TransactionsResource contains the changes of accounts. AllRecordsResource permits reading the changes of all
-	// accounts.
+	// TransactionsResource contains the changes of accounts and QOS. AllRecordsResource permits reading all of them.
 	TransactionsResource = "transactions"
 	// EventsResource contains the times during which nodes were down or drained. All users may read them.
 	EventsResource     = "nodeevents"

@@ -86,7 +86,7 @@ func (s *Cycle) checkReservedAtGate(j *framework.Job, t *model.Task) explain.Ver
 // MayAllocate is like Rules.MayAllocate, but also checks the limits of the gang's account, and counts what queues reserve
 // for tasks of other gangs that have passed their gates.
 func (s *Cycle) MayAllocate(j *framework.Job, asked resource.Request) explain.Verdict {
-	if !s.InForecast() { // a forecast follows the limits of accounts itself
+	if !s.InForecast() { // a forecast checks the limits of accounts with a LimitForecast
 		if v := s.Rules.CheckHoldable(j, asked); v.Code != "" {
 			return v
 		}

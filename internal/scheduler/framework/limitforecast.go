@@ -7,19 +7,20 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// LimitForecast follows the limits of GangLimits while time passes in a forecast. It changes no state of the cycle, so it
-// needs no undo.
+// LimitForecast simulates the limits of GangLimits as time passes in a forecast. It does not change the state of the cycle,
+// so nothing must be rolled back.
 type LimitForecast interface {
-	// Permits reports whether the limits permit that a gang starts with a request in addition to what it holds.
+	// Permits reports whether the limits permit a gang to start pods with the given total request, in addition to the
+	// resources that the gang holds.
 	Permits(j *Job, request resource.Request) bool
 	// CountStarted counts a gang that starts in the forecast, with the tasks that it starts.
 	CountStarted(j *Job, tasks []*model.Task, at time.Time)
-	// CountEnded counts a task that releases its resources. isDone is true if the task has ended, and false if it was
-	// evicted, so that its gang does not get closer to its end.
+	// CountEnded counts a task that releases its resources. isDone is true if the task has ended. It is false if the task was
+	// evicted: such a task does not count as a finished task of its gang.
 	CountEnded(t *model.Task, at time.Time, isDone bool)
-	// NextRenewal returns the first time after a given one at which limits permit more although no task ends. It is zero
-	// if there is no such time.
+	// NextRenewal returns the first time after a given one at which the limits permit more even if no task ends, for example
+	// because a budget starts a new period. It is zero if there is no such time.
 	NextRenewal(after time.Time) time.Time
-	// Renew renews the limits whose renewal is due at a time.
+	// Renew starts the new period of each budget whose period begins at or before a given time.
 	Renew(at time.Time)
 }

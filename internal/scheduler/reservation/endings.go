@@ -19,9 +19,9 @@ type Ending struct {
 	// Leaving is true if the task's resources are already being released. Promised is true if the task holds only a
 	// promise of resources.
 	Leaving, Promised bool
-	// Described is true if the pod does not exist yet, and the task stands for it in a forecast.
-	Described bool
-	moves     bool // the time is not fixed yet
+	// FromTemplate is true if the pod does not exist yet. The task then stands for a pod of a template in a forecast.
+	FromTemplate bool
+	moves        bool // the time is not fixed yet
 	// Queue is the queue in which the task counts; nil if it counts in no queue.
 	Queue *queue.Queue
 }

@@ -48,7 +48,7 @@ func (s *Planner) ForecastStarts() map[*framework.Job]Forecast {
 		return true
 	})
 	f.sortJobs()
-	f.keepFirst()
+	f.truncateJobs()
 	if len(f.jobs) == 0 {
 		return f.out
 	}
@@ -120,11 +120,11 @@ type forecaster struct {
 	heads map[*framework.Job]*Reservation
 	moved map[*framework.Job]bool
 	slots map[*model.Shape]*slots
-	// limits follows the limits of accounts. It is empty if they hold back no gang that can have a forecast.
+	// limits checks the limits of accounts in the forecast. It is empty if no gang in the forecast waits for such a limit.
 	limits []framework.LimitForecast
-	// isLimited is true if they hold back a gang at the current time.
-	isLimited bool
-	kept      struct {
+	// waitsForLimit is true if a gang waits for a limit of its account at the current time of the forecast.
+	waitsForLimit bool
+	kept          struct {
 		rules        []framework.NodeRule
 		reservations []*Reservation
 		turns        map[*framework.Job]int
@@ -183,8 +183,8 @@ func (f *forecaster) whyNotFound(j *framework.Job) string {
 		return tooFar
 	case j.IsAccountBound() && !f.limitsPermit(j):
 		return whyLimitStays(j)
-	case isDescribed(j):
-		return noRoom
+	case hasOnlyTemplates(j):
+		return noFit
 	case v.Code == reason.OverDeserved && v.Limit != nil && v.Limit.IsBelowRequest(): // forecasts do not change shares
 		return aboveShare
 	case v.Code == reason.PodsLinger:
@@ -202,7 +202,7 @@ func (f *forecaster) giveTurns() bool {
 	s.Rules.Nodes = s.Rules.Nodes[:len(s.Rules.Nodes):len(s.Rules.Nodes)]
 	tried := map[*queue.Queue]int{}
 	blocked := map[*queue.Queue]bool{}
-	f.isLimited = false
+	f.waitsForLimit = false
 	waiting := f.jobs[:0:0]
 	for _, j := range f.jobs {
 		s.RecordTurn(j)
@@ -211,7 +211,7 @@ func (f *forecaster) giveTurns() bool {
 			continue
 		}
 		if !f.limitsPermit(j) { // it blocks no other gang
-			f.isLimited = true
+			f.waitsForLimit = true
 			waiting = append(waiting, j)
 			continue
 		}
@@ -232,7 +232,7 @@ func (f *forecaster) giveTurns() bool {
 // tryStart places a gang now, if it fits.
 func (f *forecaster) tryStart(j *framework.Job) bool {
 	if len(j.Tasks) == 0 {
-		return f.tryStartDescribed(j)
+		return f.tryStartTemplates(j)
 	}
 	s := f.s
 	if s.Rules.CheckOverused(j.In).Code != "" || !f.nodesMayFit(j) || !s.queueMayAllow(j) {
@@ -251,7 +251,7 @@ func (f *forecaster) tryStart(j *framework.Job) bool {
 
 // recordStart records the start of a gang at the current time of the forecast.
 func (f *forecaster) recordStart(j *framework.Job, placed []framework.Placed) {
-	s, isDescribed := f.s, len(j.Tasks) == 0
+	s, isWithoutPods := f.s, len(j.Tasks) == 0
 	why := byLimits
 	switch {
 	case j.IsAccountBound():
@@ -268,7 +268,7 @@ func (f *forecaster) recordStart(j *framework.Job, placed []framework.Placed) {
 		tasks = append(tasks, p.Task)
 		length, known := p.Task.RunTime().AssumedLength()
 		if known {
-			more = append(more, Ending{At: s.later.Add(length), Task: p.Task, Node: p.Node, Queue: j.In, Described: isDescribed})
+			more = append(more, Ending{At: s.later.Add(length), Task: p.Task, Node: p.Node, Queue: j.In, FromTemplate: isWithoutPods})
 		}
 	}
 	f.insertEndings(more)

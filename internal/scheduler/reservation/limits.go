@@ -22,7 +22,7 @@ func (s *Planner) whyNoLimitForecast(j *framework.Job) string {
 		return whyLimitStays(j)
 	case !j.In.AcceptsGangs():
 		return notPlaceable + reason.Get(j.Verdict.Code).Sentence
-	case isDescribed(j):
+	case hasOnlyTemplates(j):
 		return ""
 	case !s.IsTryable(j), j.Need() == 0, len(j.Pending) == 0:
 		return notPlaceable + reason.Get(j.Verdict.Code).Sentence
@@ -32,8 +32,8 @@ func (s *Planner) whyNoLimitForecast(j *framework.Job) string {
 	return ""
 }
 
-// isDescribed reports whether a gang has no pods yet, but a description of the pods of its minimum.
-func isDescribed(j *framework.Job) bool {
+// hasOnlyTemplates reports whether a gang has no pods yet, but templates for the pods of its minimum.
+func hasOnlyTemplates(j *framework.Job) bool {
 	return len(j.Tasks) == 0 && !j.IsAdmitted() && j.HasMinResources
 }
 
@@ -46,13 +46,13 @@ func whyLimitStays(j *framework.Job) string {
 	return sentence + limitStays
 }
 
-// keepFirst keeps the first gangs for the forecast. It counts the gangs that a limit of their account holds back
-// separately, because there may be many of them, and they block no others.
-func (f *forecaster) keepFirst() {
-	kept := map[bool]int{}
+// truncateJobs keeps only the first maxForecast gangs that a limit of their account holds back, and the first maxForecast
+// others. It counts them separately, because gangs that such a limit holds back may be many, and do not block others.
+func (f *forecaster) truncateJobs() {
+	counts := map[bool]int{} // by IsAccountBound
 	f.jobs = slices.DeleteFunc(f.jobs, func(j *framework.Job) bool {
-		isLimited := j.IsAccountBound()
-		if kept[isLimited]++; kept[isLimited] <= maxForecast {
+		isAccountBound := j.IsAccountBound()
+		if counts[isAccountBound]++; counts[isAccountBound] <= maxForecast {
 			return false
 		}
 		f.out[j] = Forecast{Why: tooFar}
@@ -60,7 +60,7 @@ func (f *forecaster) keepFirst() {
 	})
 }
 
-// startLimits begins to follow the limits of accounts if they hold back a gang.
+// startLimits starts the forecast of the limits of accounts if they hold back a gang.
 func (f *forecaster) startLimits() {
 	if !slices.ContainsFunc(f.jobs, (*framework.Job).IsAccountBound) {
 		return
@@ -73,7 +73,7 @@ func (f *forecaster) startLimits() {
 
 // limitsPermit reports whether the limits of its account permit a gang at the current time of the forecast.
 func (f *forecaster) limitsPermit(j *framework.Job) bool {
-	var request resource.Request // of its pods; without pods, its minimum is checked as a whole
+	var request resource.Request // the request of its pods; the minimum of a gang without pods is checked as a whole
 	if len(j.Pending) > 0 {
 		request = j.MinimumRequest()
 	}
@@ -87,7 +87,7 @@ func (f *forecaster) nextTime() (next time.Time, ok bool) {
 	if f.look.next < len(f.look.endings) {
 		next, ok = f.look.endings[f.look.next].At, true
 	}
-	if !f.isLimited {
+	if !f.waitsForLimit {
 		return next, ok
 	}
 	for _, limits := range f.limits {
@@ -115,8 +115,8 @@ func (f *forecaster) advanceLimits(first int) {
 	}
 }
 
-// tryStartDescribed starts a gang without pods now, if the pods that its job describes fit.
-func (f *forecaster) tryStartDescribed(j *framework.Job) bool {
+// tryStartTemplates starts a gang that has no pods yet at the current time, if the pods of its templates fit.
+func (f *forecaster) tryStartTemplates(j *framework.Job) bool {
 	s := f.s
 	list, _ := j.PodTemplates()
 	if s.Rules.CheckOverused(j.In).Code != "" || s.Rules.MayAllocate(j.In, j.MinResources).Code != "" {
@@ -125,7 +125,7 @@ func (f *forecaster) tryStartDescribed(j *framework.Job) bool {
 	mark := s.View.Mark()
 	var placed []framework.Placed
 	for i := range list {
-		more, ok := f.placeDescribed(j, &list[i])
+		more, ok := f.placeTemplate(j, &list[i])
 		if !ok {
 			s.View.Rollback(mark)
 			return false
@@ -135,14 +135,14 @@ func (f *forecaster) tryStartDescribed(j *framework.Job) bool {
 	for _, p := range placed {
 		j.In.AddAllocated(p.Task.Shape.Request, 1)
 		j.In.AddOccupied(p.Task.Shape.Request, 1)
-		f.look.described = append(f.look.described, held{j, p})
+		f.look.placedTemplates = append(f.look.placedTemplates, held{j, p})
 	}
 	f.recordStart(j, placed)
 	return true
 }
 
-// placeDescribed places pods that do not exist yet on the first nodes where they fit beside the reservations.
-func (f *forecaster) placeDescribed(j *framework.Job, d *framework.Template) (placed []framework.Placed, ok bool) {
+// placeTemplate places the pods of a template on the first nodes where they fit without delaying a reservation.
+func (f *forecaster) placeTemplate(j *framework.Job, d *framework.Template) (placed []framework.Placed, ok bool) {
 	s := f.s
 	shape := &model.Shape{Request: d.Request}
 	s.Walked += len(s.View.Order)

@@ -20,8 +20,8 @@ const (
 	// its account permit it.
 	limitStays  = ", and not all jobs that must end first have a time limit"
 	budgetStays = ", and no later period of the budget is known"
-	// noRoom is for a gang without pods if the limits of its account permit it before its pods fit.
-	noRoom = "unknown: no end of a job is known after which the job's pods fit on the nodes"
+	// noFit is for a gang without pods: the limits of its account permit it, but no known end of a job frees enough resources.
+	noFit = "unknown: even after all known ends of jobs, the job's pods do not fit on the nodes"
 	// behindUnknown is for gangs of a strict queue that are behind a gang without a forecast.
 	behindUnknown = "unknown: the job's queue is strict, and the start of a job ahead of this job is unknown"
 )

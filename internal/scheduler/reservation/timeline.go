@@ -71,8 +71,8 @@ type Lookahead struct {
 	next    int // index of the first task that has not ended
 	mark    int
 	placed  []held // placements made by the forecast itself
-	// described holds the placements of pods that do not exist yet, which count on nodes and in queues only.
-	described []held
+	// placedTemplates holds the placements of pods that do not exist yet. They count only on nodes and in queues.
+	placedTemplates []held
 	// remembers is true if ended pods still count in pod affinity rules.
 	remembers bool
 }
@@ -121,7 +121,7 @@ func (l *Lookahead) countAsEnded(e *Ending, sign float64) {
 		e.Queue.AddAllocated(e.Task.Shape.Request, -sign)
 	}
 	switch {
-	case e.Described: // no rule has counted it
+	case e.FromTemplate: // no rule has counted it
 	case e.Task.Node == model.NoNode: // placed by the forecast itself
 		l.s.PodCounts.CountPlaced(e.Task, e.Node, -int(sign))
 	case !e.Promised && !l.remembers:
@@ -144,7 +144,7 @@ func (l *Lookahead) Close() {
 	for i := len(l.placed) - 1; i >= 0; i-- {
 		l.undoPlacement(&l.placed[i])
 	}
-	for _, h := range l.described {
+	for _, h := range l.placedTemplates {
 		h.job.ReleasePlacement(h.Placed)
 	}
 	l.s.EndForecast()

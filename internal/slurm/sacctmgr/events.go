@@ -84,7 +84,8 @@ func (e *Events) parseStates(value string) error {
 	return nil
 }
 
-// ParseColumns returns the columns of the list. Times are printed in a time zone. now is the end of events that last.
+// ParseColumns returns the columns of the list. Times are printed in a time zone. The duration of an event that has not ended
+// is computed up to now.
 func (e *Events) ParseColumns(zone *time.Location, now time.Time) (tableformat.Columns[*accounting.NodeEvent], error) {
 	field := func(names, title string, width int, value func(*accounting.NodeEvent) string) tableformat.Field[*accounting.NodeEvent] {
 		return tableformat.NewField(0, names, title, width, value)
@@ -106,7 +107,7 @@ func (e *Events) ParseColumns(zone *time.Location, now time.Time) (tableformat.C
 	})
 }
 
-// durationOf returns the length of an event. An event that lasts ends now.
+// durationOf returns the length of an event. It is computed up to now if the event has not ended.
 func durationOf(e *accounting.NodeEvent, now time.Time) time.Duration {
 	end := e.End
 	if end.IsZero() {

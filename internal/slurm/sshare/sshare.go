@@ -33,7 +33,7 @@ type Line struct {
 	// Usage is the number of CPUs that the queue uses. Effective is the queue's fraction of the total usage.
 	Usage, Effective float64
 	Cluster          string
-	// Budget is the budget of the account, and Reserved is what its running jobs may still use of it: resources times
+	// Budget is the budget of the account. Reserved is the part of it that running jobs have reserved. Both are resources times
 	// minutes, as Slurm prints them.
 	Budget, Reserved string
 	// FairTree holds the values of an association. It is nil for other lines.

@@ -116,7 +116,7 @@ func runSacctmgr(ctx context.Context, c *program.Call) error {
 		if err != nil {
 			return err
 		}
-		return printRecorded(c, columns, "the changes of accounts", func(config *rest.Config) ([]accounting.Change, error) {
+		return printRecorded(c, columns, "the changes of accounts and QOS", func(config *rest.Config) ([]accounting.Change, error) {
 			return recorded.Changes(ctx, config, transactions.Query)
 		})
 	}

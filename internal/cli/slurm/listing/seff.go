@@ -71,7 +71,7 @@ func runSeff(ctx context.Context, c *program.Call) error {
 			one.PrintNotef("note", "the usage of CPUs and memory was not measured")
 		}
 		if gpus := seff.GPUTimeOf(&line); gpus.HasGaps() {
-			one.PrintNotef("note", "the usage of GPUs was measured for %s of %s only; it was at least as high as shown", state.LongClock(gpus.Measured), state.LongClock(gpus.Available))
+			one.PrintNotef("note", "the GPUs were measured for only %s of %s; their actual usage may be higher than shown", state.LongClock(gpus.Measured), state.LongClock(gpus.Available))
 		}
 		_, err = io.WriteString(one.Factory.Streams.Out, seff.Format(&line))
 		return err

@@ -138,7 +138,7 @@ var Sshare = program.Program{Table: &sshareTable, Run: runSshare,
 		With the scheduler's policy fairtree, show the tree of accounts and users: their
 		shares, their past usage in seconds of the whole cluster, and the FairShare that
 		determines the order of jobs. With -l, also show the budgets of accounts
-		(GrpTRESMins), and what their running jobs may still use of them (TRESRunMins).
+		(GrpTRESMins), and how much of them running jobs have reserved (TRESRunMins).
 
 		Otherwise, show the hierarchy of queues in the format of Slurm's accounts: each
 		queue's weight, its share of the cluster, the CPUs that it uses, and its share of

@@ -10,14 +10,14 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// forecast follows the counts of the scopes while time passes. It implements framework.LimitForecast with the same checks
-// as the cycle, on a copy of the tally.
+// forecast simulates the counts of the scopes as time passes. It implements framework.LimitForecast. It makes the same checks
+// as the cycle, but on a copy of the tally.
 type forecast struct {
 	rules
 
 	now time.Time
-	// started holds the times at which pods start that had not started when the forecast began. placed holds the pods that
-	// have no node in the model.
+	// started holds the start of each pod that starts in the forecast. placed holds the pods that got a node in this cycle or
+	// in the forecast.
 	started map[*model.Task]time.Time
 	placed  map[*model.Gang][]*model.Task
 	// gone holds the pods that have ended or were evicted in the forecast. done is the number of pods that have ended.
@@ -91,7 +91,8 @@ func (f *forecast) CountEnded(task *model.Task, at time.Time, isDone bool) {
 	})
 }
 
-// settle moves the time that a pod has used from the reservation of a budget to its usage, and returns the rest.
+// settle removes the reservation of a pod that releases its resources, and adds the time that the pod has used to the usage
+// of the budget.
 func (f *forecast) settle(p *budgetPart, task *model.Task, at time.Time) {
 	names, since := f.s.Cluster.Resources, p.of.usage.Since
 	limit, started := limitInSeconds(task.ChargedLimit()), f.startOf(task)
@@ -108,7 +109,7 @@ func (f *forecast) settle(p *budgetPart, task *model.Task, at time.Time) {
 	}
 }
 
-// startOf returns the time at which a pod on a node has started or starts.
+// startOf returns the start of a pod that has a node: its start in the forecast, its recorded start, or else now.
 func (f *forecast) startOf(task *model.Task) time.Time {
 	if at, isLater := f.started[task]; isLater {
 		return at

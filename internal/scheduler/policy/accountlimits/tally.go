@@ -22,7 +22,8 @@ type tally struct {
 	limited    bool   // an account, a user or a QOS has limits
 
 	parts map[*model.Gang]*part
-	// original is the tally of which this is a copy for a forecast, or nil. Parts that are not in parts are there.
+	// original is the tally from which this copy was made for a forecast, or nil. Parts are copied from it when they are first
+	// used, so a part that is missing in parts may be in original.
 	original *tally
 	// paths holds the scopes of each member. scopes and qosScopes hold the scopes that are in use.
 	paths     map[member][]*scope
