@@ -91,9 +91,9 @@ func TestAnErrorSaysWhichRightIsMissing(t *testing.T) {
 	t.Parallel()
 	resource := corev1.Resource("serviceaccounts")
 	for want, err := range map[string]error{
-		"the permission to create serviceaccounts/token for the service account batch/vc-accounting-kubelets is missing: apply the manifest": apierrors.NewForbidden(resource, AccountName, errors.New("no rule")),
-		"the service account batch/vc-accounting-kubelets is missing: apply the manifest":                                                    apierrors.NewNotFound(resource, AccountName),
-		"token of the service account batch/vc-accounting-kubelets: timeout":                                                                 errors.New("timeout"),
+		"no permission to create serviceaccounts/token for the service account batch/vc-accounting-kubelets (apply the manifest": apierrors.NewForbidden(resource, AccountName, errors.New("no rule")),
+		"the service account batch/vc-accounting-kubelets is missing: apply the manifest":                                        apierrors.NewNotFound(resource, AccountName),
+		"token of the service account batch/vc-accounting-kubelets: timeout":                                                     errors.New("timeout"),
 	} {
 		_, got := NewTokens(&fakeIssuer{err: err}, "batch").Token(t.Context(), time.Now())
 		if got == nil || !strings.Contains(got.Error(), want) || !errors.Is(got, err) {

@@ -18,9 +18,10 @@ type LimitForecast interface {
 	// CountEnded counts a task that releases its resources. isDone is true if the task has ended. It is false if the task was
 	// evicted: such a task does not count as a finished task of its gang.
 	CountEnded(t *model.Task, at time.Time, isDone bool)
-	// NextRenewal returns the first time after a given one at which the limits permit more even if no task ends, for example
-	// because a budget starts a new period. It is zero if there is no such time.
-	NextRenewal(after time.Time) time.Time
-	// Renew starts the new period of each budget whose period begins at or before a given time.
+	// NextRenewal returns the first time after the last call of Renew at which the limits permit more even if no task ends, for
+	// example because a budget starts a new period. It is zero if there is no such time.
+	NextRenewal() time.Time
+	// Renew starts the new period of each budget whose period begins at or before a given time. The times of calls do not
+	// decrease.
 	Renew(at time.Time)
 }

@@ -120,6 +120,8 @@ type forecaster struct {
 	heads map[*framework.Job]*Reservation
 	moved map[*framework.Job]bool
 	slots map[*model.Shape]*slots
+	// templates holds the slots for the pods of gangs that have no pods yet.
+	templates map[*framework.Job][]*templateSlots
 	// limits checks the limits of accounts in the forecast. It is empty if no gang in the forecast waits for such a limit.
 	limits []framework.LimitForecast
 	// waitsForLimit is true if a gang waits for a limit of its account at the current time of the forecast.
@@ -347,8 +349,11 @@ func (f *forecaster) lookFurther(j *framework.Job, last *Reservation) (r *Reserv
 
 // countSlots counts the slots for all shapes of the waiting gangs.
 func (f *forecaster) countSlots() {
-	f.slots = map[*model.Shape]*slots{}
+	f.slots, f.templates = map[*model.Shape]*slots{}, map[*framework.Job][]*templateSlots{}
 	for _, j := range f.jobs {
+		if hasOnlyTemplates(j) {
+			f.countTemplateSlots(j)
+		}
 		for _, shape := range j.PendingShapes() {
 			if f.slots[shape] == nil {
 				f.slots[shape] = f.s.slotsOf(shape)
@@ -368,9 +373,14 @@ func (f *forecaster) nodesMayFit(j *framework.Job) bool {
 	return false
 }
 
-// recountNode updates the counts of all shapes for a node whose free resources changed.
+// recountNode updates the counts of all shapes and templates for a node whose free resources changed.
 func (f *forecaster) recountNode(id model.NodeID) {
 	for shape, n := range f.slots {
 		n.recountNode(f.s, shape, id)
+	}
+	for _, templates := range f.templates {
+		for _, n := range templates {
+			n.recountNode(f.s, id)
+		}
 	}
 }

@@ -26,6 +26,8 @@ func (s *Planner) whyNoLimitForecast(j *framework.Job) string {
 		return ""
 	case !s.IsTryable(j), j.Need() == 0, len(j.Pending) == 0:
 		return notPlaceable + reason.Get(j.Verdict.Code).Sentence
+	case len(j.Promised)+len(j.Reserved)+len(j.Placed) > 0: // some of its pods start now
+		return notPlaceable + reason.Get(j.Verdict.Code).Sentence
 	case !s.canForecast(j):
 		return attaches
 	}
@@ -91,7 +93,7 @@ func (f *forecaster) nextTime() (next time.Time, ok bool) {
 		return next, ok
 	}
 	for _, limits := range f.limits {
-		at := limits.NextRenewal(f.s.later)
+		at := limits.NextRenewal()
 		if at.IsZero() || at.After(f.s.Now.Add(maxRenewal)) {
 			continue
 		}
@@ -102,14 +104,17 @@ func (f *forecaster) nextTime() (next time.Time, ok bool) {
 	return next, ok
 }
 
-// advanceLimits counts the tasks that have ended, from the given ending on, and renews the limits at the current time of
-// the forecast.
+// advanceLimits counts the tasks that have ended, from the given ending on, and renews the limits up to the current time of
+// the forecast. The limits count tasks to which resources are promised, but not the resources that are held for a gang.
 func (f *forecaster) advanceLimits(first int) {
 	for _, limits := range f.limits {
 		for i := first; i < f.look.next; i++ {
-			if e := &f.look.endings[i]; !e.Promised { // otherwise it uses no resources yet
-				limits.CountEnded(e.Task, e.At, !e.Leaving)
+			e := &f.look.endings[i]
+			if isHeld := e.Promised && e.Task.Status != model.Pipelined; isHeld {
+				continue
 			}
+			limits.Renew(e.At)
+			limits.CountEnded(e.Task, e.At, !e.Leaving)
 		}
 		limits.Renew(f.s.later)
 	}
@@ -118,14 +123,17 @@ func (f *forecaster) advanceLimits(first int) {
 // tryStartTemplates starts a gang that has no pods yet at the current time, if the pods of its templates fit.
 func (f *forecaster) tryStartTemplates(j *framework.Job) bool {
 	s := f.s
-	list, _ := j.PodTemplates()
+	templates := f.templates[j]
+	if slices.ContainsFunc(templates, (*templateSlots).areTooFew) {
+		return false
+	}
 	if s.Rules.CheckOverused(j.In).Code != "" || s.Rules.MayAllocate(j.In, j.MinResources).Code != "" {
 		return false
 	}
 	mark := s.View.Mark()
 	var placed []framework.Placed
-	for i := range list {
-		more, ok := f.placeTemplate(j, &list[i])
+	for _, slots := range templates {
+		more, ok := f.placeTemplate(j, slots)
 		if !ok {
 			s.View.Rollback(mark)
 			return false
@@ -142,12 +150,15 @@ func (f *forecaster) tryStartTemplates(j *framework.Job) bool {
 }
 
 // placeTemplate places the pods of a template on the first nodes where they fit without delaying a reservation.
-func (f *forecaster) placeTemplate(j *framework.Job, d *framework.Template) (placed []framework.Placed, ok bool) {
-	s := f.s
+func (f *forecaster) placeTemplate(j *framework.Job, slots *templateSlots) (placed []framework.Placed, ok bool) {
+	s, d := f.s, slots.template
 	shape := &model.Shape{Request: d.Request}
 	s.Walked += len(s.View.Order)
-	for _, id := range s.View.Order {
-		if !s.AllowsTemplate(id, d) {
+	for rank, id := range s.View.Order {
+		if len(placed) == d.Count {
+			break
+		}
+		if slots.at[rank] == 0 {
 			continue
 		}
 		for len(placed) < d.Count && s.View.FitsNow(id, d.Request) {

@@ -16,6 +16,8 @@ type forecast struct {
 	rules
 
 	now time.Time
+	// renewal is the next time at which the period of a budget begins; zero if there is none.
+	renewal time.Time
 	// started holds the start of each pod that starts in the forecast. placed holds the pods that got a node in this cycle or
 	// in the forecast.
 	started map[*model.Task]time.Time
@@ -36,6 +38,7 @@ func newForecast(s *session.Session, t *tally, bound []*framework.Job) *forecast
 			f.placed[j.Gang] = append(f.placed[j.Gang], p.Task)
 		}
 	}
+	f.renewBudgets(s.Now)
 	return f
 }
 
@@ -121,47 +124,64 @@ func (f *forecast) startOf(task *model.Task) time.Time {
 }
 
 // NextRenewal implements framework.LimitForecast.
-func (f *forecast) NextRenewal(after time.Time) time.Time {
-	first := time.Time{}
-	for _, b := range f.tally.budgets {
-		if next := b.spec.NextStart(after); !next.IsZero() && (first.IsZero() || next.Before(first)) {
-			first = next
-		}
+func (f *forecast) NextRenewal() time.Time { return f.renewal }
+
+// Renew implements framework.LimitForecast.
+func (f *forecast) Renew(at time.Time) {
+	if isDue := !f.renewal.IsZero() && !at.Before(f.renewal); isDue {
+		f.renewBudgets(at)
 	}
-	return first
 }
 
-// Renew implements framework.LimitForecast. The usage of the budgets whose period begins again starts at zero. Pods that
-// still run then reserve the rest of their time limits.
-func (f *forecast) Renew(at time.Time) {
-	for _, b := range f.tally.budgets {
+// renewBudgets starts the usage of the budgets whose period has begun since the last renewal at zero. Pods that still run
+// then reserve the rest of their time limits.
+func (f *forecast) renewBudgets(at time.Time) {
+	renewed := map[string]bool{} // by account
+	f.renewal = time.Time{}
+	for account, b := range f.tally.budgets {
 		if start := b.spec.StartAt(at); b.usage.Since.Before(start) {
 			b.usage, b.ended = &model.BudgetUsage{Since: start}, nil
-			f.reserveAgain(b)
+			renewed[account] = true
 		}
+		next := b.spec.NextStart(at)
+		if isFirst := f.renewal.IsZero() || next.Before(f.renewal); isFirst && !next.IsZero() {
+			f.renewal = next
+		}
+	}
+	if len(renewed) > 0 {
+		f.reserveAgain(renewed)
 	}
 }
 
-// reserveAgain computes the reservations of a budget from the pods that have not ended.
-func (f *forecast) reserveAgain(b *budget) {
+// reserveAgain computes the reservations of renewed budgets from the pods that have not ended.
+func (f *forecast) reserveAgain(renewed map[string]bool) {
 	for g, original := range f.tally.original.parts {
-		isReserving := func(p budgetPart) bool { return p.of.account == b.account }
-		if !slices.ContainsFunc(original.budgets, isReserving) {
+		isRenewed := func(p budgetPart) bool { return renewed[p.of.account] }
+		if !slices.ContainsFunc(original.budgets, isRenewed) {
 			continue
 		}
 		f.tally.changePart(g, func(p *part) {
-			own := p.partOfBudget(b)
-			own.reserved = nil
-			for _, task := range f.tasksOnNodes(g) {
-				limit := limitInSeconds(task.ChargedLimit())
-				rest := limit - secondsUsed(f.startOf(task), b.usage.Since, time.Time{}, limit)
-				for _, term := range task.Shape.Request {
-					units := resource.TimeUnits(f.s.Cluster.Resources.Name(int(term.Index)), term.Value)
-					own.reserved.AddRequest(resource.Request{{Index: term.Index, Value: resource.MultiplyTime(units, rest)}}, 1)
+			tasks := f.tasksOnNodes(g)
+			for i := range p.budgets {
+				if own := &p.budgets[i]; renewed[own.of.account] {
+					own.reserved = f.restOfLimits(tasks, own.of.usage.Since)
 				}
 			}
 		})
 	}
+}
+
+// restOfLimits returns what pods may use after a time, until they reach their time limits.
+func (f *forecast) restOfLimits(tasks []*model.Task, since time.Time) (rest resource.Balance) {
+	for _, task := range tasks {
+		limit := limitInSeconds(task.ChargedLimit())
+		seconds := limit - secondsUsed(f.startOf(task), since, time.Time{}, limit)
+		for _, term := range task.Shape.Request {
+			units := resource.TimeUnits(f.s.Cluster.Resources.Name(int(term.Index)), term.Value)
+			rest.AddRequest(resource.Request{{Index: term.Index, Value: resource.MultiplyTime(units, seconds)}}, 1)
+		}
+	}
+	return rest
 }
 
 // tasksOnNodes returns the pods of a gang that use a node at the time of the forecast.

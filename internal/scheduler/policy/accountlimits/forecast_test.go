@@ -36,7 +36,7 @@ func TestABudgetIsFreeAgainInTheForecastAfterARenewal(t *testing.T) {
 	if got := committedIn(f); got != 30+120 {
 		t.Errorf("%d CPU-minutes are committed after a pod has ended early, want 150", got)
 	}
-	if at := f.NextRenewal(now); !at.Equal(renewal) {
+	if at := f.NextRenewal(); !at.Equal(renewal) {
 		t.Fatalf("the budget is renewed at %v, want %v", at, renewal)
 	}
 	f.Renew(renewal.Add(-time.Second))
