@@ -92,7 +92,25 @@ func newGPUSource(address string, config *rest.Config, cluster *http.Client) (*g
 	if !viaServer {
 		client = &http.Client{Timeout: requestTimeout}
 	}
-	return &gpuSource{server: target, client: client}, nil
+	return &gpuSource{server: target, client: withoutRedirects(client)}, nil
+}
+
+// withoutRedirects returns a copy of a client that follows no redirects. The client of the API server adds its credentials
+// to every request, and a service that is reached through the API server could redirect a request to another host.
+func withoutRedirects(client *http.Client) *http.Client {
+	changed := *client
+	changed.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &changed
+}
+
+// checkRedirect returns an error if a response is a redirect.
+func checkRedirect(response *http.Response) error {
+	target, err := response.Location()
+	if err != nil || response.StatusCode/100 != 3 {
+		return nil
+	}
+	return fmt.Errorf("the redirect to %s (%s) is not followed; set the address of Prometheus to a URL or a service that answers without a redirect",
+		target.Redacted(), response.Status)
 }
 
 // addTo adds the use of all GPUs to that of their nodes and pods.
@@ -193,6 +211,9 @@ func (s *gpuSource) send(ctx context.Context, endpoint, resultType string, param
 		return fmt.Errorf("prometheus: %w", err)
 	}
 	defer response.Body.Close() //nolint:errcheck // it was read
+	if err := checkRedirect(response); err != nil {
+		return fmt.Errorf("prometheus: %w", err)
+	}
 	defer addTimeSince(time.Now(), &s.busy)
 	var r prometheusResponse
 	decoder := json.NewDecoder(response.Body)

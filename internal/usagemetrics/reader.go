@@ -49,7 +49,7 @@ func New(o Options) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client for metrics: %w", err)
 	}
-	r := &Reader{options: o, client: client}
+	r := &Reader{options: o, client: withoutRedirects(client)}
 	if o.Prometheus != "" {
 		if r.gpus, err = newGPUSource(o.Prometheus, o.Config, client); err != nil {
 			return nil, err

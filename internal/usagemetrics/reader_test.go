@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -152,6 +153,34 @@ func TestAFailureOfPrometheusIsAProblemAndLeavesTheRest(t *testing.T) {
 				t.Errorf("problem %q, want one with %q; core %v, GPU %v", usage.Problem, tc.problem, usage.HasCore, usage.HasGPU)
 			}
 		})
+	}
+}
+
+// Prometheus redirects requests to another host, which must not receive the credentials of the API server's client.
+func TestARedirectOfPrometheusIsAnErrorAndIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	var redirected atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { redirected.Add(1) }))
+	defer other.Close()
+	server := httptest.NewServer(http.RedirectHandler(other.URL+"/login", http.StatusFound))
+	defer server.Close()
+	config := &rest.Config{Host: server.URL, BearerToken: "secret"}
+	for _, address := range []string{"monitoring/prometheus:9090", server.URL} {
+		past, err := NewGPUHistory(address, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "redirect to " + other.URL + "/login (302 Found) is not followed"
+		err = past.Read(t.Context(), time.Now(), time.Now(), time.Second, func(GPUUtilization) {})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one with %q", address, err, want)
+		}
+		if problem := readOnce(t, Options{Config: config, Prometheus: address}).Problem; !strings.Contains(problem, want) {
+			t.Errorf("%s: problem %q, want one with %q", address, problem, want)
+		}
+	}
+	if n := redirected.Load(); n > 0 {
+		t.Errorf("%d requests reached the other host", n)
 	}
 }
 
