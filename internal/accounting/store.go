@@ -53,8 +53,9 @@ type Store interface {
 	// DropMonth removes all records that ended in a month, the usage that follows from them, and the changes of nodes, accounts
 	// and QOS in this month. Before that, it calls beforeRemoval, for example to export the month. beforeRemoval may be nil, and
 	// is not called if the month is empty. If beforeRemoval returns an error, nothing is removed. While DropMonth runs, no other
-	// process adds records to the month or removes it. The caller must not add records to the month during the call.
-	DropMonth(ctx context.Context, month time.Time, beforeRemoval func(ctx context.Context) error) error
+	// process adds records to the month or removes it. removed is false if the month is empty, or if another process is
+	// adding records to it or removing it. The caller must not add records to the month during the call.
+	DropMonth(ctx context.Context, month time.Time, beforeRemoval func(ctx context.Context) error) (removed bool, err error)
 	// Backup writes a consistent copy of the database.
 	Backup(ctx context.Context, to io.Writer) error
 	// Restore replaces an empty database by a copy. It returns an error if the database is not empty.

@@ -131,11 +131,15 @@ func (s *Storage) dropMonthsBefore(ctx context.Context, oldest time.Time) error 
 		if !month.Before(oldest) {
 			continue
 		}
-		err := store.DropMonth(ctx, month, func(ctx context.Context) error { return s.exportMonth(ctx, store, month) })
+		removed, err := store.DropMonth(ctx, month, func(ctx context.Context) error { return s.exportMonth(ctx, store, month) })
 		if err != nil {
 			return err
 		}
-		s.log.Info("Removed the accounting records of an old month", "month", month.Format("2006-01"))
+		text := "The accounting records of an old month are in use by another process or removed by it; looking again later"
+		if removed {
+			text = "Removed the accounting records of an old month"
+		}
+		s.log.Info(text, "month", month.Format("2006-01"))
 	}
 	return nil
 }

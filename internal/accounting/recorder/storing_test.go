@@ -4,11 +4,13 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/vc-batch/vc/internal/accounting"
@@ -107,6 +109,34 @@ func TestAnOldMonthIsRemovedOnlyAfterItsExport(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(directory, "records-2026-08.parquet")); err != nil {
 		t.Error(err)
+	}
+}
+
+// sharedStore has one old month, which another process removes or has removed.
+type sharedStore struct {
+	accounting.Store
+	month       time.Time
+	removedByUs bool
+}
+
+func (s sharedStore) Months(context.Context) ([]time.Time, error) { return []time.Time{s.month}, nil }
+
+func (s sharedStore) DropMonth(context.Context, time.Time, func(context.Context) error) (bool, error) {
+	return s.removedByUs, nil
+}
+
+func TestOnlyTheProcessThatRemovesAMonthLogsIt(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	for _, removed := range []bool{true, false} {
+		var logged []string
+		log := funcr.New(func(_, text string) { logged = append(logged, text) }, funcr.Options{})
+		s := NewStorage(nil, nil, Retention{KeepMonths: 1}, log)
+		s.store = sharedStore{month: now.AddDate(0, -3, 0), removedByUs: removed}
+		s.dropOldMonths(t.Context(), now)
+		if text := strings.Join(logged, "\n"); len(logged) != 1 || strings.Contains(text, "Removed") != removed {
+			t.Errorf("removed %v: the log is %q", removed, text)
+		}
 	}
 }
 

@@ -154,7 +154,11 @@ func (s *store) dropAll(ctx context.Context) error {
 		return s.engine.explain(err)
 	}
 	for _, start := range months {
-		if err := s.drop(ctx, start, nil); err != nil {
+		removed, err := s.drop(ctx, start, nil)
+		if err == nil && !removed {
+			err = fmt.Errorf("the records of %s are in use by another process: %w", start.Format(monthFormat), accounting.ErrUnavailable)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -67,7 +67,7 @@ func testChanges(t *testing.T, newAddress func() string) {
 	if diff := cmp.Diff(sampleChanges, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
-	if err := restored.DropMonth(t.Context(), epoch, nil); err != nil {
+	if _, err := restored.DropMonth(t.Context(), epoch, nil); err != nil {
 		t.Fatal(err)
 	}
 	months, err := restored.Months(t.Context())

@@ -18,9 +18,10 @@ type engine interface {
 	months(ctx context.Context) ([]time.Time, error)
 	// open returns the tables of a month, or nil if there are none and create is false. The caller releases them.
 	open(ctx context.Context, start time.Time, create bool) (*month, error)
-	// drop calls beforeRemoval, which may be nil, and removes the tables of a month. It does nothing if there are none. While it
-	// runs, no other process adds records to the month or removes it.
-	drop(ctx context.Context, start time.Time, beforeRemoval func(context.Context) error) error
+	// drop calls beforeRemoval, which may be nil, and removes the tables of a month. If there are none, or
+	// another process adds records to the month or removes it, drop does nothing and returns false. While it runs, no other
+	// process does so.
+	drop(ctx context.Context, start time.Time, beforeRemoval func(context.Context) error) (removed bool, err error)
 	// restoring reports whether a copy is being restored, or was when the process ended.
 	restoring(ctx context.Context) (bool, error)
 	setRestoring(ctx context.Context, restoring bool) error

@@ -61,7 +61,7 @@ func testNodeChanges(t *testing.T, newAddress func() string) {
 	if months, err := s.Months(t.Context()); err != nil || len(months) != 3 {
 		t.Errorf("months %v, %v", months, err)
 	}
-	if err := s.DropMonth(t.Context(), epoch, nil); err != nil {
+	if _, err := s.DropMonth(t.Context(), epoch, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := []accounting.NodeChange{all[1], all[2], all[4], all[5]}

@@ -293,36 +293,51 @@ func createPartitions(ctx context.Context, tx *sql.Tx, start time.Time, version 
 	return nil
 }
 
-// drop holds the lock of the month in the transaction that removes the tables. If the connection is lost during beforeRemoval, the
+// drop holds the lock of the month in the transaction that removes the tables. It does not wait for
+// a process that has the lock, because an export takes long and can hang. If the connection is lost during beforeRemoval, the
 // transaction fails, and the month stays.
-func (e *postgresEngine) drop(ctx context.Context, start time.Time, beforeRemoval func(context.Context) error) error {
+func (e *postgresEngine) drop(ctx context.Context, start time.Time, beforeRemoval func(context.Context) error) (removed bool, err error) {
 	tx, err := e.db.BeginTx(ctx, nil)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = tx.Rollback() }()
-	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1, $2)", monthLock, numberOf(start)); err != nil {
-		return err
-	}
-	var exists bool
-	err = tx.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", postgresSchema+".records"+suffix(start)).Scan(&exists)
-	if err != nil || !exists { // another process may have removed it
-		return err
+	isLocked, err := lockForRemoval(ctx, tx, start)
+	if err != nil || !isLocked {
+		return false, err
 	}
 	if beforeRemoval != nil {
 		if err := beforeRemoval(ctx); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", advisoryLock); err != nil {
-		return err
+		return false, err
 	}
 	for _, table := range tablesOf(len(migrations)) {
 		if _, err := tx.ExecContext(ctx, "DROP TABLE IF EXISTS "+postgresSchema+"."+table+suffix(start)); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// lockForRemoval locks a month until the end of a transaction that removes it. It reports whether the month can be removed:
+// false if another process has a lock or has removed the month.
+func lockForRemoval(ctx context.Context, tx *sql.Tx, start time.Time) (ok bool, err error) {
+	// The transaction is idle during an export.
+	if _, err := tx.ExecContext(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
+		return false, err
+	}
+	err = tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock($1, $2)", monthLock, numberOf(start)).Scan(&ok)
+	if err != nil || !ok {
+		return false, err
+	}
+	err = tx.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", postgresSchema+".records"+suffix(start)).Scan(&ok)
+	return ok, err
 }
 
 func (e *postgresEngine) restoring(ctx context.Context) (bool, error) {

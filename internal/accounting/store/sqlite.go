@@ -260,14 +260,14 @@ func (e *sqliteEngine) isCurrent(start time.Time, file *monthFile) bool {
 	return e.files[start] == file
 }
 
-func (e *sqliteEngine) drop(ctx context.Context, start time.Time, beforeRemoval func(context.Context) error) error {
+func (e *sqliteEngine) drop(ctx context.Context, start time.Time, beforeRemoval func(context.Context) error) (removed bool, err error) {
 	file, err := e.file(ctx, start, false)
 	if file == nil || err != nil {
-		return err
+		return false, err
 	}
 	if beforeRemoval != nil {
 		if err := beforeRemoval(ctx); err != nil {
-			return err
+			return false, err
 		}
 	}
 	file.use.Lock()
@@ -275,16 +275,16 @@ func (e *sqliteEngine) drop(ctx context.Context, start time.Time, beforeRemoval 
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.files[start] != file {
-		return nil
+		return false, nil
 	}
 	delete(e.files, start)
 	err = file.db.Close()
 	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if removed := os.Remove(e.path(start) + suffix); !errors.Is(removed, fs.ErrNotExist) {
-			err = errors.Join(err, removed)
+		if failure := os.Remove(e.path(start) + suffix); !errors.Is(failure, fs.ErrNotExist) {
+			err = errors.Join(err, failure)
 		}
 	}
-	return err
+	return err == nil, err
 }
 
 func (e *sqliteEngine) restoring(context.Context) (bool, error) {

@@ -106,18 +106,19 @@ func (s *store) usedMonths(ctx context.Context) ([]time.Time, error) {
 }
 
 // DropMonth implements accounting.Store.
-func (s *store) DropMonth(ctx context.Context, at time.Time, before func(context.Context) error) error {
+func (s *store) DropMonth(ctx context.Context, at time.Time, before func(context.Context) error) (removed bool, err error) {
 	if err := s.ready(); err != nil {
-		return err
+		return false, err
 	}
 	return s.drop(ctx, accounting.Month.Start(at), before)
 }
 
-func (s *store) drop(ctx context.Context, start time.Time, before func(context.Context) error) error {
-	if err := s.engine.drop(ctx, start, before); err != nil {
-		return s.engine.explain(fmt.Errorf("drop month %s: %w", start.Format(monthFormat), err))
+func (s *store) drop(ctx context.Context, start time.Time, before func(context.Context) error) (removed bool, err error) {
+	removed, err = s.engine.drop(ctx, start, before)
+	if err != nil {
+		return false, s.engine.explain(fmt.Errorf("drop month %s: %w", start.Format(monthFormat), err))
 	}
-	return nil
+	return removed, nil
 }
 
 // Close implements accounting.Store.

@@ -66,6 +66,7 @@ func TestStores(t *testing.T) {
 			testCopy(t, server.NewDatabase(t), "sqlite:"+t.TempDir())
 		})
 		t.Run("two processes remove a month", func(t *testing.T) { testTwoProcessesRemoveAMonth(t, server.NewDatabase(t)) })
+		t.Run("an export takes long", func(t *testing.T) { testLongExport(t, server.NewDatabase(t)) })
 		t.Run("full disk", func(t *testing.T) {
 			testFull(t, server.NewDatabaseIn(t, smallDisk(t, server.UserID())))
 		})
@@ -113,7 +114,7 @@ func testModel(t *testing.T, newAddress func() string) {
 		seed, m := rapid.Uint64().Draw(t, "seed"), model{}
 		months, err := s.Months(context.Background())
 		for i := 0; i < len(months) && err == nil; i++ {
-			err = s.DropMonth(context.Background(), months[i], nil)
+			_, err = s.DropMonth(context.Background(), months[i], nil)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -241,7 +242,7 @@ func testPages(t *testing.T, newAddress func() string) {
 	for range s.Records(t.Context(), accounting.Query{}) { // a reader that stops early leaves nothing locked
 		break
 	}
-	if err := s.DropMonth(t.Context(), epoch, nil); err != nil {
+	if _, err := s.DropMonth(t.Context(), epoch, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -563,8 +564,10 @@ func testDropMonth(t *testing.T, newAddress func() string) {
 	address := newAddress()
 	s, m := openSample(t, address, 100)
 	february := epoch.AddDate(0, 1, 0)
-	if err := s.DropMonth(t.Context(), february.AddDate(0, 0, 5), nil); err != nil {
-		t.Fatal(err)
+	for i, want := range []bool{true, false} { // the month is empty at the second call
+		if removed, err := s.DropMonth(t.Context(), february.AddDate(0, 0, 5), nil); err != nil || removed != want {
+			t.Fatalf("call %d of DropMonth returns %v, %v; want %v", i+1, removed, err, want)
+		}
 	}
 	for key, r := range m {
 		if accounting.Month.Start(r.Ended).Equal(february) {
@@ -603,13 +606,10 @@ func testTwoProcessesRemoveAMonth(t *testing.T, address string) {
 	}
 	late := recordOf(1, accounting.Key{Cluster: "late", JobUID: "late", Element: accounting.NoElement})
 	late.Started, late.Ended = epoch.Add(time.Hour), epoch.Add(2*time.Hour)
-	removed := make(chan error, 1)
-	err := first.DropMonth(t.Context(), epoch, func(ctx context.Context) error {
-		go func() {
-			removed <- second.DropMonth(ctx, epoch, func(context.Context) error { return errors.New("the month is exported twice") })
-		}()
-		if err := waitForLock(ctx, first, removed); err != nil {
-			return err
+	removed, err := first.DropMonth(t.Context(), epoch, func(ctx context.Context) error {
+		again, err := second.DropMonth(ctx, epoch, func(context.Context) error { return errors.New("the month is exported twice") })
+		if err != nil || again {
+			return fmt.Errorf("DropMonth during the export returns %v, %w", again, err)
 		}
 		if added, err := second.Add(ctx, []accounting.Record{late}); !errors.Is(err, accounting.ErrUnavailable) {
 			return fmt.Errorf("Add during the export returns %d, %v", added, err)
@@ -626,14 +626,14 @@ func testTwoProcessesRemoveAMonth(t *testing.T, address string) {
 		}
 		return nil
 	})
-	if err := errors.Join(err, <-removed); err != nil {
-		t.Fatal(err)
+	if err != nil || !removed {
+		t.Fatalf("DropMonth returns %v, %v", removed, err)
 	}
 	if added, err := second.Add(t.Context(), []accounting.Record{late}); added != 1 || err != nil {
 		t.Errorf("Add after the removal returns %d, %v", added, err)
 	}
 	failure := errors.New("the disk is full")
-	if err := first.DropMonth(t.Context(), epoch, func(context.Context) error { return failure }); !errors.Is(err, failure) {
+	if _, err := first.DropMonth(t.Context(), epoch, func(context.Context) error { return failure }); !errors.Is(err, failure) {
 		t.Errorf("a failed export: %v", err)
 	}
 	months, err := first.Months(t.Context())
@@ -642,19 +642,27 @@ func testTwoProcessesRemoveAMonth(t *testing.T, address string) {
 	}
 }
 
-// waitForLock waits until another store waits for a lock in PostgreSQL. It returns an error if the other store ends without it.
-func waitForLock(ctx context.Context, s accounting.Store, ended chan error) error {
+// testLongExport removes a month after an export that takes longer than the server's limit for idle transactions.
+func testLongExport(t *testing.T, address string) {
+	openSample(t, address, 100)
+	s := open(t, address+"&idle_in_transaction_session_timeout=500")
+	removed, err := s.DropMonth(t.Context(), epoch, func(ctx context.Context) error { return waitForIdleTransaction(ctx, s) })
+	if err != nil || !removed {
+		t.Errorf("DropMonth returns %v, %v", removed, err)
+	}
+}
+
+// waitForIdleTransaction waits until a transaction of a database has been idle for a second, or there is none.
+func waitForIdleTransaction(ctx context.Context, s accounting.Store) error {
 	for {
-		waiting := 0
+		var idle, long int
 		err := s.(*store).engine.(*postgresEngine).db.QueryRowContext(ctx,
-			"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").Scan(&waiting)
-		if err != nil || waiting > 0 {
+			`SELECT count(*), count(*) FILTER (WHERE clock_timestamp() - state_change > '1s')
+			FROM pg_stat_activity WHERE state = 'idle in transaction' AND datname = current_database()`).Scan(&idle, &long)
+		if err != nil || idle == 0 || long > 0 {
 			return err
 		}
 		select {
-		case err := <-ended:
-			ended <- err
-			return fmt.Errorf("the other store did not wait: %w", err)
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(10 * time.Millisecond):
@@ -882,7 +890,7 @@ func testFull(t *testing.T, address string) {
 	if got := collect(t, s.Records(t.Context(), accounting.Query{})); len(got) != len(first) {
 		t.Errorf("%d of %d records after the disk was full", len(got), len(first))
 	}
-	if err := s.DropMonth(t.Context(), epoch, nil); err != nil {
+	if _, err := s.DropMonth(t.Context(), epoch, nil); err != nil {
 		t.Error(err)
 	}
 	if added, err := s.Add(t.Context(), sample(20)); err != nil || added != 20 {
