@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -18,44 +19,61 @@ const (
 	groupMembershipPolicyName = "volcano-podgroup-membership-policy"
 )
 
-// membershipField is a part of an object that determines the job, the PodGroup or the queue to which the object belongs.
+// membershipField is a part of an object that determines the job, the PodGroup or the queue to which the object belongs, or
+// what is charged to them.
 type membershipField struct {
 	// noun names the part in messages.
 	noun string
 	// value returns a CEL expression for the text of the part in object or oldObject. It is empty if the part is missing.
 	value func(object string) string
+	// reason completes a message: why users may not change the part.
+	reason string
+	// remedy says what users can do instead. If it is empty, it is that of the policy.
+	remedy string
+	// isMeasured is true if only measurements set the part. Users may not set it, even if it is missing.
+	isMeasured bool
 }
 
+// belongs is the reason of most parts.
+const belongs = "it determines to which job, queue and account the object belongs"
+
 func annotationField(key string) membershipField {
-	return membershipField{"annotation " + key, func(object string) string {
+	return membershipField{noun: "annotation " + key, reason: belongs, value: func(object string) string {
 		return fmt.Sprintf("%s.metadata.?annotations[?'%s'].orValue('')", object, key)
 	}}
 }
 
 func labelField(key string) membershipField {
-	return membershipField{"label " + key, func(object string) string {
+	return membershipField{noun: "label " + key, reason: belongs, value: func(object string) string {
 		return fmt.Sprintf("%s.metadata.?labels[?'%s'].orValue('')", object, key)
 	}}
+}
+
+// usageField is the measured usage of a pod. Process nodes and vc-accounting write it through pods/status.
+func usageField() membershipField {
+	usage := annotationField(keys.Used)
+	usage.reason, usage.remedy, usage.isMeasured = "it holds the measured usage of the pod", "leave this annotation unchanged", true
+	return usage
 }
 
 // podGroupField is the PodGroup of a pod, as keys.PodGroupOf reads it.
 func podGroupField() membershipField {
 	group, fallback := annotationField(keys.GroupName), annotationField(keys.VolcanoGroupName)
-	return membershipField{group.noun, func(object string) string {
+	return membershipField{noun: group.noun, reason: belongs, value: func(object string) string {
 		return fmt.Sprintf("(%[1]s != '' ? %[1]s : %[2]s)", group.value(object), fallback.value(object))
 	}}
 }
 
 // jobOwnerField is the UID of the Job that controls an object.
 func jobOwnerField() membershipField {
-	return membershipField{"the Job in ownerReferences", func(object string) string {
+	return membershipField{noun: "the Job in ownerReferences", reason: belongs, value: func(object string) string {
 		return object + ".metadata.?ownerReferences.orValue([]).filter(o, o.?controller.orValue(false) && o.kind == 'Job' && " +
 			"o.apiVersion.startsWith('" + batchGroup + "/')).map(o, string(o.uid)).join(' ')"
 	}}
 }
 
 // podMembershipFields returns the parts of pods by which the scheduler, the controllers and the recorder find their PodGroup,
-// job and queue, and their place in the job.
+// job and queue, their place in the job, and their usage.
 func podMembershipFields() []membershipField {
 	return []membershipField{
 		podGroupField(),
@@ -63,6 +81,7 @@ func podMembershipFields() []membershipField {
 		labelField(keys.QueueName), annotationField(keys.QueueName),
 		labelField(keys.TaskSpec), annotationField(keys.TaskSpec),
 		annotationField(keys.TaskIndex), annotationField(keys.JobVersion), labelField(keys.ArrayIndex),
+		usageField(),
 	}
 }
 
@@ -72,14 +91,19 @@ func podMembershipFields() []membershipField {
 // pod, so a missing value may be set until the pod has a node. Without the second, a user could move the PodGroup of a job to
 // another queue than the job's, because no webhook checks this.
 //
+// The first policy also keeps the measured usage of pods, which accounting records.
+//
 // The policies do not cover pods/status, which kubelets write often and users may not write.
 func membershipPolicies() []runtime.Object {
 	updates := []admissionregistrationv1.OperationType{admissionregistrationv1.Update}
 	pods := membershipSpec(podMembershipFields(), func(f membershipField) string {
+		if f.isMeasured {
+			return "false"
+		}
 		return fmt.Sprintf("%s == '' && object.spec.?nodeName.orValue('') == ''", f.value("oldObject"))
 	}, "delete the pod, and create it again with the new value")
 	pods.MatchConstraints = matchRules(updates, admissionregistrationv1.Rule{APIGroups: []string{core}, APIVersions: []string{"v1"}, Resources: []string{"pods"}})
-	queue := membershipField{"spec.queue", func(object string) string { return object + ".?spec.?queue.orValue('')" }}
+	queue := membershipField{noun: "spec.queue", reason: belongs, value: func(object string) string { return object + ".?spec.?queue.orValue('')" }}
 	groups := membershipSpec([]membershipField{queue}, func(membershipField) string {
 		return jobOwnerField().value("oldObject") + " == ''"
 	}, "delete the job, and submit it again")
@@ -101,8 +125,8 @@ func membershipSpec(fields []membershipField, isExempt func(membershipField) str
 		changes = append(changes, differs(f))
 		spec.Validations = append(spec.Validations, admissionregistrationv1.Validation{
 			Expression: fmt.Sprintf("!(%s) || (%s)", differs(f), exemption),
-			MessageExpression: fmt.Sprintf(`'%s cannot be changed from "' + %s + '" to "' + %s + '", because it determines to which job, queue and account the object belongs: %s'`,
-				f.noun, f.value("oldObject"), f.value("object"), remedy),
+			MessageExpression: fmt.Sprintf(`'%s cannot be changed from "' + %s + '" to "' + %s + '", because %s: %s'`,
+				f.noun, f.value("oldObject"), f.value("object"), f.reason, cmp.Or(f.remedy, remedy)),
 			Reason: new(metav1.StatusReasonForbidden),
 		})
 	}

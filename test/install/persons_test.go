@@ -225,6 +225,9 @@ func actions() []action {
 		{"change a pod of a job beside that", tryPatch(podNamed("of-job"), `{"metadata":{"labels":{"a":"b"},"annotations":{"a":"b"}}}`), nobodyElse(user), forbidden},
 		{"give a new pod a PodGroup", tryPatch(podNamed("plain"), annotationPatch(keys.GroupName, `"g"`)), nobodyElse(user), forbidden},
 		{"give a pod with a node a PodGroup", tryPatch(podNamed("placed"), annotationPatch(keys.GroupName, `"g"`)), nobodyElse(), `cannot be changed from "" to "g"`},
+		{"invent the usage of a pod with a node", tryPatch(podNamed("placed"), annotationPatch(keys.Used, `"{}"`)), nobodyElse(), `because it holds the measured usage of the pod: leave this annotation unchanged`},
+		{"invent the usage of a pod without a node", tryPatch(podNamed("plain"), annotationPatch(keys.Used, `"{}"`)), nobodyElse(), `annotation vc-batch.dev/used cannot be changed from "" to "{}"`},
+		{"take the usage from a pod", tryPatch(podNamed("of-job"), annotationPatch(keys.Used, "null")), nobodyElse(), `annotation vc-batch.dev/used cannot be changed from "{}" to ""`},
 		{"move the PodGroup of a job to another queue", tryPatch(groupNamed("of-job"), `{"spec":{"queue":"shared"}}`), nobodyElse(), `spec.queue cannot be changed from "default" to "shared"`},
 		{"take a PodGroup from its job", tryPatch(groupNamed("of-job"), `{"metadata":{"ownerReferences":null}}`), nobodyElse(), `the Job in ownerReferences cannot be changed`},
 		{"change the PodGroup of a job beside that", tryPatch(groupNamed("of-job"), `{"metadata":{"labels":{"a":"b"}}}`), nobodyElse(user), forbidden},
@@ -264,6 +267,7 @@ func createMembers(t *testing.T, c client.Client, job *batchv1alpha1.Job) {
 	ofJob.OwnerReferences, placed.Spec.NodeName = owners, "n"
 	ofJob.Labels = map[string]string{keys.JobName: job.Name, keys.QueueName: "default", keys.TaskSpec: "main"}
 	ofJob.Annotations[keys.JobName], ofJob.Annotations[keys.JobVersion] = job.Name, "0"
+	ofJob.Annotations[keys.Used] = "{}"
 	groupOfJob := &schedulingv1beta1.PodGroup{ObjectMeta: inDefault("of-job"), Spec: schedulingv1beta1.PodGroupSpec{Queue: "default"}}
 	groupOfJob.OwnerReferences = owners
 	for _, object := range []client.Object{

@@ -76,6 +76,7 @@ func setPodAnnotations(pod *corev1.Pod, job *batchv1alpha1.Job, task *batchv1alp
 		a[keys.NumaPolicy] = string(task.TopologyPolicy)
 	}
 	replaceKeys(a, job.Annotations, keys.User)
+	delete(a, keys.Used) // a new pod has used nothing, whatever its template contains
 	copyAnnotationKeys(a, job.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone)
 	if _, set := job.Annotations[keys.JDBMinAvailable]; set {
 		copyAnnotationKeys(a, job.Annotations, keys.JDBMinAvailable)

@@ -127,6 +127,16 @@ func TestATemplateNamesNoAccount(t *testing.T) {
 	}
 }
 
+func TestATemplateSetsNoUsage(t *testing.T) {
+	t.Parallel()
+	pod := podOf(func(j *batchv1alpha1.Job) {
+		j.Spec.Tasks[0].Template.Annotations = map[string]string{keys.Used: `{"cpuMilliseconds":1}`}
+	}, false)
+	if used, found := pod.Annotations[keys.Used]; found {
+		t.Errorf("the new pod has the usage %s", used)
+	}
+}
+
 func TestAClaimIsMountedOnceIntoEveryContainer(t *testing.T) {
 	t.Parallel()
 	pod := podOf(func(j *batchv1alpha1.Job) {
