@@ -6,6 +6,7 @@ package podusage
 
 import (
 	"encoding/json"
+	"math"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,11 +56,34 @@ func (u Use) Encode() string {
 	return string(text)
 }
 
-// Of returns the use in the annotation of a pod. ok is false if the pod has no valid annotation.
+// Of returns the use in the annotation of a pod. ok is false if the pod has no valid annotation, for example with a negative
+// amount.
 func Of(pod metav1.Object) (use Use, ok bool) {
 	text := pod.GetAnnotations()[keys.Used]
-	if text == "" || json.Unmarshal([]byte(text), &use) != nil {
+	if text == "" || json.Unmarshal([]byte(text), &use) != nil || !use.isValid() {
 		return Use{}, false
 	}
 	return use, true
+}
+
+const (
+	// maxMilliseconds is the longest time that a time.Duration can hold.
+	maxMilliseconds = int64(math.MaxInt64 / time.Millisecond)
+	// maxBytes is more memory than a pod can have, and the sum of many pods can be computed.
+	maxBytes = 1 << 53
+	// maxUnixSeconds is a time in the year 2262, the latest one that can be expressed in nanoseconds.
+	maxUnixSeconds = int64(math.MaxInt64 / time.Second)
+)
+
+// isValid reports whether all amounts are in a range in which they can be used.
+func (u Use) isValid() bool {
+	for _, amount := range []struct{ value, limit int64 }{
+		{u.CPUMilliseconds, maxMilliseconds}, {u.PeakMemoryBytes, maxBytes},
+		{u.GPUMilliseconds, maxMilliseconds}, {u.GPUMeasuredMilliseconds, maxMilliseconds}, {u.GPUMeasuredUntil, maxUnixSeconds},
+	} {
+		if amount.value < 0 || amount.value > amount.limit {
+			return false
+		}
+	}
+	return true
 }

@@ -20,9 +20,14 @@ func TestTheUseInAnAnnotationIsReadAsItWasWritten(t *testing.T) {
 	if got, ok := Of(pod); !ok || got != want {
 		t.Errorf("use %+v, %v, want %+v", got, ok, want)
 	}
-	pod.Annotations[keys.Used] = "much"
-	if _, ok := Of(pod); ok {
-		t.Error("an invalid annotation is a use")
+	for _, invalid := range []string{
+		"much", `{"cpuMilliseconds":-1}`, `{"peakMemoryBytes":-1}`, `{"peakMemoryBytes":9223372036854775807}`, `{"gpuMilliseconds":-1}`,
+		`{"gpuMilliseconds":9223372036855}`, `{"gpuMeasuredMilliseconds":9223372036854775807}`, `{"gpuMeasuredUntil":-1}`, `{"gpuMeasuredUntil":9223372036854775807}`,
+	} {
+		pod.Annotations[keys.Used] = invalid
+		if use, ok := Of(pod); ok {
+			t.Errorf("the invalid annotation %s is the use %+v", invalid, use)
+		}
 	}
 }
 

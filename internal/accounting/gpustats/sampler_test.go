@@ -45,7 +45,7 @@ func newTracker(begin time.Time) *podmeasure.Tracker {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "train-0", UID: "pod"}}
 	started := metav1.NewTime(begin)
 	pod.Status.Phase, pod.Status.StartTime = corev1.PodRunning, &started
-	tracker.Observe(job, pod)
+	tracker.Observe(job, pod, time.Now())
 	return tracker
 }
 

@@ -205,7 +205,7 @@ func newSampler(t *testing.T, kubelets *fakeKubelets) (s *Sampler, server *apise
 			t.Fatal(err)
 		}
 		uids[name] = pod.UID
-		tracker.Observe(job, pod)
+		tracker.Observe(job, pod, time.Now())
 	}
 	return New(Options{Interval: 30 * time.Second, Kubelets: kubelets, Tokens: &fakeTokens{}, Nodes: server.Cache(), API: server.Client(), Tracker: tracker, Log: logr.Discard()}), server, uids
 }

@@ -63,7 +63,7 @@ func TestTheUseOfGPUsFollowsFromTheSamples(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			tracker, job, pod := New(time.Minute), newJob(), gpuPod(0)
-			tracker.Observe(job, pod)
+			tracker.Observe(job, pod, observedAt)
 			if test.want.GPUMeasuredUntil == 0 {
 				tracker.AddSamples("a", []Sample{sample(15, 5, 0)})
 			}
@@ -71,8 +71,8 @@ func TestTheUseOfGPUsFollowsFromTheSamples(t *testing.T) {
 				tracker.AddGPURound(round)
 			}
 			if test.end != 0 {
-				tracker.Observe(job, endPod(pod, after(test.end)))
-				tracker.Observe(job, endPod(pod, after(test.end))) // changes nothing
+				tracker.Observe(job, endPod(pod, after(test.end)), observedAt)
+				tracker.Observe(job, endPod(pod, after(test.end)), observedAt) // changes nothing
 				tracker.AddGPURound(gpuRound(test.end+100, gpuSample(1, test.end+100, 1)))
 			}
 			if diff := cmp.Diff(test.want, useOf(t, tracker)); diff != "" {
@@ -86,7 +86,7 @@ func TestTheUseOfGPUsFollowsFromTheSamples(t *testing.T) {
 func TestTheUseOfGPUsSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	first, job, pod := New(time.Minute), newJob(), gpuPod(0)
-	first.Observe(job, pod)
+	first.Observe(job, pod, observedAt)
 	first.AddGPURound(gpuRound(20, gpuSample(1, 10, 1), gpuSample(1, 20, 0.5)))
 	writes := first.DueWrites(after(20), time.Minute, 10)
 	if len(writes) != 1 {
@@ -96,7 +96,7 @@ func TestTheUseOfGPUsSurvivesARestart(t *testing.T) {
 	pod.Annotations[keys.Used] = writes[0].Use.Encode()
 
 	second := New(time.Minute)
-	second.Observe(job, pod)
+	second.Observe(job, pod, observedAt)
 	if from, ok := second.GPUsMeasuredUntil(); !ok || !from.Equal(after(20)) {
 		t.Errorf("the second leader needs samples after %v, %v; want %v", from, ok, after(20))
 	}
@@ -104,9 +104,26 @@ func TestTheUseOfGPUsSurvivesARestart(t *testing.T) {
 	if diff := cmp.Diff(gpus(35, 40, 40), useOf(t, second)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	second.Observe(job, pod) // the old annotation again
+	second.Observe(job, pod, observedAt) // the old annotation again
 	if diff := cmp.Diff(gpus(35, 40, 40), useOf(t, second)); diff != "" {
 		t.Errorf("after the old annotation (-want +got):\n%s", diff)
+	}
+}
+
+func TestAUseFromTheFutureIsIgnored(t *testing.T) {
+	t.Parallel()
+	tracker, job, pod := New(time.Minute), newJob(), gpuPod(0)
+	pod.Annotations[keys.Used] = gpus(1e6, 1e6, 1e6).Encode()
+	tracker.Observe(job, pod, after(20))
+	if from, ok := tracker.GPUsMeasuredUntil(); !ok || !from.Equal(after(0)) {
+		t.Errorf("samples after %v are needed, %v; want those after the start", from, ok)
+	}
+	tracker.AddGPURound(gpuRound(20, gpuSample(1, 10, 1), gpuSample(1, 20, 0.5)))
+	if diff := cmp.Diff(gpus(15, 20, 20), useOf(t, tracker)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if writes := tracker.DueWrites(after(20), time.Minute, 10); len(writes) != 1 {
+		t.Errorf("writes %+v, want the measured use", writes)
 	}
 }
 
@@ -134,9 +151,9 @@ func TestGPUsAreMeasuredSinceTheFirstContainerStarted(t *testing.T) {
 			t.Parallel()
 			tracker, pod := New(time.Minute), gpuPod(5)
 			pod.Status.Phase = corev1.PodPending
-			tracker.Observe(newJob(), pod)
+			tracker.Observe(newJob(), pod, observedAt)
 			pod.Status.Phase, pod.Status.ContainerStatuses = corev1.PodRunning, test.statuses
-			tracker.Observe(newJob(), pod)
+			tracker.Observe(newJob(), pod, observedAt)
 			if from, ok := tracker.GPUsMeasuredUntil(); !ok || !from.Equal(after(test.want)) {
 				t.Errorf("samples after %v are needed, want those after %v", from, after(test.want))
 			}
@@ -150,7 +167,7 @@ func TestOnlyRunningPodsNeedSamplesOfGPUs(t *testing.T) {
 	if _, ok := tracker.GPUsMeasuredUntil(); ok {
 		t.Error("samples are needed without pods")
 	}
-	tracker.Observe(job, pod)
+	tracker.Observe(job, pod, observedAt)
 	if from, ok := tracker.GPUsMeasuredUntil(); !ok || !from.Equal(after(5)) {
 		t.Errorf("samples after %v are needed, %v; want those after the start", from, ok)
 	}
@@ -158,7 +175,7 @@ func TestOnlyRunningPodsNeedSamplesOfGPUs(t *testing.T) {
 	if from, _ := tracker.GPUsMeasuredUntil(); !from.Equal(after(30)) {
 		t.Errorf("samples after %v are needed, although those until %v were added", from, after(30))
 	}
-	tracker.Observe(job, endPod(pod, after(40)))
+	tracker.Observe(job, endPod(pod, after(40)), observedAt)
 	if _, ok := tracker.GPUsMeasuredUntil(); ok {
 		t.Error("samples are needed for a pod that has ended")
 	}

@@ -66,9 +66,9 @@ func attemptOf(job *batchv1alpha1.Job, p *corev1.Pod) int32 {
 	return max(0, job.Attempt()-max(0, job.Status.Version-int32(version)))
 }
 
-// Observe stores the state of a pod of a job. It returns the number of the attempt to which the pod belongs, and whether
-// the use of the pod cannot grow any more.
-func (t *Tracker) Observe(job *batchv1alpha1.Job, p *corev1.Pod) (attempt int32, isOver bool) {
+// Observe stores the state that a pod of a job has now. It returns the number of the attempt to which the pod belongs, and
+// whether the use of the pod cannot grow any more.
+func (t *Tracker) Observe(job *batchv1alpha1.Job, p *corev1.Pod, now time.Time) (attempt int32, isOver bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	known := t.pods[p.UID]
@@ -80,7 +80,7 @@ func (t *Tracker) Observe(job *batchv1alpha1.Job, p *corev1.Pod) (attempt int32,
 		}
 		t.jobs[job.UID][p.UID] = known
 	}
-	known.update(p, t.maxGap)
+	known.update(p, now, t.maxGap)
 	return known.attempt, known.isOver
 }
 
@@ -95,10 +95,15 @@ func newPod(job *batchv1alpha1.Job, p *corev1.Pod) *pod {
 	return fresh
 }
 
-// update stores the state of the pod.
-func (p *pod) update(now *corev1.Pod, maxGap time.Duration) {
+// maxClockDifference is the maximum difference of the clocks of two processes that measure a pod.
+const maxClockDifference = 5 * time.Minute
+
+// update stores the state that the pod has at a time.
+func (p *pod) update(now *corev1.Pod, at time.Time, maxGap time.Duration) {
 	p.node = now.Spec.NodeName
-	if use, ok := podusage.Of(now); ok {
+	use, ok := podusage.Of(now)
+	// A use from the future would keep the GPUs from being measured until then.
+	if isFromFuture := time.Unix(use.GPUMeasuredUntil, 0).After(at.Add(maxClockDifference)); ok && !isFromFuture {
 		p.written = p.written.Max(use)
 		p.gpu.resume(use)
 	}
@@ -165,8 +170,8 @@ func later(a, b time.Time) time.Time {
 }
 
 // ObserveDeletion stores that a pod is gone. It was in the given state before.
-func (t *Tracker) ObserveDeletion(job *batchv1alpha1.Job, p *corev1.Pod) (attempt int32) {
-	attempt, _ = t.Observe(job, p)
+func (t *Tracker) ObserveDeletion(job *batchv1alpha1.Job, p *corev1.Pod, now time.Time) (attempt int32) {
+	attempt, _ = t.Observe(job, p, now)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	known := t.pods[p.UID]

@@ -18,6 +18,9 @@ import (
 
 var start = time.Unix(1_700_000_000, 0)
 
+// observedAt is a time after all others of the tests.
+var observedAt = after(100_000)
+
 func after(seconds float64) time.Time {
 	return start.Add(time.Duration(seconds * float64(time.Second)))
 }
@@ -83,13 +86,13 @@ func TestTheUseFollowsFromTheSamples(t *testing.T) {
 			t.Parallel()
 			tracker, job := New(time.Minute), newJob()
 			pod := runningPod(job, "a", "0", "node-1")
-			tracker.Observe(job, pod)
+			tracker.Observe(job, pod, observedAt)
 			for _, s := range test.samples {
 				tracker.AddSamples(pod.UID, []Sample{s})
 			}
 			if test.end != 0 {
-				tracker.Observe(job, endPod(pod, after(test.end)))
-				tracker.Observe(job, endPod(pod, after(test.end))) // changes nothing
+				tracker.Observe(job, endPod(pod, after(test.end)), observedAt)
+				tracker.Observe(job, endPod(pod, after(test.end)), observedAt) // changes nothing
 				tracker.AddSamples(pod.UID, []Sample{sample(test.end+100, 1000, 1000)})
 			}
 			if diff := cmp.Diff(test.want, useOf(t, tracker)); diff != "" {
@@ -105,7 +108,7 @@ func TestTheUseSurvivesARestart(t *testing.T) {
 	tracker, job := New(time.Minute), newJob()
 	pod := runningPod(job, "a", "0", "node-1")
 	pod.Annotations[keys.Used] = podusage.Use{CPUMilliseconds: 9000, PeakMemoryBytes: 500}.Encode()
-	tracker.Observe(job, pod)
+	tracker.Observe(job, pod, observedAt)
 	tracker.AddSamples("a", []Sample{sample(20, 15, 80)})
 	if diff := cmp.Diff(podusage.Use{CPUMilliseconds: 15000, PeakMemoryBytes: 500}, useOf(t, tracker)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -118,21 +121,21 @@ func TestPodsBelongToTheAttemptOfTheirVersion(t *testing.T) {
 	job.Spec.MaxRetry = 5
 	first := runningPod(job, "first", "0", "node-1")
 	first.Labels = map[string]string{keys.ArrayIndex: "7"}
-	tracker.Observe(job, first)
+	tracker.Observe(job, first, observedAt)
 	tracker.AddSamples("first", []Sample{sample(10, 5, 100)})
 	job.Status.RetryCount, job.Status.Version = 1, 1
 	if !tracker.HasOpenPods("job", 1) {
 		t.Error("the pod of the first attempt, which still runs, is not open")
 	}
 	second := runningPod(job, "second", "1", "node-2")
-	tracker.Observe(job, second)
+	tracker.Observe(job, second, observedAt)
 	tracker.AddSamples("second", []Sample{sample(10, 1, 10)})
 	// A recorder that starts now sees the pod of the first attempt for the first time.
 	late := New(time.Minute)
-	if attempt, isOver := late.Observe(job, first); attempt != 0 || isOver {
+	if attempt, isOver := late.Observe(job, first, observedAt); attempt != 0 || isOver {
 		t.Errorf("the first pod is of attempt %d, over: %v", attempt, isOver)
 	}
-	if attempt := tracker.ObserveDeletion(job, first); attempt != 0 || tracker.HasOpenPods("job", 1) {
+	if attempt := tracker.ObserveDeletion(job, first, observedAt); attempt != 0 || tracker.HasOpenPods("job", 1) {
 		t.Errorf("the first pod, which is gone, is of attempt %d, or open", attempt)
 	}
 	want := []extract.PodUse{
@@ -159,7 +162,7 @@ func TestWritesAreLimitedAndTakeTurns(t *testing.T) {
 	pods := map[types.UID]*corev1.Pod{}
 	for _, uid := range []types.UID{"a", "b", "c", "unmeasured"} {
 		pods[uid] = runningPod(job, uid, "0", "node-1")
-		tracker.Observe(job, pods[uid])
+		tracker.Observe(job, pods[uid], observedAt)
 	}
 	seconds := 0.0
 	due := func(pause float64) []types.UID {
@@ -182,7 +185,7 @@ func TestWritesAreLimitedAndTakeTurns(t *testing.T) {
 			t.Errorf("step %d: %v are written, want %v", i, got, step.want)
 		}
 	}
-	tracker.Observe(job, endPod(pods["c"], after(seconds+5)))
+	tracker.Observe(job, endPod(pods["c"], after(seconds+5)), observedAt)
 	if got := due(10); !cmp.Equal(got, []types.UID{"c"}) {
 		t.Errorf("%v are written, want the pod that has ended", got)
 	}

@@ -57,9 +57,9 @@ func (r *Reconciler) observePod(ctx context.Context, object client.Object, isGon
 	}
 	attempt, isOver := int32(0), true
 	if isGone {
-		attempt = r.Tracker.ObserveDeletion(job, pod)
+		attempt = r.Tracker.ObserveDeletion(job, pod, time.Now())
 	} else {
-		attempt, isOver = r.Tracker.Observe(job, pod)
+		attempt, isOver = r.Tracker.Observe(job, pod, time.Now())
 	}
 	if isOver && attempt < job.Attempt() {
 		q.Add(reconcile.Request{NamespacedName: name})

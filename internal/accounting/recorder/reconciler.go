@@ -138,7 +138,7 @@ func (r *Reconciler) recordAttempts(ctx context.Context, job *batchv1alpha1.Job)
 		return false, err
 	}
 	for _, pod := range pods {
-		r.Tracker.Observe(job, pod)
+		r.Tracker.Observe(job, pod, time.Now())
 	}
 	if r.waitsForPods(job) {
 		return true, nil
