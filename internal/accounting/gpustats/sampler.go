@@ -1,6 +1,7 @@
 package gpustats
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -34,6 +35,9 @@ type Sampler struct {
 	Log        logr.Logger
 
 	hasFailed bool
+	// round is the longest period whose samples the next request reads; 0 means longestRound. It is halved after a failure,
+	// because Prometheus may need too long for the samples of a large cluster, and doubled after a success.
+	round time.Duration
 }
 
 // Start measures GPUs until ctx is done.
@@ -66,13 +70,16 @@ func (s *Sampler) measure(ctx context.Context, now time.Time) error {
 		if !hasPods || from.After(now) {
 			return nil
 		}
-		until := from.Add(longestRound - step)
+		length := cmp.Or(s.round, longestRound).Truncate(step)
+		until := from.Add(length - step)
 		if until.After(now) {
 			until = now
 		}
 		if err := s.measureRound(ctx, from, until, step); err != nil {
+			s.round = max((until.Sub(from)+step)/2, step)
 			return err
 		}
+		s.round = min(2*length, longestRound)
 	}
 }
 

@@ -23,6 +23,8 @@ import (
 type history struct {
 	// fails is true while requests fail after the first half of the response.
 	fails bool
+	// longest is the longest interval that can be read in time. 0 means that there is no limit.
+	longest time.Duration
 	// requests lists the lengths of the intervals that were requested.
 	requests []time.Duration
 }
@@ -34,6 +36,9 @@ func (h *history) Read(_ context.Context, from, until time.Time, step time.Durat
 	}
 	if h.fails {
 		return errors.New("prometheus: connection refused")
+	}
+	if isTooLong := h.longest > 0 && until.Sub(from)+step > h.longest; isTooLong {
+		return context.DeadlineExceeded
 	}
 	return nil
 }
@@ -108,5 +113,38 @@ func TestALongPauseIsReadInRoundsOfLimitedLength(t *testing.T) {
 	}
 	if err := s.measure(t.Context(), now.Add(8*time.Second)); err != nil || len(source.requests) != len(want) {
 		t.Errorf("%d requests, %v; want no request before the next step", len(source.requests), err)
+	}
+}
+
+// On a large cluster, Prometheus may be too slow for the samples of a long interval.
+func TestAfterAFailureAShorterIntervalIsRead(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	source := &history{longest: 100 * time.Second}
+	s := &Sampler{Interval: 30 * time.Second, Prometheus: source, Tracker: newTracker(now.Add(-10 * time.Minute))}
+	measure := func(want ...time.Duration) {
+		t.Helper()
+		source.requests = nil
+		_ = s.measure(t.Context(), now)
+		if diff := cmp.Diff(want, source.requests); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
+	}
+	measure(600 * time.Second)
+	measure(300 * time.Second)
+	measure(150 * time.Second)
+	measure(70*time.Second, 140*time.Second)
+	measure(70*time.Second, 140*time.Second)
+	if use := useOf(s.Tracker); use.GPUMeasuredMilliseconds != 140_000 {
+		t.Errorf("use %+v, want that of 140 s", use)
+	}
+	source.fails = true
+	for _, seconds := range []time.Duration{70, 30, 10, 10} {
+		measure(seconds * time.Second)
+	}
+	source.fails, source.longest = false, 0
+	measure(10*time.Second, 20*time.Second, 40*time.Second, 80*time.Second, 160*time.Second, 150*time.Second)
+	if use := useOf(s.Tracker); use.GPUMeasuredMilliseconds != 600_000 {
+		t.Errorf("use %+v, want that of ten minutes", use)
 	}
 }
