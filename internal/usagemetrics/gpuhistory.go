@@ -10,6 +10,14 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+// maxSampleSeconds is the maximum age of a sample. It is longer than the usual intervals between two samples, which are at most
+// a minute.
+const maxSampleSeconds = 90
+
+// historyQuery returns the utilization of GPUs without old samples. By default, Prometheus repeats the last sample for five
+// minutes if it has no later one, for example because it was not running.
+var historyQuery = fmt.Sprintf(`%[1]s and (time() - timestamp(%[1]s) <= %[2]d)`, utilizationQuery, maxSampleSeconds)
+
 // GPUHistory reads the past utilization of GPUs by pods from Prometheus.
 type GPUHistory struct{ source *gpuSource }
 
@@ -42,7 +50,7 @@ type GPUUtilization struct {
 func (h *GPUHistory) Read(ctx context.Context, from, until time.Time, step time.Duration, add func(GPUUtilization)) error {
 	unix := func(t time.Time) []string { return []string{strconv.FormatInt(t.Unix(), 10)} }
 	parameters := url.Values{
-		"query": {utilizationQuery}, "start": unix(from), "end": unix(until), "step": {strconv.FormatInt(int64(step/time.Second), 10)},
+		"query": {historyQuery}, "start": unix(from), "end": unix(until), "step": {strconv.FormatInt(int64(step/time.Second), 10)},
 	}
 	return h.source.send(ctx, "query_range", "matrix", parameters, func(series *gpuSeries) {
 		namespace, name := series.Metric.pod()

@@ -10,13 +10,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/rest"
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/test/prometheus"
 )
 
-// gpuHistory returns samples of a GPU that was busy until two hours ago, and of one that is always busy.
+// gapBegin and gapEnd are the ages between which Prometheus has no samples of the pod gap-0.
+const gapBegin, gapEnd = 3 * time.Hour, 170 * time.Minute
+
+// gpuHistory returns samples of a GPU that was busy until two hours ago, of one that is always busy, and of one with a gap.
 func gpuHistory(now time.Time) string {
 	var text bytes.Buffer
 	text.WriteString("# TYPE DCGM_FI_DEV_GPU_UTIL gauge\n")
@@ -27,6 +31,9 @@ func gpuHistory(now time.Time) string {
 		}
 		fmt.Fprintf(&text, "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"GPU-0\",Hostname=\"n1\",exported_namespace=\"nlp\",exported_pod=\"train-0\"} %d %d\n", idleGPU, at)
 		fmt.Fprintf(&text, "DCGM_FI_DEV_GPU_UTIL{gpu=\"1\",UUID=\"GPU-1\",Hostname=\"n1\",exported_namespace=\"nlp\",exported_pod=\"train-0\"} 80 %d\n", at)
+		if isInGap := age < gapBegin && age > gapEnd; !isInGap {
+			fmt.Fprintf(&text, "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"GPU-2\",Hostname=\"n3\",exported_namespace=\"nlp\",exported_pod=\"gap-0\"} 60 %d\n", at)
+		}
 	}
 	text.WriteString("# EOF\n")
 	return text.String()
@@ -65,6 +72,32 @@ func TestUseOfGPUsComesFromPrometheus(t *testing.T) {
 	}
 	checkLastUse(t, url, kubernetes, now)
 	checkPastUse(t, url, kubernetes, now)
+	checkGap(t, url, kubernetes, now)
+}
+
+// checkGap verifies that the last sample before a gap is used for a limited time.
+func checkGap(t *testing.T, url string, kubernetes *rest.Config, now time.Time) {
+	t.Helper()
+	past, err := NewGPUHistory(url, kubernetes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, next := time.Unix(now.Add(-gapBegin).Unix(), 0), time.Unix(now.Add(-gapEnd).Unix(), 0)
+	var got, want []time.Duration
+	err = past.Read(t.Context(), last, next, 10*time.Second, func(u GPUUtilization) {
+		if u.Pod == "gap-0" {
+			got = append(got, u.At.Sub(last))
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for age := time.Duration(0); age <= maxSampleSeconds*time.Second; age += 10 * time.Second {
+		want = append(want, age)
+	}
+	if diff := cmp.Diff(append(want, next.Sub(last)), got); diff != "" {
+		t.Errorf("times after the last sample (-want +got):\n%s", diff)
+	}
 }
 
 // checkPastUse verifies the utilization of a pod's GPUs in the past.
@@ -78,7 +111,7 @@ func checkPastUse(t *testing.T, url string, kubernetes *rest.Config, now time.Ti
 	times, sums := map[time.Time]int{}, map[uint64]float64{}
 	err = past.Read(t.Context(), from, from.Add(time.Minute), 10*time.Second, func(u GPUUtilization) {
 		if u.Namespace != "nlp" || u.Pod != "train-0" {
-			t.Errorf("a GPU is of the pod %s/%s", u.Namespace, u.Pod)
+			return
 		}
 		times[u.At.UTC()]++
 		sums[u.GPU] += u.Percent
