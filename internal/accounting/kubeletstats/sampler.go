@@ -114,7 +114,7 @@ func (s *Sampler) measureNodes(ctx context.Context, now time.Time) {
 	if len(nodes) == 0 {
 		return
 	}
-	token, err := s.Tokens.Token(ctx, now)
+	token, err := s.Tokens.Token(ctx, time.Now()) // the tick may have waited for a long measurement
 	if ctx.Err() != nil {
 		return
 	}

@@ -177,9 +177,16 @@ func (f *fakeKubelets) ReadSamples(_ context.Context, node *corev1.Node, token s
 }
 
 // fakeTokens issues a token unless it has an error.
-type fakeTokens struct{ err error }
+type fakeTokens struct {
+	err error
+	// latest is the time for which a token was requested last.
+	latest time.Time
+}
 
-func (f *fakeTokens) Token(context.Context, time.Time) (string, error) { return "valid", f.err }
+func (f *fakeTokens) Token(_ context.Context, now time.Time) (string, error) {
+	f.latest = now
+	return "valid", f.err
+}
 
 // newSampler returns a Sampler with a running pod on each of the nodes good, bad and local.
 func newSampler(t *testing.T, kubelets *fakeKubelets) (s *Sampler, server *apiserver.Server, uids map[string]types.UID) {
@@ -270,5 +277,18 @@ func TestWithoutATokenNoKubeletIsAsked(t *testing.T) {
 	s.measureNodes(t.Context(), now.Add(2*s.Interval))
 	if kubelets.calls["good"] != 1 || len(lines) != 2 {
 		t.Errorf("requests %v with a token, log %q", kubelets.calls, lines)
+	}
+}
+
+// A tick can be older than a token: it waits while the previous measurement takes long.
+func TestATokenIsValidWhenItIsUsed(t *testing.T) {
+	t.Parallel()
+	s, _, _ := newSampler(t, &fakeKubelets{})
+	tokens := &fakeTokens{err: errors.New("forbidden")} // no kubelet gets a request
+	s.Tokens = tokens
+	before := time.Now()
+	s.measureNodes(t.Context(), before.Add(-time.Hour))
+	if tokens.latest.Before(before) {
+		t.Errorf("a token was requested for %v, want one for %v or later", tokens.latest, before)
 	}
 }
