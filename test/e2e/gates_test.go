@@ -40,7 +40,7 @@ func (c *cluster) waitsFor(name, reason string, words ...string) {
 }
 
 func TestAJobStartsWhenItMay(t *testing.T) {
-	c := bigNode(t)
+	c := startClusterAlone(t, "--process-nodes", "1", "--node-cpu", "16", "--node-memory", "16Gi")
 	c.create(annotated("first", "sleep 1", keys.Hold, "user"))
 	c.waitsFor("first", "JobHeldUser", "held by its user")
 	id, err := strconv.Atoi(c.job("first").Labels[keys.JobID])
