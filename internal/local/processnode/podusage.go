@@ -27,13 +27,20 @@ func (u *podUse) add(container string, use cgroup.Use) (ok bool) {
 	if use.CPUTime != nil {
 		u.cpu += *use.CPUTime
 	}
-	if use.PeakMemoryBytes != nil {
-		if u.peaks == nil {
-			u.peaks = map[string]int64{}
-		}
-		u.peaks[container] = max(u.peaks[container], *use.PeakMemoryBytes)
-	}
+	u.keepPeak(container, use)
 	return true
+}
+
+// keepPeak keeps the peak of a container's memory. A later measurement can be lower, because the kernel counts page cache
+// that it could free only at the time of the measurement.
+func (u *podUse) keepPeak(container string, use cgroup.Use) {
+	if use.PeakMemoryBytes == nil {
+		return
+	}
+	if u.peaks == nil {
+		u.peaks = map[string]int64{}
+	}
+	u.peaks[container] = max(u.peaks[container], *use.PeakMemoryBytes)
 }
 
 // total returns the use of all attempts of all containers.
@@ -82,7 +89,9 @@ func (n *Node) PublishUses(limit int) {
 func (w *worker) publishUse() {
 	use, isMeasured := w.use.clone(), false
 	for _, a := range w.runningAttempts() {
-		if use.add(a.spec.Name, a.group.ReadUse()) {
+		measured := a.group.ReadUse()
+		w.use.keepPeak(a.spec.Name, measured)
+		if use.add(a.spec.Name, measured) {
 			isMeasured = true
 		}
 	}
