@@ -13,14 +13,14 @@ import (
 	"github.com/vc-batch/vc/internal/admission/matchcondition"
 )
 
-// The names of the policies for what pods and PodGroups belong to, and of their bindings.
+// The names of the policies that keep pods and PodGroups in their job and queue. Each binding has the name of its policy.
 const (
 	podMembershipPolicyName   = "volcano-pod-membership-policy"
 	groupMembershipPolicyName = "volcano-podgroup-membership-policy"
 )
 
-// membershipField is a part of an object that determines the job, the PodGroup or the queue to which the object belongs, or
-// what is charged to them.
+// membershipField is a part of an object that users may not change: it determines to which PodGroup, job or queue the object
+// belongs, or how much it has used.
 type membershipField struct {
 	// noun names the part in messages.
 	noun string

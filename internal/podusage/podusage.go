@@ -69,9 +69,9 @@ func Of(pod metav1.Object) (use Use, ok bool) {
 const (
 	// maxMilliseconds is the longest time that a time.Duration can hold.
 	maxMilliseconds = int64(math.MaxInt64 / time.Millisecond)
-	// maxBytes is more memory than a pod can have, and the sum of many pods can be computed.
+	// maxBytes is more memory than a pod can have, but so little that the sum over many pods does not overflow.
 	maxBytes = 1 << 53
-	// maxUnixSeconds is a time in the year 2262, the latest one that can be expressed in nanoseconds.
+	// maxUnixSeconds is the latest Unix time in seconds whose nanoseconds fit into an int64. It is in the year 2262.
 	maxUnixSeconds = int64(math.MaxInt64 / time.Second)
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Start starts a real Prometheus server with past samples in the OpenMetrics format, which scrapes an exporter at an
-// address every second, as it is set up in Kubernetes. It returns the server's URL.
+// Start starts a real Prometheus server with past samples in the OpenMetrics format. The server scrapes an exporter every
+// second, and labels the samples as servers in Kubernetes do. It returns the server's URL.
 func Start(t *testing.T, history, exporter string) string {
 	t.Helper()
 	for _, program := range []string{"prometheus", "promtool"} {

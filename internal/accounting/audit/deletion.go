@@ -28,8 +28,8 @@ type Deletion struct {
 	Changes []accounting.Change
 }
 
-// NewDeletion returns the deletion of an object: the changes in its annotation, and the deletion. The ID of the latter
-// follows from the UID of the object, because several clients may delete it at the same time.
+// NewDeletion returns the unrecorded changes of an object, followed by its deletion. The ID of the deletion contains the UID
+// of the object, so that it is recorded once even if several clients delete the object at the same time.
 func NewDeletion(r Request, object Object) (*Deletion, error) {
 	changes, err := Changes(object.GetAnnotations())
 	if err != nil {
