@@ -21,6 +21,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/deploy"
 )
 
 // The tests of scenarios can use a cluster that runs already, with nodes that can be resized: test/real starts one.
@@ -38,12 +39,15 @@ func usesExistingCluster() bool { return os.Getenv(kubeconfigVariable) != "" }
 // the test ends, it deletes what the test has created.
 func useExistingCluster(t *testing.T, args []string) *cluster {
 	t.Helper()
-	sizes, err := nodeSizes(args)
+	sizes, configuration, err := parseClusterFlags(args)
 	if err != nil {
 		t.Skipf("SKIPPED: the existing cluster cannot be started with %s: %v", strings.Join(args, " "), err)
 	}
 	c := &cluster{t: t, dir: t.TempDir(), kubeconfig: os.Getenv(kubeconfigVariable)}
 	c.connect()
+	if configuration != "" {
+		c.configureScheduler(configuration)
+	}
 	c.resizeNodes(sizes)
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -54,23 +58,45 @@ func useExistingCluster(t *testing.T, args []string) *cluster {
 	return c
 }
 
-// nodeSizes returns the CPUs of each node that arguments of `vc-local up` describe. It returns an error if there are
-// other arguments.
-func nodeSizes(args []string) ([]int, error) {
+// parseClusterFlags returns the CPUs of each node that arguments of `vc-local up` describe, and the path of the
+// scheduler's configuration, which is empty for the default one. It returns an error if there are other arguments.
+func parseClusterFlags(args []string) (sizes []int, configuration string, err error) {
 	flags := pflag.NewFlagSet("up", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	processNodes := flags.Int("process-nodes", 0, "")
 	simulatedNodes := flags.Int("simulated-nodes", 0, "")
 	cpus := flags.Int("node-cpu", 4, "")
 	flags.String("node-memory", "", "")
+	flags.StringVar(&configuration, "scheduler-conf", "", "")
 	if err := flags.Parse(args); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	var sizes []int
 	for range *processNodes + *simulatedNodes {
 		sizes = append(sizes, *cpus)
 	}
-	return sizes, nil
+	return sizes, configuration, nil
+}
+
+// schedulerConfigMap is the name of the ConfigMap from which the scheduler's pods read their configuration.
+const schedulerConfigMap = "volcano-scheduler-configmap"
+
+// configureScheduler makes the scheduler of the existing cluster use a configuration file until the test ends.
+func (c *cluster) configureScheduler(path string) {
+	c.t.Helper()
+	c.kubectl("create", "configmap", schedulerConfigMap, "-n", deploy.Namespace, "--from-file=volcano-scheduler.conf="+path)
+	c.t.Cleanup(func() {
+		c.kubectl("delete", "configmap", schedulerConfigMap, "-n", deploy.Namespace)
+		c.restartScheduler()
+	})
+	c.restartScheduler()
+}
+
+// restartScheduler replaces the scheduler's pods, so that they read their configuration at once. A kubelet can take a
+// minute to update the files of a running pod.
+func (c *cluster) restartScheduler() {
+	c.t.Helper()
+	c.kubectl("rollout", "restart", "deployment/vc-scheduler", "-n", deploy.Namespace)
+	c.kubectl("rollout", "status", "deployment/vc-scheduler", "-n", deploy.Namespace, "--timeout=2m")
 }
 
 // resizeNodes sets the CPUs of the nodes of the existing cluster. Further nodes are cordoned.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -11,6 +12,7 @@ type task struct {
 	replicas int
 	min      int    // 0: unset
 	cpu      string // request and limit; empty: not set
+	memory   string // request; empty: not set
 	command  string // run by /bin/sh -c
 	policies string // YAML flow sequence, for example [{event: TaskCompleted, action: CompleteJob}]
 	depends  string
@@ -20,6 +22,7 @@ type task struct {
 // job is a batch job manifest.
 type job struct {
 	name, queue, extra string
+	annotations        string // YAML flow mapping
 	min                int
 	plugins            string // YAML flow mapping
 	policies           string
@@ -32,7 +35,7 @@ func queue(name, spec string) string {
 
 func (j job) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: %s, namespace: default}\nspec:\n", j.name)
+	fmt.Fprintf(&b, "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: %s, namespace: default, annotations: %s}\nspec:\n", j.name, cmp.Or(j.annotations, "{}"))
 	fmt.Fprintf(&b, "  schedulerName: volcano\n")
 	for _, f := range []struct{ key, value string }{{"queue", j.queue}, {"plugins", j.plugins}, {"policies", j.policies}} {
 		if f.value != "" {
@@ -64,7 +67,7 @@ func (j job) String() string {
 		fmt.Fprintf(&b, "    template:\n      spec:\n        restartPolicy: %s\n        terminationGracePeriodSeconds: 2\n", restart)
 		fmt.Fprintf(&b, "        containers:\n        - name: main\n          image: none:local\n          command: [/bin/sh, -c, %q]\n", t.command)
 		if t.cpu != "" {
-			fmt.Fprintf(&b, "          resources: {requests: {cpu: %s}, limits: {cpu: %s}}\n", t.cpu, t.cpu)
+			fmt.Fprintf(&b, "          resources: {requests: {cpu: %s, memory: %s}, limits: {cpu: %s}}\n", t.cpu, cmp.Or(t.memory, "0"), t.cpu)
 		}
 	}
 	b.WriteString("---\n")

@@ -1,26 +1,48 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
 )
+
+// TestScenario15ServersAndWorkersOfAJobShareANode submits three jobs at once, each with two parameter servers and four
+// workers that attract each other. Each job runs on a node of its own.
+func TestScenario15ServersAndWorkersOfAJobShareANode(t *testing.T) {
+	c := startCluster(t, "--process-nodes=3", "--node-cpu=8", "--node-memory=16Gi",
+		"--scheduler-conf="+schedulerConf(t, "  - name: binpack\n  - name: task-topology\n    arguments:\n      task-topology.weight: 10\n"))
+	var manifests strings.Builder
+	for i := range 3 {
+		manifests.WriteString(job{
+			name: fmt.Sprintf("train%d", i), min: 6, annotations: `{volcano.sh/task-topology-affinity: "ps,worker"}`,
+			tasks: []task{{name: "ps", replicas: 2, cpu: "1", command: "exec sleep 600"}, {name: "worker", replicas: 4, cpu: "1", command: "exec sleep 600"}},
+		}.String())
+	}
+	c.create(manifests.String())
+	jobOnNode := map[string]string{}
+	for i := range 3 {
+		name := fmt.Sprintf("train%d", i)
+		pods := c.running(name, 6, 60*time.Second)
+		node := pods[name+"-ps-0"].Spec.NodeName
+		for _, pod := range pods {
+			if pod.Spec.NodeName != node {
+				t.Errorf("pod %s is on %s, want %s, which runs %s-ps-0", pod.Name, pod.Spec.NodeName, node, name)
+			}
+		}
+		if other, isTaken := jobOnNode[node]; isTaken {
+			t.Errorf("%s and %s are both on %s", other, name, node)
+		}
+		jobOnNode[node] = name
+	}
+}
 
 // TestScenario16PodsFollowLabelsTaintsAndOtherPods places pods by the labels and taints of nodes and by other pods.
 func TestScenario16PodsFollowLabelsTaintsAndOtherPods(t *testing.T) {
 	c := startCluster(t, "--process-nodes", "2", "--node-cpu", "4", "--node-memory", "8Gi")
 	var nodes []string
-	var list corev1.NodeList
-	if err := c.List(context.Background(), &list); err != nil {
-		t.Fatal(err)
-	}
-	for _, node := range list.Items {
-		if !node.Spec.Unschedulable {
-			nodes = append(nodes, node.Name)
-		}
+	for _, node := range c.usableNodes() {
+		nodes = append(nodes, node.Name)
 	}
 	if len(nodes) != 2 {
 		t.Fatalf("nodes %v, want two", nodes)

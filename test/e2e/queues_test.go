@@ -1,7 +1,11 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -123,4 +127,50 @@ func TestScenario13EqualQueuesEndWithHalfEach(t *testing.T) {
 	c.create(single("small1", "small", "2").String())
 	c.running("small1", 1, 60*time.Second)
 	wantOfLarge(1)
+}
+
+// schedulerConf writes a configuration of the scheduler with the plugins gang, predicates and others, and returns its
+// path.
+func schedulerConf(t *testing.T, plugins string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "volcano-scheduler.conf")
+	text := "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins:\n  - name: gang\n  - name: predicates\n" + plugins
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestScenario14JobsWithDifferentDominantResourcesGetEqualShares runs the example of Ghodsi et al., "Dominant Resource
+// Fairness": pods with a ninth of the CPUs and two ninths of the memory compete with pods with a third of the CPUs and
+// an eighteenth of the memory. Two thirds of the memory and two thirds of the CPUs are three and two pods.
+func TestScenario14JobsWithDifferentDominantResourcesGetEqualShares(t *testing.T) {
+	c := startCluster(t, "--process-nodes=1", "--node-cpu=9", "--node-memory=18Gi", "--scheduler-conf="+schedulerConf(t, "  - name: drf\n"))
+	node := c.usableNodes()[0]
+	eighteenth := node.Status.Allocatable.Memory().Value() / 18
+	tasks := func(replicas int, cpu string, memory int64) []task {
+		return []task{{name: "main", replicas: replicas, cpu: cpu, memory: fmt.Sprint(memory), command: "exec sleep 600"}}
+	}
+	c.kubectl("cordon", node.Name)
+	c.create(job{name: "memory", min: 1, tasks: tasks(9, "1", 4*eighteenth)}.String())
+	c.create(job{name: "cpu", min: 1, tasks: tasks(9, "3", eighteenth)}.String())
+	c.eventually(30*time.Second, "both jobs have pods", func() error {
+		if memory, cpu := len(c.jobPods("memory")), len(c.jobPods("cpu")); memory != 9 || cpu != 9 {
+			return fmt.Errorf("job memory has %d pods, and job cpu has %d", memory, cpu)
+		}
+		return nil
+	})
+	c.kubectl("uncordon", node.Name)
+	c.running("memory", 3, 60*time.Second)
+	c.running("cpu", 2, 60*time.Second)
+}
+
+// usableNodes returns the nodes that are not cordoned.
+func (c *cluster) usableNodes() []corev1.Node {
+	c.t.Helper()
+	var list corev1.NodeList
+	if err := c.List(context.Background(), &list); err != nil {
+		c.t.Fatal(err)
+	}
+	return slices.DeleteFunc(list.Items, func(n corev1.Node) bool { return n.Spec.Unschedulable })
 }

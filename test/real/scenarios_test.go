@@ -17,7 +17,7 @@ const scenarioTests = "e2e.test"
 // machine too, without a kubelet.
 var scenarios = []string{
 	"TestScenario01", "TestScenario02", "TestScenario03", "TestScenario04", "TestScenario05", "TestScenario06", "TestScenario07",
-	"TestScenario08", "TestScenario09", "TestScenario10", "TestScenario11", "TestScenario12", "TestScenario13", "TestScenario16", "TestScenario17", "TestScenario18",
+	"TestScenario08", "TestScenario09", "TestScenario10", "TestScenario11", "TestScenario12", "TestScenario13", "TestScenario14", "TestScenario15", "TestScenario16", "TestScenario17", "TestScenario18",
 }
 
 // TestScenariosInContainers runs the end-to-end tests of the scenarios on this cluster.
