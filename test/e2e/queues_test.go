@@ -141,28 +141,28 @@ func schedulerConf(t *testing.T, plugins string) string {
 	return path
 }
 
-// TestScenario14JobsWithDifferentDominantResourcesGetEqualShares runs the example of Ghodsi et al., "Dominant Resource
-// Fairness": pods with a ninth of the CPUs and two ninths of the memory compete with pods with a third of the CPUs and
-// an eighteenth of the memory. Two thirds of the memory and two thirds of the CPUs are three and two pods.
+// TestScenario14JobsWithDifferentDominantResourcesGetEqualShares lets pods with 6/21 of the memory compete with pods with
+// 1/6 of the CPUs. Two of the first have 12/21 of the memory, and four of the second 4/6 of the CPUs. Without the plugin
+// drf, the older job gets all pods that fit: three with much memory, or six with little.
 func TestScenario14JobsWithDifferentDominantResourcesGetEqualShares(t *testing.T) {
-	c := startCluster(t, "--process-nodes=1", "--node-cpu=9", "--node-memory=18Gi", "--scheduler-conf="+schedulerConf(t, "  - name: drf\n"))
+	c := startCluster(t, "--process-nodes=1", "--node-cpu=6", "--node-memory=21Gi", "--scheduler-conf="+schedulerConf(t, "  - name: drf\n"))
 	node := c.usableNodes()[0]
-	eighteenth := node.Status.Allocatable.Memory().Value() / 18
-	tasks := func(replicas int, cpu string, memory int64) []task {
-		return []task{{name: "main", replicas: replicas, cpu: cpu, memory: fmt.Sprint(memory), command: "exec sleep 600"}}
+	part := c.freeMemory(&node) / 21
+	tasks := func(replicas int, memory int64) []task {
+		return []task{{name: "main", replicas: replicas, cpu: "1", memory: fmt.Sprint(memory), command: "exec sleep 600"}}
 	}
 	c.kubectl("cordon", node.Name)
-	c.create(job{name: "memory", min: 1, tasks: tasks(9, "1", 4*eighteenth)}.String())
-	c.create(job{name: "cpu", min: 1, tasks: tasks(9, "3", eighteenth)}.String())
+	c.create(job{name: "memory", min: 1, tasks: tasks(6, 6*part)}.String())
+	c.create(job{name: "cpu", min: 1, tasks: tasks(6, part)}.String())
 	c.eventually(30*time.Second, "both jobs have pods", func() error {
-		if memory, cpu := len(c.jobPods("memory")), len(c.jobPods("cpu")); memory != 9 || cpu != 9 {
+		if memory, cpu := len(c.jobPods("memory")), len(c.jobPods("cpu")); memory != 6 || cpu != 6 {
 			return fmt.Errorf("job memory has %d pods, and job cpu has %d", memory, cpu)
 		}
 		return nil
 	})
 	c.kubectl("uncordon", node.Name)
-	c.running("memory", 3, 60*time.Second)
-	c.running("cpu", 2, 60*time.Second)
+	c.running("cpu", 4, 60*time.Second)
+	c.running("memory", 2, 60*time.Second)
 }
 
 // usableNodes returns the nodes that are not cordoned.
@@ -173,4 +173,24 @@ func (c *cluster) usableNodes() []corev1.Node {
 		c.t.Fatal(err)
 	}
 	return slices.DeleteFunc(list.Items, func(n corev1.Node) bool { return n.Spec.Unschedulable })
+}
+
+// freeMemory returns the bytes of memory of a node that no pod requests.
+func (c *cluster) freeMemory(node *corev1.Node) int64 {
+	c.t.Helper()
+	var list corev1.PodList
+	if err := c.List(context.Background(), &list); err != nil {
+		c.t.Fatal(err)
+	}
+	free := node.Status.Allocatable.Memory().Value()
+	for i := range list.Items {
+		pod := &list.Items[i]
+		if pod.Spec.NodeName != node.Name {
+			continue
+		}
+		for j := range pod.Spec.Containers {
+			free -= pod.Spec.Containers[j].Resources.Requests.Memory().Value()
+		}
+	}
+	return free
 }
