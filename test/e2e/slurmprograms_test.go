@@ -17,11 +17,11 @@ import (
 )
 
 // TestProgramsThatUseSlurm runs programs that use Slurm on process nodes, with the links of `vcctl slurm install` on
-// PATH. Snakemake is the real program if it is installed. Programs from PyPI or from their own sites are replaced by
-// scripts that call the same commands in the same form and order, and parse the output in the same way. Their texts are
-// our own. (The machine of the tests reaches only the registries of Debian, Go and npm. `pip download submitit` finds
-// no PyPI host, which also affects dask-jobqueue, lightning and snakemake-executor-plugin-slurm. Debian 12 contains
-// only snakemake.)
+// PATH. Snakemake, Toil, batchtools and rslurm are the real programs of Debian if they are installed. Programs from PyPI
+// or from their own sites are replaced by scripts that call the same commands in the same form and order, and parse the
+// output in the same way. Their texts are our own. (The machine of the tests reaches only the registries of Debian, Go
+// and npm. `pip download submitit` finds no PyPI host, which also affects dask-jobqueue, lightning and
+// snakemake-executor-plugin-slurm.)
 func TestProgramsThatUseSlurm(t *testing.T) {
 	u := &slurmUser{cluster: startCluster(t, "--process-nodes=2", "--node-cpu=16", "--node-memory=64Gi"), dir: t.TempDir()}
 	links := filepath.Join(u.dir, "links")
@@ -30,7 +30,8 @@ func TestProgramsThatUseSlurm(t *testing.T) {
 	}
 	u.must("", "vcctl", "slurm", "install", "--dir", links)
 	for name, run := range map[string]func(*program){
-		"Snakemake": (*program).snakemake, "as the plugin of Snakemake does": (*program).snakemakePlugin, "as Lightning requeues": (*program).lightningRequeues, "as Nextflow does": (*program).nextflow, "as submitit does": (*program).submitit,
+		"Snakemake": (*program).snakemake, "Toil": (*program).toil, "batchtools": (*program).batchtools, "rslurm": (*program).rslurm,
+		"as the plugin of Snakemake does": (*program).snakemakePlugin, "as Lightning requeues": (*program).lightningRequeues, "as Nextflow does": (*program).nextflow, "as submitit does": (*program).submitit,
 		"as dask-jobqueue does": (*program).daskJobqueue, "as Lightning does": (*program).lightning,
 	} {
 		dir := filepath.Join(u.dir, strings.ReplaceAll(name, " ", "-"))

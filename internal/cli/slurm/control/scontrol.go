@@ -166,6 +166,11 @@ func showEntity(ctx context.Context, c *program.Call, words []string) error {
 	return usererror.Errorf("use show job, node, partition, step, config, hostnames, hostlist or hostlistsorted", "invalid entity: %s for keyword:show", words[0])
 }
 
+// schedulerTimeSlice is the value of Slurm's SchedulerTimeSlice, which is the shortest that Slurm permits. Jobs do not
+// share nodes in turns, so it only tells programs how often the state of jobs can change: Toil waits 1.2 times as long
+// before it queries the state again.
+const schedulerTimeSlice = 5 * time.Second
+
 // showConfig prints the Slurm configuration settings that programs read and that are meaningful here.
 func showConfig(c *program.Call) error {
 	host := c.Factory.DescribeConnection().Server
@@ -174,6 +179,7 @@ func showConfig(c *program.Call) error {
 	}
 	_, err := fmt.Fprintf(c.Factory.Streams.Out, `Configuration data as of %s
 AccountingStorageType   = accounting_storage/none
+AcctGatherNodeFreq      = 0 sec
 AuthType                = auth/kubernetes
 ClusterName             = %s
 JobRequeue              = 1
@@ -182,10 +188,11 @@ MaxArraySize            = %d
 MaxJobCount             = UNLIMITED
 MinJobAge               = %d sec
 PriorityType            = priority/vc
+SchedulerTimeSlice      = %d sec
 SchedulerType           = sched/vc
 SLURM_VERSION           = %s
 SlurmctldHost[0]        = %s
-`, c.Factory.Now().Format(timeformat.Standard), c.ClusterName(), optionvalue.MaxArraySize, int(program.MinJobAge/time.Second), program.SlurmVersion, host)
+`, c.Factory.Now().Format(timeformat.Standard), c.ClusterName(), optionvalue.MaxArraySize, int(program.MinJobAge/time.Second), int(schedulerTimeSlice/time.Second), program.SlurmVersion, host)
 	return err
 }
 
