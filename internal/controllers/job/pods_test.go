@@ -94,3 +94,38 @@ func TestAPodThatIsSeenWhileThePodsAreReadIsNotMadeAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestChangesOfContainersWakeTheJob checks which changes of a running pod make the controller plan again.
+func TestChangesOfContainersWakeTheJob(t *testing.T) {
+	t.Parallel()
+	ofInit := func(change func(*corev1.ContainerStatus)) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { change(&p.Status.InitContainerStatuses[0]) }
+	}
+	ofMain := func(change func(*corev1.ContainerStatus)) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { change(&p.Status.ContainerStatuses[0]) }
+	}
+	restart := func(c *corev1.ContainerStatus) { c.RestartCount++ }
+	end := func(c *corev1.ContainerStatus) { c.State.Terminated = &corev1.ContainerStateTerminated{} }
+	for name, test := range map[string]struct {
+		change func(*corev1.Pod)
+		want   bool
+	}{
+		"a container is ready":        {ofMain(func(c *corev1.ContainerStatus) { c.Ready = true }), true},
+		"a container restarts":        {ofMain(restart), true},
+		"a container ends":            {ofMain(end), true},
+		"an init container restarts":  {ofInit(restart), true},
+		"an init container ends":      {ofInit(end), true},
+		"a container has another ID":  {ofMain(func(c *corev1.ContainerStatus) { c.ContainerID = "other" }), false},
+		"the pod has another address": {func(p *corev1.Pod) { p.Status.PodIP = "10.0.0.1" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			old := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, InitContainerStatuses: make([]corev1.ContainerStatus, 1), ContainerStatuses: make([]corev1.ContainerStatus, 1)}}
+			pod := old.DeepCopy()
+			test.change(pod)
+			if got := affectsPlan(old, pod); got != test.want {
+				t.Errorf("wakes the job: %v, want %v", got, test.want)
+			}
+		})
+	}
+}

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -235,6 +236,26 @@ func TestACommandIsFollowedThoughTheCacheIsLate(t *testing.T) {
 	r.cache = lateCache{Reader: r.cache, queue: testQueue("q", "Open")}
 	if q := reconcileQueue(t, r, c, "q"); q.Status.State != schedulingv1beta1.QueueStateOpen {
 		t.Errorf("state %s", q.Status.State)
+	}
+}
+
+// TestAQueueIsReconciledOnceForEachOfItsCommands checks that only another command makes the controller come back.
+func TestAQueueIsReconciledOnceForEachOfItsCommands(t *testing.T) {
+	t.Parallel()
+	objects := []client.Object{testQueue("q", "Open")}
+	for _, name := range []string{"first", "second"} {
+		objects = append(objects, &busv1alpha1.Command{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", UID: types.UID(name)}, Action: string(busv1alpha1.CloseQueueAction),
+			TargetObject: &metav1.OwnerReference{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue", Name: "q"}})
+	}
+	r, _, _ := setup(t, objects...)
+	for i, again := range []bool{true, false} {
+		result, err := r.Reconcile(context.Background(), requestForQueue("q"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := result.RequeueAfter > 0; got != again {
+			t.Errorf("reconcile %d: another one is requested: %v, want %v", i+1, got, again)
+		}
 	}
 }
 

@@ -44,6 +44,10 @@ func TestTheElementsOfAnArray(t *testing.T) {
 		s.Job.Spec.Tasks[0].PartitionPolicy = &batchv1alpha1.PartitionPolicySpec{TotalPartitions: 3, PartitionSize: 2}
 		return s
 	}
+	more := func(s *story, replicas int32) *story {
+		s.Job.Spec.Tasks[0].Replicas = replicas
+		return s
+	}
 	tests := map[string]struct {
 		in   *story
 		want string // the created pods
@@ -84,6 +88,8 @@ func TestTheElementsOfAnArray(t *testing.T) {
 			"w-2 w-3", batchv1alpha1.ArrayStatus{Succeeded: "0"}},
 		"and failed when one has": {two(array("0-2")).asks(keys.ArrayLimit, "1").pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodFailed, ended(2, 0)),
 			"w-2 w-3", batchv1alpha1.ArrayStatus{Failed: "0", ExitCodes: map[string]string{"2": "0"}}},
+
+		"a pod that belongs to no element counts for none": {more(array("3,5"), 3).pod("w", 2, corev1.PodSucceeded), "w-0 w-1", batchv1alpha1.ArrayStatus{}},
 
 		"elements follow those of another array": {array("0-3").asks(keys.Dependency, "aftercorr:7").other(7, "a", batchv1alpha1.Running, elements(batchv1alpha1.ArrayStatus{Succeeded: "1", Failed: "2"})),
 			"w-1", batchv1alpha1.ArrayStatus{}},
