@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
@@ -18,5 +20,20 @@ func TestFadingIsBounded(t *testing.T) {
 		if p.fading != want || told != (value != want) || len(warnings) > 1 {
 			t.Errorf("%v: %v is used, want %v; warnings %q", value, p.fading, want, warnings)
 		}
+	}
+}
+
+// TestHyperNodesArePackedByTheResourcesThatTheyHave has a pod that also requests a resource that no node has, because an
+// extender manages it, and one whose weight is 0.
+func TestHyperNodesArePackedByTheResourcesThatTheyHave(t *testing.T) {
+	t.Parallel()
+	const cpu, memory, managed = 0, 1, 2
+	f := &filling{resources: []float64{cpu: 1, memory: 0, managed: 1}, rows: []row{{alloc: []float64{cpu: 10, memory: 10, managed: 0}, used: []float64{cpu: 4, memory: 9, managed: 0}}}}
+	request := resource.Request{{Index: cpu, Value: 1}, {Index: memory, Value: 1}, {Index: managed, Value: 5}}
+	if got := f.packingAfterRequest(&model.Domain{}, request); got != 0.5 {
+		t.Errorf("packed to %v, want 0.5, as half of the CPU is used", got)
+	}
+	if got := f.packingAfterRequest(&model.Domain{}, resource.Request{{Index: cpu, Value: 7}}); got != 0 {
+		t.Errorf("packed to %v by a request that does not fit, want 0", got)
 	}
 }
