@@ -179,8 +179,8 @@ func (c *gangCache) loadGang(s *cycle.Cycle, g *model.Gang) {
 		j = &framework.Job{Gang: g, Rank: c.ranks}
 		c.jobs[g] = j
 	}
-	if j.Touched && j.IsLoaded() {
-		return // already loaded in this update
+	if j.Touched {
+		return // already loaded in this update, because no other code touches a job before
 	}
 	s.LoadJob(j)
 	if len(j.Tasks) > j.TasksSeen {

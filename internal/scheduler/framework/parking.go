@@ -29,9 +29,6 @@ func (j *Job) NeedsAnything() bool {
 // ClearVerdict clears the reason why the job is waiting.
 func (j *Job) ClearVerdict() { j.Verdict = explain.Verdict{} }
 
-// IsLoaded reports whether the job is up to date with its gang.
-func (j *Job) IsLoaded() bool { return j.seen == j.Gen }
-
 // ForceReload makes the next LoadFromGang read the whole gang again.
 func (j *Job) ForceReload() { j.seen = 0 }
 

@@ -183,9 +183,6 @@ func (p *Profile) CheckNode(id model.NodeID, later bool) (code reason.Code, deta
 		return reason.PodAffinityMismatch, p.own.problem
 	}
 	free := p.startsAffinity()
-	if p.all.permitsNode(id, later, free) {
-		return "", ""
-	}
 	for i, t := range p.all.anti {
 		if d := t.top.domain[id]; d != none && t.countInDomain(d, later) > 0 {
 			if i >= len(p.own.anti) {

@@ -121,10 +121,8 @@ func (w *wishes) rankTask(task string) int {
 		return 1
 	case w.selfNear[task]:
 		return 2
-	case w.hasPairWith(w.apart, task):
-		return 3
 	}
-	return 4
+	return 3
 }
 
 func (w *wishes) hasPairWith(pairs map[[2]string]bool, task string) bool {
