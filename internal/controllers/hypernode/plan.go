@@ -49,10 +49,7 @@ func planWrites(source string, domains []domain, there []topologyv1alpha1.HyperN
 		case !hasWantedState(old, want):
 			changed := old.DeepCopy()
 			changed.Spec = want.Spec
-			if changed.Labels == nil {
-				changed.Labels = map[string]string{}
-			}
-			maps.Copy(changed.Labels, want.Labels)
+			maps.Copy(changed.Labels, want.Labels) // changed has the label of the source
 			w.update = append(w.update, changed)
 		}
 		delete(mine, want.Name)
