@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -16,128 +15,176 @@ import (
 // The names of the policies that keep pods and PodGroups in their job and queue. Each binding has the name of its policy.
 const (
 	podMembershipPolicyName   = "volcano-pod-membership-policy"
+	newPodPolicyName          = "volcano-new-pod-policy"
 	groupMembershipPolicyName = "volcano-podgroup-membership-policy"
 )
 
-// membershipField is a part of an object that users may not change: it determines to which PodGroup, job or queue the object
+// protectedField is a part of an object that users may not change: it determines to which PodGroup, job or queue the object
 // belongs, or how much it has used.
-type membershipField struct {
+type protectedField struct {
 	// noun names the part in messages.
 	noun string
 	// value returns a CEL expression for the text of the part in object or oldObject. It is empty if the part is missing.
 	value func(object string) string
+	// exemption is a CEL expression. If it is true, users may change the part.
+	exemption string
 	// reason completes a message: why users may not change the part.
 	reason string
-	// remedy says what users can do instead. If it is empty, it is that of the policy.
+	// remedy says what users can do instead of a change.
 	remedy string
-	// isMeasured is true if only measurements set the part. Users may not set it, even if it is missing.
-	isMeasured bool
+	// remedyForNew says what users can do instead of creating an object with the part, in a policy for new objects.
+	remedyForNew string
 }
 
 // belongs is the reason of most parts.
 const belongs = "it determines to which job, queue and account the object belongs"
 
-func annotationField(key string) membershipField {
-	return membershipField{noun: "annotation " + key, reason: belongs, value: func(object string) string {
-		return fmt.Sprintf("%s.metadata.?annotations[?'%s'].orValue('')", object, key)
-	}}
+// annotationField and labelField return a protected annotation or label of pods. Some operators set the PodGroup of a pod only
+// after they have created the pod, so users may set a missing value until the pod has a node.
+func annotationField(key string) protectedField { return podField("annotation", "annotations", key) }
+
+func labelField(key string) protectedField { return podField("label", "labels", key) }
+
+func podField(noun, parent, key string) protectedField {
+	return settableUntilPlaced(noun+" "+key, func(object string) string {
+		return fmt.Sprintf("%s.metadata.?%s[?'%s'].orValue('')", object, parent, key)
+	})
 }
 
-func labelField(key string) membershipField {
-	return membershipField{noun: "label " + key, reason: belongs, value: func(object string) string {
-		return fmt.Sprintf("%s.metadata.?labels[?'%s'].orValue('')", object, key)
-	}}
-}
-
-// usageField is the measured usage of a pod. Process nodes and vc-accounting write it through pods/status.
-func usageField() membershipField {
-	usage := annotationField(keys.Used)
-	usage.reason, usage.remedy, usage.isMeasured = "it holds the measured usage of the pod", "leave this annotation unchanged", true
-	return usage
+func settableUntilPlaced(noun string, value func(object string) string) protectedField {
+	return protectedField{
+		noun: noun, value: value, exemption: value("oldObject") + " == '' && object.spec.?nodeName.orValue('') == ''",
+		reason: belongs, remedy: "delete the pod, and create it again with the new value",
+	}
 }
 
 // podGroupField is the PodGroup of a pod, as keys.PodGroupOf reads it.
-func podGroupField() membershipField {
+func podGroupField() protectedField {
 	group, fallback := annotationField(keys.GroupName), annotationField(keys.VolcanoGroupName)
-	return membershipField{noun: group.noun, reason: belongs, value: func(object string) string {
+	return settableUntilPlaced(group.noun, func(object string) string {
 		return fmt.Sprintf("(%[1]s != '' ? %[1]s : %[2]s)", group.value(object), fallback.value(object))
-	}}
+	})
 }
 
-// jobOwnerField is the UID of the Job that controls an object.
-func jobOwnerField() membershipField {
-	return membershipField{noun: "the Job in ownerReferences", reason: belongs, value: func(object string) string {
-		return object + ".metadata.?ownerReferences.orValue([]).filter(o, o.?controller.orValue(false) && o.kind == 'Job' && " +
-			"o.apiVersion.startsWith('" + batchGroup + "/')).map(o, string(o.uid)).join(' ')"
-	}}
+// usageField is the measured usage of a pod. Process nodes and vc-accounting write it through pods/status. It is protected
+// even if it is missing.
+func usageField() protectedField {
+	return protectedField{
+		noun: "annotation " + keys.Used, value: annotationField(keys.Used).value, exemption: "false",
+		reason: "it holds the measured usage of the pod", remedy: "leave this annotation unchanged",
+		remedyForNew: "remove it from the pod or from the template of its pods",
+	}
 }
 
-// podMembershipFields returns the parts of pods by which the scheduler, the controllers and the recorder find their PodGroup,
-// job and queue, their place in the job, and their usage.
-func podMembershipFields() []membershipField {
-	return []membershipField{
+// jobOwnerField is the UID of the Job that controls a pod. The controllers of Kubernetes may change the owner, because the
+// garbage collector removes owner references, for example after kubectl delete --cascade=orphan.
+func jobOwnerField() protectedField {
+	return protectedField{
+		noun: "the Job in ownerReferences", value: jobOwnerOf, exemption: isControllerOfKubernetes,
+		reason: belongs, remedy: "delete the pod, and create it again with the new value",
+		remedyForNew: "remove this owner reference; to add pods to a job, increase the replicas of a task",
+	}
+}
+
+// jobOwnerOf returns a CEL expression for the UID of the Job that controls an object.
+func jobOwnerOf(object string) string {
+	return object + ".metadata.?ownerReferences.orValue([]).filter(o, o.?controller.orValue(false) && o.kind == 'Job' && " +
+		"o.apiVersion.startsWith('" + batchGroup + "/')).map(o, string(o.uid)).join(' ')"
+}
+
+// podFields returns the parts of pods by which the scheduler, the controllers and the recorder find their PodGroup, job and
+// queue, their place in the job, and their usage.
+func podFields() []protectedField {
+	return []protectedField{
 		podGroupField(),
 		labelField(keys.JobName), annotationField(keys.JobName),
 		labelField(keys.QueueName), annotationField(keys.QueueName),
 		labelField(keys.TaskSpec), annotationField(keys.TaskSpec),
 		annotationField(keys.TaskIndex), annotationField(keys.JobVersion), labelField(keys.ArrayIndex),
-		usageField(),
+		usageField(), jobOwnerField(),
 	}
 }
 
-// membershipPolicies returns two admission policies: one that keeps pods in their PodGroup, job and queue, and one that keeps
-// the PodGroups of jobs in their queue. Without the first, a user who may patch a pod could move it out of its PodGroup, and so
-// escape the limits and the budget of its account. Some operators set the PodGroup of a pod only after they have created the
-// pod, so a missing value may be set until the pod has a node. Without the second, a user could move the PodGroup of a job to
-// another queue than the job's, because no webhook checks this.
+// groupFields returns the parts of PodGroups by which their queue and their job are found. A PodGroup that belongs to no job
+// may move to another queue.
+func groupFields() []protectedField {
+	const resubmit = "delete the job, and submit it again"
+	owner := jobOwnerField()
+	owner.remedy = resubmit
+	return []protectedField{
+		{
+			noun: "spec.queue", value: func(object string) string { return object + ".?spec.?queue.orValue('')" },
+			exemption: jobOwnerOf("oldObject") + " == ''", reason: belongs, remedy: resubmit,
+		},
+		owner,
+	}
+}
+
+// membershipPolicies returns three admission policies: one that keeps pods in their PodGroup, job and queue, one for new pods,
+// and one that keeps the PodGroups of jobs in their queue. Without the first, a user who may patch a pod could move it out of
+// its PodGroup, and so escape the limits and the budget of its account. Without the second, a user could create a pod that
+// seems to belong to a job, or that seems to have used something, and accounting would record it. Without the third, a user
+// could move the PodGroup of a job to another queue than the job's, because no webhook checks this.
 //
 // The first policy also keeps the measured usage of pods, which accounting records.
 //
 // The policies do not cover pods/status, which kubelets write often and users may not write.
 func membershipPolicies() []runtime.Object {
-	updates := []admissionregistrationv1.OperationType{admissionregistrationv1.Update}
-	pods := membershipSpec(podMembershipFields(), func(f membershipField) string {
-		if f.isMeasured {
-			return "false"
-		}
-		return fmt.Sprintf("%s == '' && object.spec.?nodeName.orValue('') == ''", f.value("oldObject"))
-	}, "delete the pod, and create it again with the new value")
-	pods.MatchConstraints = matchRules(updates, admissionregistrationv1.Rule{APIGroups: []string{core}, APIVersions: []string{"v1"}, Resources: []string{"pods"}})
-	queue := membershipField{noun: "spec.queue", reason: belongs, value: func(object string) string { return object + ".?spec.?queue.orValue('')" }}
-	groups := membershipSpec([]membershipField{queue}, func(membershipField) string {
-		return jobOwnerField().value("oldObject") + " == ''"
-	}, "delete the job, and submit it again")
-	groups.MatchConstraints = matchRules(updates, admissionregistrationv1.Rule{APIGroups: []string{gangGroup}, APIVersions: []string{"v1beta1"}, Resources: []string{"podgroups"}})
+	podRule := admissionregistrationv1.Rule{APIGroups: []string{core}, APIVersions: []string{"v1"}, Resources: []string{"pods"}}
+	groupRule := admissionregistrationv1.Rule{APIGroups: []string{gangGroup}, APIVersions: []string{"v1beta1"}, Resources: []string{"podgroups"}}
+	pods, groups := unchangedSpec(podRule, podFields()), unchangedSpec(groupRule, groupFields())
+	newPods := unsetSpec(podRule, []protectedField{usageField(), jobOwnerField()})
 	return []runtime.Object{
 		policyObject(podMembershipPolicyName, pods), policyBinding(podMembershipPolicyName),
+		policyObject(newPodPolicyName, newPods), policyBinding(newPodPolicyName),
 		policyObject(groupMembershipPolicyName, groups), policyBinding(groupMembershipPolicyName),
 	}
 }
 
-// membershipSpec returns a policy that rejects changes of the given fields, and of the Job that owns an object. isExempt
-// returns a CEL expression that permits a change of a field if it is true. The controllers of Kubernetes may change the owner,
-// because the garbage collector removes owner references, for example after kubectl delete --cascade=orphan.
-func membershipSpec(fields []membershipField, isExempt func(membershipField) string, remedy string) admissionregistrationv1.ValidatingAdmissionPolicySpec {
-	differs := func(f membershipField) string { return f.value("object") + " != " + f.value("oldObject") }
-	var spec admissionregistrationv1.ValidatingAdmissionPolicySpec
+// unchangedSpec returns a policy that rejects changes of the given fields.
+func unchangedSpec(rule admissionregistrationv1.Rule, fields []protectedField) admissionregistrationv1.ValidatingAdmissionPolicySpec {
 	var changes []string
-	validate := func(f membershipField, exemption string) {
-		changes = append(changes, differs(f))
-		spec.Validations = append(spec.Validations, admissionregistrationv1.Validation{
-			Expression: fmt.Sprintf("!(%s) || (%s)", differs(f), exemption),
+	var validations []admissionregistrationv1.Validation
+	for _, f := range fields {
+		before, after := f.value("oldObject"), f.value("object")
+		isChanged := after + " != " + before
+		changes = append(changes, isChanged)
+		validations = append(validations, admissionregistrationv1.Validation{
+			Expression: fmt.Sprintf("!(%s) || (%s)", isChanged, f.exemption),
 			MessageExpression: fmt.Sprintf(`'%s cannot be changed from "' + %s + '" to "' + %s + '", because %s: %s'`,
-				f.noun, f.value("oldObject"), f.value("object"), f.reason, cmp.Or(f.remedy, remedy)),
+				f.noun, before, after, f.reason, f.remedy),
 			Reason: new(metav1.StatusReasonForbidden),
 		})
 	}
+	return protectingSpec(admissionregistrationv1.Update, rule, "not-changed-by-our-controllers", changes, validations)
+}
+
+// unsetSpec returns a policy that rejects new objects with any of the given fields.
+func unsetSpec(rule admissionregistrationv1.Rule, fields []protectedField) admissionregistrationv1.ValidatingAdmissionPolicySpec {
+	var set []string
+	var validations []admissionregistrationv1.Validation
 	for _, f := range fields {
-		validate(f, isExempt(f))
+		value := f.value("object")
+		set = append(set, value+" != ''")
+		validations = append(validations, admissionregistrationv1.Validation{
+			Expression:        value + " == ''",
+			MessageExpression: fmt.Sprintf(`'%s cannot be set to "' + %s + '", because %s: %s'`, f.noun, value, f.reason, f.remedyForNew),
+			Reason:            new(metav1.StatusReasonForbidden),
+		})
 	}
-	validate(jobOwnerField(), isControllerOfKubernetes)
-	// It is one condition, because CEL evaluates the authorizer only if a field has changed. So other updates cost no
-	// permission check.
-	spec.MatchConditions = []admissionregistrationv1.MatchCondition{{
-		Name: "not-changed-by-our-controllers", Expression: "(" + strings.Join(changes, " || ") + ") && !(" + matchcondition.IsOurController + ")",
-	}}
-	return spec
+	return protectingSpec(admissionregistrationv1.Create, rule, "not-set-by-our-controllers", set, validations)
+}
+
+// protectingSpec returns a policy with validations, for the requests of users in which one of the conditions is true. There is
+// one match condition, so that CEL evaluates the authorizer only for these requests. Others cost no permission check.
+func protectingSpec(operation admissionregistrationv1.OperationType, rule admissionregistrationv1.Rule, name string, conditions []string,
+	validations []admissionregistrationv1.Validation,
+) admissionregistrationv1.ValidatingAdmissionPolicySpec {
+	return admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: matchRules([]admissionregistrationv1.OperationType{operation}, rule),
+		MatchConditions: []admissionregistrationv1.MatchCondition{{
+			Name: name, Expression: "(" + strings.Join(conditions, " || ") + ") && !(" + matchcondition.IsOurController + ")",
+		}},
+		Validations: validations,
+	}
 }

@@ -227,6 +227,22 @@ func actions() []action {
 		{"give a pod with a node a PodGroup", tryPatch(podNamed("placed"), annotationPatch(keys.GroupName, `"g"`)), nobodyElse(), `cannot be changed from "" to "g"`},
 		{"invent the usage of a pod with a node", tryPatch(podNamed("placed"), annotationPatch(keys.Used, `"{}"`)), nobodyElse(), `because it holds the measured usage of the pod: leave this annotation unchanged`},
 		{"invent the usage of a pod without a node", tryPatch(podNamed("plain"), annotationPatch(keys.Used, `"{}"`)), nobodyElse(), `annotation vc-batch.dev/used cannot be changed from "" to "{}"`},
+		{"create a pod that seems to have used something", tryCreate(podWith(keys.Used, `{"cpuMilliseconds":1}`)), nobodyElse(), `annotation vc-batch.dev/used cannot be set to "{"cpuMilliseconds":1}", because it holds the measured usage of the pod: remove it`},
+		{"create a pod that seems to belong to a job", tryCreate(func() client.Object {
+			pod := podWith("a", "b")()
+			pod.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: "of-user", UID: "u", Controller: new(true)}})
+			return pod
+		}), nobodyElse(), `the Job in ownerReferences cannot be set to "u", because it determines to which job, queue and account the object belongs: remove this owner reference`},
+		{"create a pod that is deleted with a job", tryCreate(func() client.Object {
+			pod := podWith("a", "b")()
+			pod.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: "of-user", UID: "u"}})
+			return pod
+		}), nobodyElse(user), forbidden},
+		{"create a pod for a Job of Kubernetes", tryCreate(func() client.Object {
+			pod := podWith("a", "b")()
+			pod.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "of-user", UID: "u", Controller: new(true)}})
+			return pod
+		}), nobodyElse(user), forbidden},
 		{"take the usage from a pod", tryPatch(podNamed("of-job"), annotationPatch(keys.Used, "null")), nobodyElse(), `annotation vc-batch.dev/used cannot be changed from "{}" to ""`},
 		{"move the PodGroup of a job to another queue", tryPatch(groupNamed("of-job"), `{"spec":{"queue":"shared"}}`), nobodyElse(), `spec.queue cannot be changed from "default" to "shared"`},
 		{"take a PodGroup from its job", tryPatch(groupNamed("of-job"), `{"metadata":{"ownerReferences":null}}`), nobodyElse(), `the Job in ownerReferences cannot be changed`},

@@ -57,6 +57,12 @@ func JobOf(p *corev1.Pod) (name types.NamespacedName, uid types.UID, ok bool) {
 	return types.NamespacedName{Namespace: p.Namespace, Name: owner.Name}, owner.UID, true
 }
 
+// BelongsTo reports whether a Job of vc controls a pod. Labels and names do not matter, because every user may choose them.
+func BelongsTo(p *corev1.Pod, job *batchv1alpha1.Job) bool {
+	name, uid, ok := JobOf(p)
+	return ok && uid == job.UID && name == types.NamespacedName{Namespace: job.Namespace, Name: job.Name}
+}
+
 // attemptOf returns the number of the attempt to which a pod belongs. Each restart of the job gives the job a new version.
 func attemptOf(job *batchv1alpha1.Job, p *corev1.Pod) int32 {
 	version, err := strconv.ParseInt(p.Annotations[keys.JobVersion], 10, 32)

@@ -162,15 +162,18 @@ func (r *Reconciler) recordAttempts(ctx context.Context, job *batchv1alpha1.Job)
 	return false, nil
 }
 
-// podsOf returns the existing pods of a job, by name.
+// podsOf returns the existing pods of a job, by age. The index knows only the UID of a controller. Pods whose controller has
+// this UID but another kind or name are not pods of the job: policies do not prevent users from creating them.
 func (r *Reconciler) podsOf(ctx context.Context, job *batchv1alpha1.Job) ([]*corev1.Pod, error) {
 	var list corev1.PodList
 	if err := r.Cache.List(ctx, &list, client.InNamespace(job.Namespace), client.MatchingFields{index.PodController: string(job.UID)}); err != nil {
 		return nil, fmt.Errorf("pods of job %s/%s: %w", job.Namespace, job.Name, err)
 	}
-	pods := make([]*corev1.Pod, len(list.Items))
+	pods := make([]*corev1.Pod, 0, len(list.Items))
 	for i := range list.Items {
-		pods[i] = &list.Items[i]
+		if podmeasure.BelongsTo(&list.Items[i], job) {
+			pods = append(pods, &list.Items[i])
+		}
 	}
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return index.CompareAge(a, b) })
 	return pods, nil

@@ -341,6 +341,46 @@ func TestTheUseOfAnEarlierAttemptIsRecorded(t *testing.T) {
 	}
 }
 
+// Users may create pods that look like pods of a job. Only the UID of a Job that controls the pod counts.
+func TestPodsThatOnlyResembleThoseOfAJobAreNotRecorded(t *testing.T) {
+	t.Parallel()
+	controller := func(change func(owner *metav1.OwnerReference)) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) { change(&pod.OwnerReferences[0]) }
+	}
+	for name, c := range map[string]struct {
+		change func(pod *corev1.Pod)
+		want   time.Duration
+	}{
+		"the pod of the job":                  {func(*corev1.Pod) {}, 1500 * time.Millisecond},
+		"without an owner":                    {func(pod *corev1.Pod) { pod.OwnerReferences = nil }, 0},
+		"an owner that is not the controller": {controller(func(owner *metav1.OwnerReference) { owner.Controller = nil }), 0},
+		"a job with the same name":            {controller(func(owner *metav1.OwnerReference) { owner.UID = "other" }), 0},
+		"a job with the same UID":             {controller(func(owner *metav1.OwnerReference) { owner.Name = "other" }), 0},
+		"another kind with the same UID":      {controller(func(owner *metav1.OwnerReference) { owner.APIVersion = "batch/v1" }), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 1<<20, newJob(batchv1alpha1.Completed))
+			pod := w.addPod()
+			pod.Labels = map[string]string{keys.JobName: "train", keys.TaskSpec: "main"}
+			pod.Annotations[keys.Used] = podusage.Use{CPUMilliseconds: 1500, PeakMemoryBytes: 1 << 20}.Encode()
+			c.change(pod)
+			w.server.Save(pod)
+			queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+			defer queue.ShutDown()
+			w.observePod(t.Context(), pod, false, queue)
+			w.reconcile()
+			batch, ok, err := w.spool.Oldest()
+			if err != nil || !ok {
+				t.Fatalf("no batch: %v", err)
+			}
+			if r := batch.Records[0]; len(batch.Records) != 1 || r.CPUTime != c.want {
+				t.Errorf("records %+v, want the CPU time %v", batch.Records, c.want)
+			}
+		})
+	}
+}
+
 // A job that is deleted in the foreground stays after it was recorded, until its pods are gone.
 func TestAJobThatIsDeletedInTheForegroundIsForgotten(t *testing.T) {
 	t.Parallel()

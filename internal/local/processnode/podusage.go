@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/vc-batch/vc/internal/local/processnode/cgroup"
 	"github.com/vc-batch/vc/internal/podusage"
 )
@@ -58,6 +60,16 @@ func (u *podUse) total() podusage.Use {
 // clone returns a copy that changes do not affect.
 func (u *podUse) clone() *podUse {
 	return &podUse{before: u.before, cpu: u.cpu, peaks: maps.Clone(u.peaks)}
+}
+
+// usedBefore returns the use that an earlier process of the node wrote to a pod. A pod that no node has accepted yet has used
+// nothing, whatever its annotation contains.
+func usedBefore(pod *corev1.Pod) podusage.Use {
+	if pod.Status.StartTime == nil {
+		return podusage.Use{}
+	}
+	use, _ := podusage.Of(pod)
+	return use
 }
 
 // PublishUses writes the current use of running pods to their annotations, for at most limit pods, and first for the

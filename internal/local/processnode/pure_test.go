@@ -11,8 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/local/processnode/cgroup"
 	"github.com/vc-batch/vc/internal/local/processnode/logfile"
 	"github.com/vc-batch/vc/internal/local/processnode/shim"
@@ -175,5 +177,19 @@ func TestTheUseOfAPodIsTheSumOfItsContainers(t *testing.T) {
 	patch, err := statusPatch("uid-1", corev1.PodStatus{}, corev1.PodStatus{Phase: corev1.PodSucceeded}, &want)
 	if err != nil || !strings.Contains(string(patch), `vc-batch.dev/used`) {
 		t.Errorf("patch %s, error %v", patch, err)
+	}
+}
+
+// A user could create a pod with an invented use. Only the node sets the start time.
+func TestAPodThatHasNotStartedHasUsedNothing(t *testing.T) {
+	t.Parallel()
+	want := podusage.Use{CPUMilliseconds: 100, PeakMemoryBytes: 5}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{keys.Used: want.Encode()}}}
+	if got := usedBefore(pod); got != (podusage.Use{}) {
+		t.Errorf("a pod that has not started used %+v", got)
+	}
+	pod.Status.StartTime = &metav1.Time{Time: time.Unix(1, 0)}
+	if got := usedBefore(pod); got != want {
+		t.Errorf("a pod that a node has started used %+v, want %+v", got, want)
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/vc-batch/vc/internal/local/processnode/lifecycle"
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
-	"github.com/vc-batch/vc/internal/podusage"
 )
 
 // worker owns a pod. Only its goroutine changes the pod's state; other goroutines post functions to it.
@@ -50,7 +49,7 @@ func newWorker(n *Node, api *corev1.Pod) *worker {
 	w.latest.Store(api)
 	w.pod.HostIP = n.hostIP
 	w.writer = newStatusWriter(n, api)
-	w.use.before, _ = podusage.Of(api)
+	w.use.before = usedBefore(api)
 	return w
 }
 
