@@ -25,6 +25,9 @@ type Use struct {
 	// was measured, and smaller than the run time times the number of GPUs if measurements are missing.
 	GPUMilliseconds         int64 `json:"gpuMilliseconds,omitempty"`
 	GPUMeasuredMilliseconds int64 `json:"gpuMeasuredMilliseconds,omitempty"`
+	// GPUs is the largest number of GPUs that were measured at the same time. Claims of devices are not part of a pod, so this
+	// is the only record of their number.
+	GPUs int64 `json:"gpus,omitempty"`
 	// GPUMeasuredUntil is the time of the latest measurement of GPUs, in seconds since 1970. A process that takes over reads
 	// later measurements only.
 	GPUMeasuredUntil int64 `json:"gpuMeasuredUntil,omitempty"`
@@ -43,7 +46,7 @@ func (u Use) Max(other Use) Use {
 	return Use{
 		CPUMilliseconds: max(u.CPUMilliseconds, other.CPUMilliseconds), PeakMemoryBytes: max(u.PeakMemoryBytes, other.PeakMemoryBytes),
 		GPUMilliseconds: max(u.GPUMilliseconds, other.GPUMilliseconds), GPUMeasuredMilliseconds: max(u.GPUMeasuredMilliseconds, other.GPUMeasuredMilliseconds),
-		GPUMeasuredUntil: max(u.GPUMeasuredUntil, other.GPUMeasuredUntil),
+		GPUs: max(u.GPUs, other.GPUs), GPUMeasuredUntil: max(u.GPUMeasuredUntil, other.GPUMeasuredUntil),
 	}
 }
 
@@ -71,6 +74,8 @@ const (
 	maxMilliseconds = int64(math.MaxInt64 / time.Millisecond)
 	// maxBytes is more memory than a pod can have, but so little that the sum over many pods does not overflow.
 	maxBytes = 1 << 53
+	// maxGPUs is more GPUs than a pod can have.
+	maxGPUs = 1 << 16
 	// maxUnixSeconds is the latest Unix time in seconds whose nanoseconds fit into an int64. It is in the year 2262.
 	maxUnixSeconds = int64(math.MaxInt64 / time.Second)
 )
@@ -79,7 +84,7 @@ const (
 func (u Use) isValid() bool {
 	for _, amount := range []struct{ value, limit int64 }{
 		{u.CPUMilliseconds, maxMilliseconds}, {u.PeakMemoryBytes, maxBytes},
-		{u.GPUMilliseconds, maxMilliseconds}, {u.GPUMeasuredMilliseconds, maxMilliseconds}, {u.GPUMeasuredUntil, maxUnixSeconds},
+		{u.GPUMilliseconds, maxMilliseconds}, {u.GPUMeasuredMilliseconds, maxMilliseconds}, {u.GPUs, maxGPUs}, {u.GPUMeasuredUntil, maxUnixSeconds},
 	} {
 		if amount.value < 0 || amount.value > amount.limit {
 			return false

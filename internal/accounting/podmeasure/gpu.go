@@ -37,6 +37,8 @@ type gpuUse struct {
 	// busyGPUs is the sum of the utilizations at until, and gpus the number of GPUs.
 	busyGPUs float64
 	gpus     int
+	// mostGPUs is the largest number of GPUs that were measured at the same time.
+	mostGPUs int
 	hasEnded bool
 }
 
@@ -46,7 +48,8 @@ func (g *gpuUse) resume(written podusage.Use) {
 	if written.GPUMeasuredMilliseconds == 0 || !until.After(g.until) {
 		return
 	}
-	*g = gpuUse{until: until, busy: milliseconds(written.GPUMilliseconds), measured: milliseconds(written.GPUMeasuredMilliseconds), hasEnded: g.hasEnded}
+	*g = gpuUse{until: until, busy: milliseconds(written.GPUMilliseconds), measured: milliseconds(written.GPUMeasuredMilliseconds),
+		mostGPUs: max(g.mostGPUs, int(written.GPUs)), hasEnded: g.hasEnded}
 }
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
@@ -57,6 +60,7 @@ func (g *gpuUse) add(round *GPURound, samples []GPUSample) {
 		return
 	}
 	g.busyGPUs, g.gpus = 0, 0
+	at, gpus := time.Time{}, 0 // the number of GPUs at a time
 	for _, s := range distinctSamples(samples) {
 		valid := min(round.Step, s.At.Sub(g.until))
 		if valid <= 0 || s.At.After(round.Until) {
@@ -64,6 +68,11 @@ func (g *gpuUse) add(round *GPURound, samples []GPUSample) {
 		}
 		g.busy += time.Duration(s.Utilization * float64(valid))
 		g.measured += valid
+		if !s.At.Equal(at) {
+			at, gpus = s.At, 0
+		}
+		gpus++
+		g.mostGPUs = max(g.mostGPUs, gpus)
 		if s.At.Equal(round.Until) {
 			g.busyGPUs += s.Utilization
 			g.gpus++
@@ -101,7 +110,7 @@ func (g *gpuUse) use() podusage.Use {
 	if g.measured < time.Millisecond {
 		return podusage.Use{}
 	}
-	return podusage.Use{GPUMilliseconds: g.busy.Milliseconds(), GPUMeasuredMilliseconds: g.measured.Milliseconds(), GPUMeasuredUntil: g.until.Unix()}
+	return podusage.Use{GPUMilliseconds: g.busy.Milliseconds(), GPUMeasuredMilliseconds: g.measured.Milliseconds(), GPUs: int64(g.mostGPUs), GPUMeasuredUntil: g.until.Unix()}
 }
 
 // GPUsMeasuredUntil returns the earliest time until which the GPUs of a running pod were measured: the pods need the samples

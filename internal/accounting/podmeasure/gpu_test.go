@@ -32,9 +32,16 @@ func gpuPod(at float64) *corev1.Pod {
 	return pod
 }
 
-// gpus returns a use of GPUs.
+// gpus returns a use of one GPU.
 func gpus(busySeconds, measuredSeconds, until float64) podusage.Use {
-	return podusage.Use{GPUMilliseconds: int64(busySeconds * 1000), GPUMeasuredMilliseconds: int64(measuredSeconds * 1000), GPUMeasuredUntil: after(until).Unix()}
+	return podusage.Use{GPUs: 1, GPUMilliseconds: int64(busySeconds * 1000), GPUMeasuredMilliseconds: int64(measuredSeconds * 1000), GPUMeasuredUntil: after(until).Unix()}
+}
+
+// twoGPUs returns a use of two GPUs.
+func twoGPUs(busySeconds, measuredSeconds, until float64) podusage.Use {
+	use := gpus(busySeconds, measuredSeconds, until)
+	use.GPUs = 2
+	return use
 }
 
 func TestTheUseOfGPUsFollowsFromTheSamples(t *testing.T) {
@@ -48,8 +55,10 @@ func TestTheUseOfGPUsFollowsFromTheSamples(t *testing.T) {
 	}{
 		{"each sample is valid for a step", []*GPURound{busy}, 0, gpus(15, 20, 20)},
 		{"an idle GPU is measured", []*GPURound{gpuRound(10, gpuSample(1, 10, 0))}, 0, gpus(0, 10, 10)},
-		{"GPUs are summed up", []*GPURound{gpuRound(10, gpuSample(1, 10, 0.2), gpuSample(2, 10, 0.7))}, 0, gpus(9, 20, 10)},
-		{"a GPU that is read twice counts once", []*GPURound{gpuRound(10, gpuSample(1, 10, 0.4), gpuSample(2, 10, 0.1), gpuSample(1, 10, 0.5))}, 0, gpus(6, 20, 10)},
+		{"GPUs are summed up", []*GPURound{gpuRound(10, gpuSample(1, 10, 0.2), gpuSample(2, 10, 0.7))}, 0, twoGPUs(9, 20, 10)},
+		{"a GPU that is read twice counts once", []*GPURound{gpuRound(10, gpuSample(1, 10, 0.4), gpuSample(2, 10, 0.1), gpuSample(1, 10, 0.5))}, 0, twoGPUs(6, 20, 10)},
+		{"the largest number of GPUs counts", []*GPURound{gpuRound(10, gpuSample(1, 10, 0.2), gpuSample(2, 10, 0.7)), gpuRound(20, gpuSample(1, 20, 1))}, 0, twoGPUs(19, 30, 20)},
+		{"a GPU that replaces another counts once", []*GPURound{gpuRound(20, gpuSample(1, 10, 1), gpuSample(2, 20, 1))}, 0, gpus(20, 20, 20)},
 		{"no time counts twice", []*GPURound{busy, busy, gpuRound(30, gpuSample(1, 20, 1), gpuSample(1, 30, 1))}, 0, gpus(25, 30, 30)},
 		{"time without samples is not invented", []*GPURound{busy, gpuRound(600, gpuSample(1, 600, 1))}, 0, gpus(25, 30, 600)},
 		{"samples before the start are of another pod", []*GPURound{gpuRound(10, gpuSample(1, -10, 1), gpuSample(1, 0, 1), gpuSample(1, 10, 0.5))}, 0, gpus(5, 10, 10)},

@@ -84,6 +84,7 @@ func (r *Row) MeasuredUse() (use launchconfig.Usage, ok bool) {
 		ok = true
 		use.GPUMillis += one.GPUMilliseconds
 		use.GPUMeasuredMillis += one.GPUMeasuredMilliseconds
+		use.GPUs += one.GPUs
 		if pod == head {
 			ofHead.CPUMillis, ofHead.MaxRSS = max(ofHead.CPUMillis, one.CPUMilliseconds), max(ofHead.MaxRSS, one.PeakMemoryBytes>>10)
 			continue

@@ -55,7 +55,7 @@ func TestTheUseOfARowComesFromAnnotationsAndReports(t *testing.T) {
 		return podusage.Use{CPUMilliseconds: cpu, PeakMemoryBytes: kibibytes << 10}
 	}
 	onGPUs := func(busy, measured int64) podusage.Use {
-		return podusage.Use{GPUMilliseconds: busy, GPUMeasuredMilliseconds: measured, GPUMeasuredUntil: 1_700_000_000}
+		return podusage.Use{GPUMilliseconds: busy, GPUMeasuredMilliseconds: measured, GPUs: 1, GPUMeasuredUntil: 1_700_000_000}
 	}
 	for _, test := range []struct {
 		name string
@@ -67,7 +67,7 @@ func TestTheUseOfARowComesFromAnnotationsAndReports(t *testing.T) {
 		{"only the report", Row{Mine: []*corev1.Pod{newPod("head", podusage.Use{}, report)}}, launchconfig.Usage{CPUMillis: 500, MaxRSS: 10}, true},
 		{"an older annotation", Row{Mine: []*corev1.Pod{newPod("head", measured(400, 20), report)}}, launchconfig.Usage{CPUMillis: 500, MaxRSS: 20}, true},
 		{"two pods", Row{Mine: []*corev1.Pod{newPod("node", measured(300, 5), ""), newPod("head", measured(600, 20), report)}}, launchconfig.Usage{CPUMillis: 900, MaxRSS: 25}, true},
-		{"GPUs of two pods", Row{Mine: []*corev1.Pod{newPod("node", onGPUs(300, 400), ""), newPod("head", onGPUs(50, 100), report)}}, launchconfig.Usage{CPUMillis: 500, MaxRSS: 10, GPUMillis: 350, GPUMeasuredMillis: 500}, true},
+		{"GPUs of two pods", Row{Mine: []*corev1.Pod{newPod("node", onGPUs(300, 400), ""), newPod("head", onGPUs(50, 100), report)}}, launchconfig.Usage{CPUMillis: 500, MaxRSS: 10, GPUMillis: 350, GPUMeasuredMillis: 500, GPUs: 2}, true},
 		{"an earlier attempt", Row{IsEarlier: true, RecordedUse: launchconfig.Usage{CPUMillis: 7}}, launchconfig.Usage{CPUMillis: 7}, true},
 		{"an earlier attempt that was not measured", Row{IsEarlier: true}, launchconfig.Usage{}, false},
 	} {

@@ -63,7 +63,8 @@ func (t GPUTime) HasGaps() bool {
 	return t.Measured > 0 && t.Measured < t.Available/10*9
 }
 
-// GPUTimeOf returns the use of GPUs by the job of a line.
+// GPUTimeOf returns the use of GPUs by the job of a line. The request does not contain the GPUs of resource claims, so the
+// number of measured GPUs counts if it is larger.
 func GPUTimeOf(line *sacct.Line) GPUTime {
 	count := int64(0)
 	for name, amount := range line.TotalRequest().Devices {
@@ -71,11 +72,22 @@ func GPUTimeOf(line *sacct.Line) GPUTime {
 			count += amount
 		}
 	}
+	count = max(count, measuredGPUs(line))
 	return GPUTime{
 		Used:      time.Duration(line.Usage.GPUMillis) * time.Millisecond,
 		Measured:  time.Duration(line.Usage.GPUMeasuredMillis) * time.Millisecond,
 		Available: line.ElapsedTime() * time.Duration(count),
 	}
+}
+
+// measuredGPUs returns the number of GPUs that were measured. If it was not recorded, it is the number for which the time of
+// measurement is enough.
+func measuredGPUs(line *sacct.Line) int64 {
+	elapsed, measured := line.ElapsedTime().Milliseconds(), line.Usage.GPUMeasuredMillis
+	if line.Usage.GPUs > 0 || elapsed == 0 || measured == 0 {
+		return line.Usage.GPUs
+	}
+	return max(1, (measured+elapsed/2)/elapsed)
 }
 
 // percent returns a part of a whole in percent. It is 0 if the whole is 0.

@@ -73,6 +73,15 @@ func TestAJobIsComparedWithItsRequest(t *testing.T) {
 	requestGPUs(idle, "1")
 	withoutExporter := newLine("1", "1Gi")
 	requestGPUs(withoutExporter, "1")
+	byClaim := newLine("1", "1Gi")
+	byClaim.Usage = launchconfig.Usage{GPUMillis: 87_840, GPUMeasuredMillis: 80_000, GPUs: 2}
+	byOldClaim := newLine("1", "1Gi")
+	byOldClaim.Usage = launchconfig.Usage{GPUMillis: 87_840, GPUMeasuredMillis: 118_000}
+	shortly := newLine("1", "1Gi")
+	shortly.Usage = launchconfig.Usage{GPUMeasuredMillis: 10_000}
+	both := newLine("1", "1Gi")
+	both.Usage = launchconfig.Usage{GPUMillis: 87_840, GPUMeasuredMillis: 120_000, GPUs: 2}
+	requestGPUs(both, "1")
 	unmeasured := newLine("500m", "0")
 	unmeasured.Code, unmeasured.Ended = state.Failed, state.Exit{Code: 3}
 	for name, test := range map[string]struct {
@@ -93,6 +102,18 @@ Memory Utilized: 512.00 MB
 Memory Efficiency: 25.00% of 2.00 GB (2.00 GB/node)
 `},
 		"GPUs": {onGPUs, oneCore("00:00:06", "10.00") + `GPU Utilized: 00:01:27
+GPU Efficiency: 73.20% of 00:02:00 gpu-walltime
+`},
+		"GPUs of a claim, some of whose samples are missing": {byClaim, oneCore("00:00:00", "0.00") + `GPU Utilized: 00:01:27
+GPU Efficiency: 73.20% of 00:02:00 gpu-walltime
+`},
+		"GPUs of a claim whose number was not recorded": {byOldClaim, oneCore("00:00:00", "0.00") + `GPU Utilized: 00:01:27
+GPU Efficiency: 73.20% of 00:02:00 gpu-walltime
+`},
+		"a GPU of a claim that was measured for a moment": {shortly, oneCore("00:00:00", "0.00") + `GPU Utilized: 00:00:00
+GPU Efficiency: 0.00% of 00:01:00 gpu-walltime
+`},
+		"a requested GPU and one of a claim": {both, oneCore("00:00:00", "0.00") + `GPU Utilized: 00:01:27
 GPU Efficiency: 73.20% of 00:02:00 gpu-walltime
 `},
 		"a GPU that was idle": {idle, oneCore("00:00:00", "0.00") + `GPU Utilized: 00:00:00
