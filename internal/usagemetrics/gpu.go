@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // The queries for the series of the DCGM exporter, one value for each GPU: its utilization in percent and the memory in
@@ -109,8 +111,7 @@ func checkRedirect(response *http.Response) error {
 	if err != nil || response.StatusCode/100 != 3 {
 		return nil
 	}
-	return fmt.Errorf("the redirect to %s (%s) is not followed; set the address of Prometheus to a URL or a service that answers without a redirect",
-		target.Redacted(), response.Status)
+	return fmt.Errorf("the redirect to %s (%s) is not followed", target.Redacted(), response.Status)
 }
 
 // addTo adds the use of all GPUs to that of their nodes and pods.
@@ -199,20 +200,24 @@ func (s *gpuSource) query(ctx context.Context, query string, add func(*gpuLabels
 }
 
 // send sends a query to an endpoint of Prometheus' API, whose result must have a type, and passes each series to add. The
-// result is decoded series by series, because a cluster can have tens of thousands of GPUs.
+// result is decoded series by series, because a cluster can have tens of thousands of GPUs. Errors contain the address of the
+// server and have a hint.
 func (s *gpuSource) send(ctx context.Context, endpoint, resultType string, parameters url.Values, add func(*gpuSeries)) error {
 	address := s.server + "/api/v1/" + endpoint + "?" + parameters.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return fmt.Errorf("prometheus: %w", err)
 	}
+	problem := func(hint, format string, args ...any) error {
+		return usererror.Wrapf(hint, "prometheus at %s: "+format, append([]any{redactURL(s.server)}, args...)...)
+	}
 	response, err := s.client.Do(request)
 	if err != nil {
-		return fmt.Errorf("prometheus: %w", err)
+		return problem("check that Prometheus runs, and that its address is correct and can be reached from here", "%v", withoutURL(err))
 	}
 	defer response.Body.Close() //nolint:errcheck // it was read
 	if err := checkRedirect(response); err != nil {
-		return fmt.Errorf("prometheus: %w", err)
+		return problem("set the address of Prometheus to a URL or a service that answers without a redirect", "%v", err)
 	}
 	defer addTimeSince(time.Now(), &s.busy)
 	var r prometheusResponse
@@ -220,15 +225,47 @@ func (s *gpuSource) send(ctx context.Context, endpoint, resultType string, param
 	err = r.decode(decoder, resultType, add)
 	switch {
 	case r.problem != "":
-		return fmt.Errorf("prometheus: %s: %s", r.errorType, r.problem)
+		return problem("the log of Prometheus may contain more", "%s: %s", r.errorType, r.problem)
 	case response.StatusCode != http.StatusOK:
-		return fmt.Errorf("prometheus: %s", response.Status)
+		return problem(hintOfStatus(response.StatusCode), "the server answered %s", response.Status)
 	case r.resultType != "" && r.resultType != resultType:
-		return fmt.Errorf("prometheus: the result of %s is a %s, not a %s", parameters.Get("query"), r.resultType, resultType)
+		return problem(hintOfAddress, "the result of %s is a %s, not a %s", parameters.Get("query"), r.resultType, resultType)
 	case err != nil:
-		return fmt.Errorf("prometheus: %w", err)
+		return problem(hintOfAddress, "the answer to %s is not valid JSON: %v", endpoint, err)
 	}
 	return nil
+}
+
+// hintOfAddress is the hint for answers that Prometheus does not send.
+const hintOfAddress = "check that the address is that of Prometheus itself, without the path /api/v1, and not that of another program"
+
+// hintOfStatus returns the hint for a response with an HTTP status that is not 200.
+func hintOfStatus(status int) string {
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return "use an address at which Prometheus needs no login; for a service that is reached through the API server, permit get on services/proxy"
+	case status/100 == 4:
+		return hintOfAddress
+	}
+	return "check that Prometheus is ready; its log may contain more"
+}
+
+// withoutURL returns the cause of an error of an HTTP client. The URL is long, because it contains the query.
+func withoutURL(err error) error {
+	var ofURL *url.Error
+	if errors.As(err, &ofURL) {
+		return ofURL.Err
+	}
+	return err
+}
+
+// redactURL returns a URL without its password.
+func redactURL(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return "an invalid address"
+	}
+	return parsed.Redacted()
 }
 
 // decode decodes a response. It decodes the result only if it has the expected type.

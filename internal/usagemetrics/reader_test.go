@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // The lists of metrics-server, shortened.
@@ -151,6 +152,52 @@ func TestAFailureOfPrometheusIsAProblemAndLeavesTheRest(t *testing.T) {
 			}
 			if !strings.Contains(usage.Problem, tc.problem) || !usage.HasCore || usage.HasGPU {
 				t.Errorf("problem %q, want one with %q; core %v, GPU %v", usage.Problem, tc.problem, usage.HasCore, usage.HasGPU)
+			}
+		})
+	}
+}
+
+// An administrator who configured an address reads what is wrong, where, and what to do.
+func TestErrorsOfPrometheusHaveTheAddressAndAHint(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answer     http.HandlerFunc
+		says, hint string
+	}{
+		"no server":         {nil, "refused", "check that Prometheus runs"},
+		"a login is needed": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, "403 Forbidden", "needs no login"},
+		"no such path":      {http.NotFound, "404 Not Found", "without the path /api/v1"},
+		"not ready":         {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, "503", "is ready"},
+		"a page":            {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, "not valid JSON", "another program"},
+		"an error of PromQL": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(`{"status":"error","errorType":"timeout","error":"too slow"}`))
+		}, "timeout: too slow", "log of Prometheus"},
+		"a redirect elsewhere": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) }, "not followed", "without a redirect"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(tc.answer)
+			if tc.answer == nil {
+				server.Close()
+			} else {
+				defer server.Close()
+			}
+			past, err := NewGPUHistory(strings.Replace(server.URL, "http://", "http://mei:secret@", 1), &rest.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = past.Read(t.Context(), time.Now(), time.Now(), time.Second, func(GPUUtilization) {})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			got := usererror.FromError(err)
+			for _, part := range []string{"prometheus at http://mei:xxxxx@" + server.Listener.Addr().String(), tc.says} {
+				if !strings.Contains(got.What, part) {
+					t.Errorf("error %q, want one with %q", got.What, part)
+				}
+			}
+			if !strings.Contains(got.Hint, tc.hint) || strings.Contains(got.What, "query=") {
+				t.Errorf("error %q, hint %q, want a hint with %q", got.What, got.Hint, tc.hint)
 			}
 		})
 	}

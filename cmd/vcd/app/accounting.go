@@ -2,7 +2,6 @@ package app
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -120,15 +119,16 @@ const minMeasureInterval = time.Second
 func (f *accountingFlags) measureOptions() (daemon.MeasureOptions, error) {
 	switch {
 	case f.measureInterval != 0 && f.measureInterval < minMeasureInterval:
-		return daemon.MeasureOptions{}, fmt.Errorf("--accounting-measure-interval %s: must be 0, or at least %s", f.measureInterval, minMeasureInterval)
+		return daemon.MeasureOptions{}, usererror.Errorf("use a time such as 30s, or 0 to measure nothing",
+			"--accounting-measure-interval %s: must be 0, or at least %s", f.measureInterval, minMeasureInterval)
 	case f.kubeletCA != "" && f.insecureKubelets:
-		return daemon.MeasureOptions{}, errors.New("--accounting-kubelet-ca and --accounting-kubelet-insecure-tls exclude each other: remove one of them")
+		return daemon.MeasureOptions{}, usererror.Errorf("remove one of them", "--accounting-kubelet-ca and --accounting-kubelet-insecure-tls exclude each other")
 	case f.prometheus != "" && f.measureInterval == 0:
-		return daemon.MeasureOptions{}, errors.New("--accounting-prometheus has no effect with --accounting-measure-interval=0: remove one of them")
+		return daemon.MeasureOptions{}, usererror.Errorf("remove one of them", "--accounting-prometheus has no effect with --accounting-measure-interval=0")
 	}
 	if f.prometheus != "" {
 		if _, _, err := usagemetrics.ParseAddress(f.prometheus, ""); err != nil {
-			return daemon.MeasureOptions{}, fmt.Errorf("--accounting-prometheus: %w", err)
+			return daemon.MeasureOptions{}, usererror.Wrapf("for example http://prometheus.example.org:9090 or monitoring/prometheus:9090", "--accounting-prometheus: %v", err)
 		}
 	}
 	return daemon.MeasureOptions{

@@ -17,7 +17,7 @@ import (
 // runVcd runs vcd with arguments, and returns its output.
 func runVcd(t *testing.T, arguments ...string) (string, error) {
 	t.Helper()
-	cmd := newCommand()
+	cmd := NewCommand()
 	var out bytes.Buffer
 	cmd.SetOut(&out)
 	cmd.SetErr(&out)

@@ -49,7 +49,7 @@ func runCommand(ctx context.Context, options []Option) error {
 			return err
 		}
 	}
-	return newCommand().ExecuteContext(ctx)
+	return NewCommand().ExecuteContext(ctx)
 }
 
 func errorHint(err error) string {

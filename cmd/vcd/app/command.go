@@ -42,7 +42,8 @@ func usageHint(err error) string {
 	return ""
 }
 
-func newCommand() *cobra.Command {
+// NewCommand returns the command vcd with its subcommands.
+func NewCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "vcd",
 		Short: "Run the daemon of the batch system",

@@ -217,6 +217,9 @@ func TestTheMeasurementOfPodsIsConfigured(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), c.says) {
 					t.Errorf("got %v, want an error that contains %q", err, c.says)
 				}
+				if err != nil && errorHint(err) == "" {
+					t.Errorf("the error %v has no hint", err)
+				}
 			case err != nil || o.Accounting.Measure != c.want:
 				t.Errorf("got %+v, %v, want %+v", o.Accounting.Measure, err, c.want)
 			}
@@ -338,7 +341,7 @@ func TestMistakesOnTheCommandLineHaveAHint(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			cmd := newCommand()
+			cmd := NewCommand()
 			arguments := []string{}
 			for _, a := range c.arguments {
 				arguments = append(arguments, strings.Replace(a, "KUBECONFIG", path, 1))

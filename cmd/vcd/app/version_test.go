@@ -11,7 +11,7 @@ func TestVersionPrintsWhatTheProgramWasBuiltFrom(t *testing.T) {
 	t.Parallel()
 	for _, argument := range []string{"version", "--version"} {
 		var out bytes.Buffer
-		cmd := newCommand()
+		cmd := NewCommand()
 		cmd.SetOut(&out)
 		cmd.SetArgs([]string{argument})
 		if err := cmd.ExecuteContext(t.Context()); err != nil || out.String() != build.DescribeProgram().String() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/accounting/podmeasure"
 	"github.com/vc-batch/vc/internal/usagemetrics"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 const (
@@ -103,7 +104,7 @@ func (s *Sampler) measureRound(ctx context.Context, from, until time.Time, step 
 func (s *Sampler) logChange(err error) {
 	switch {
 	case err != nil && !s.hasFailed:
-		s.Log.Error(err, "The usage of GPUs cannot be measured; trying again")
+		s.Log.Error(err, "The usage of GPUs cannot be measured; trying again", "flag", "--accounting-prometheus", "hint", usererror.FromError(err).Hint)
 	case err != nil:
 		s.Log.V(1).Info("The usage of GPUs still cannot be measured", "err", err.Error())
 	case s.hasFailed:

@@ -2,7 +2,6 @@ package gpustats
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,6 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/accounting/podmeasure"
 	"github.com/vc-batch/vc/internal/podusage"
 	"github.com/vc-batch/vc/internal/usagemetrics"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // history has one GPU of the pod train-0, which is half busy at all times.
@@ -35,7 +35,7 @@ func (h *history) Read(_ context.Context, from, until time.Time, step time.Durat
 		add(usagemetrics.GPUUtilization{Namespace: "default", Pod: "train-0", GPU: 1, At: at, Percent: 50})
 	}
 	if h.fails {
-		return errors.New("prometheus: connection refused")
+		return usererror.Errorf("start it", "prometheus: connection refused")
 	}
 	if isTooLong := h.longest > 0 && until.Sub(from)+step > h.longest; isTooLong {
 		return context.DeadlineExceeded
@@ -90,8 +90,10 @@ func TestAnOutageOfPrometheusLosesNothing(t *testing.T) {
 		expect(180*time.Second, 60, 1)
 		source.fails = false
 		expect(210*time.Second, 210, 2)
-		if !strings.Contains(strings.Join(logged, "\n"), "connection refused") {
-			t.Errorf("the log does not contain the error: %q", logged)
+		for _, part := range []string{"connection refused", "start it", "--accounting-prometheus"} {
+			if !strings.Contains(logged[0], part) {
+				t.Errorf("the log does not contain %q: %q", part, logged)
+			}
 		}
 	})
 }
