@@ -1,10 +1,10 @@
-// Package reference generates the command-line reference from the help texts: a Markdown page for each command and
-// topic, and man pages.
+// Package reference generates the command-line reference from the help texts: a Markdown page and a man page for each command
+// and topic of vcctl, and one Markdown page for vcd.
 //
-//	In:   the command tree of internal/cli/root
+//	In:   the command trees of internal/cli/root and cmd/vcd/app
 //	Out:  pages by file name; the output is deterministic
 //
-// The flags that all commands share are on a single page, that of `vcctl options`.
+// The flags that all commands of vcctl share are on a single page, that of `vcctl options`.
 package reference
 
 import (
@@ -18,12 +18,16 @@ import (
 	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 
+	"github.com/vc-batch/vc/cmd/vcd/app"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/cli/root"
 )
 
-// commandTree returns the whole command tree. Its texts are converted to Markdown and the shared flags are hidden.
+// daemonPageName is the file name of the page of vcd.
+const daemonPageName = "vcd.md"
+
+// commandTree returns the whole command tree of vcctl. Its texts are converted to Markdown and the shared flags are hidden.
 func commandTree() *cobra.Command {
 	streams, _, _ := iostreams.TestStreams("", 0)
 	streams.ColorMode = "auto" // as in iostreams.SystemStreams
@@ -53,10 +57,36 @@ func visitCommands(cmd *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
+// daemonTree returns the command tree of vcd. Its texts are converted to Markdown.
+func daemonTree() *cobra.Command {
+	cmd := app.NewCommand()
+	cmd.DisableAutoGenTag = true
+	visitCommands(cmd, func(one *cobra.Command) { one.Long = convertToMarkdown(one.Long) })
+	return cmd
+}
+
+// daemonPage returns the page of vcd. It has a section for each command, because operators search for flags of the components
+// that they run together.
+func daemonPage() ([]byte, error) {
+	var page bytes.Buffer
+	var problem error
+	visitCommands(daemonTree(), func(cmd *cobra.Command) {
+		if err := doc.GenMarkdownCustom(cmd, &page, linkToSection); err != nil && problem == nil {
+			problem = err
+		}
+	})
+	return append(bytes.TrimRight(page.Bytes(), "\n"), '\n'), problem
+}
+
+// linkToSection returns the link to the section of a command, whose page would have the given name.
+func linkToSection(name string) string {
+	return "#" + strings.ReplaceAll(strings.TrimSuffix(name, ".md"), "_", "-")
+}
+
 // MarkdownPages returns the Markdown pages by file name, such as vcctl_job_list.md.
 func MarkdownPages() (map[string][]byte, error) {
-	pages := map[string][]byte{}
-	var problem error
+	ofDaemon, problem := daemonPage()
+	pages := map[string][]byte{daemonPageName: ofDaemon}
 	all := commandTree()
 	visitCommands(all, func(cmd *cobra.Command) {
 		var page bytes.Buffer

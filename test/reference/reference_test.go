@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 const directory = "../../docs/reference"
@@ -74,14 +75,45 @@ func TestEveryCommandHasAPageAndEveryLinkOne(t *testing.T) {
 	})
 	for name, page := range pages {
 		for _, found := range link.FindAllStringSubmatch(string(page), -1) {
-			if pages[found[1]] == nil {
+			title, isSection := strings.CutPrefix(found[1], "#")
+			isThere := pages[found[1]] != nil
+			if isSection {
+				isThere = bytes.Contains(page, []byte("## "+strings.ReplaceAll(title, "-", " ")+"\n"))
+			}
+			if !isThere {
 				t.Errorf("%s leads to %s, which is not there", name, found[1])
 			}
 		}
-		if bytes.Contains(page, []byte("--kubeconfig string")) && name != "vcctl_options.md" {
+		mayHaveSharedFlags := name == "vcctl_options.md" || name == daemonPageName
+		if bytes.Contains(page, []byte("--kubeconfig string")) && !mayHaveSharedFlags {
 			t.Errorf("%s repeats the flags of every command", name)
 		}
 	}
+}
+
+func TestThePageOfTheDaemonHasAllCommandsAndFlags(t *testing.T) {
+	t.Parallel()
+	pages, err := MarkdownPages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := map[string]string{}
+	for _, section := range strings.Split("\n"+string(pages[daemonPageName]), "\n## ")[1:] {
+		title, text, _ := strings.Cut(section, "\n")
+		sections[title] = text
+	}
+	for _, path := range []string{"vcd scheduler", "vcd all", "vcd accounting", "vcd accounting backup", "vcd version"} {
+		if sections[path] == "" {
+			t.Errorf("there is no section for %q", path)
+		}
+	}
+	visitCommands(daemonTree(), func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+			if isShown := strings.Contains(sections[cmd.CommandPath()], "--"+flag.Name+" ") || strings.Contains(sections[cmd.CommandPath()], "--"+flag.Name+"["); isShown == flag.Hidden {
+				t.Errorf("%s --%s: hidden %v, shown %v", cmd.CommandPath(), flag.Name, flag.Hidden, isShown)
+			}
+		})
+	})
 }
 
 func TestManPagesAreReadByMan(t *testing.T) {
