@@ -41,7 +41,7 @@ var rules = []rule{
 		allow: []string{"internal/accounting", "internal/podusage"}, why: "the use of pods follows from what was measured, whoever measured it"},
 	{of: "internal/accounting/kubeletstats", deny: []string{"internal", "cmd", "k8s.io/kubernetes"}, allow: []string{"internal/accounting/podmeasure", "internal/accounting/kubeletstats", "internal/metrics"},
 		why: "it brings what kubelets measure, and computes nothing"},
-	{of: "internal/accounting/gpustats", deny: []string{"internal", "cmd", "k8s.io/kubernetes"}, allow: []string{"internal/accounting/podmeasure", "internal/metrics", "internal/usagemetrics"},
+	{of: "internal/accounting/gpustats", deny: []string{"internal", "cmd", "k8s.io/kubernetes"}, allow: []string{"internal/accounting/podmeasure", "internal/metrics", "internal/usagemetrics", "internal/usererror"},
 		why: "it brings what Prometheus has measured, and computes nothing"},
 	{of: "internal/accounting/audit", deny: []string{"internal", "cmd", "k8s.io/client-go", "sigs.k8s.io", "database", "net", "os", "log", "math/rand"}, allow: []string{"internal/accounting"}, why: "changes follow from the versions of an account alone"},
 	{of: "internal/accounting/wire", deny: []string{"api", "internal", "cmd", "k8s.io", "sigs.k8s.io", "net/http", "os", "log", "math/rand"}, allow: []string{"internal/accounting"}, why: "what crosses the wire is plain data, which both sides know"},
