@@ -157,14 +157,14 @@ type load struct {
 	stopCreating, stopWatching context.CancelFunc
 	created, watched           chan struct{}
 
-	mu       sync.Mutex
-	gangs    int                   // created
-	pods     map[string]*loadedPod // by UID
-	names    map[string]string     // the UID of a pod, by name
-	refused  map[string]bool       // whether a kubelet rejected a pod that was bound to its node, by UID
-	history  map[string][]string   // the states in which a pod was seen, by name
-	problems []string
-	changed  chan struct{} // closed when a pod was scheduled
+	mu        sync.Mutex
+	gangs     int                   // created
+	pods      map[string]*loadedPod // by UID
+	names     map[string]string     // the UID of a pod, by name
+	displaced map[string]bool       // the pods that Kubernetes removed from their node, by UID
+	history   map[string][]string   // the states in which a pod was seen, by name
+	problems  []string
+	changed   chan struct{} // closed when a pod was scheduled
 }
 
 // loadedPod is a pod of a gang that was seen on a node.
@@ -190,7 +190,7 @@ func startLoad(t *testing.T, c client.Client) *load {
 	t.Helper()
 	l := &load{
 		namespace: newNamespace(t, "load"), created: make(chan struct{}), watched: make(chan struct{}),
-		pods: map[string]*loadedPod{}, names: map[string]string{}, refused: map[string]bool{}, history: map[string][]string{}, changed: make(chan struct{}),
+		pods: map[string]*loadedPod{}, names: map[string]string{}, displaced: map[string]bool{}, history: map[string][]string{}, changed: make(chan struct{}),
 	}
 	var creating, watching context.Context
 	creating, l.stopCreating = context.WithCancel(context.Background())
@@ -279,19 +279,18 @@ func (l *load) watch(ctx context.Context) {
 	}
 }
 
-// record records a pod. A pod with the name of an earlier one means that its job was started again, unless a kubelet
-// rejected the earlier one: a kubelet may still count a container that has ended for the API server. A pod that changes
-// its node means that two schedulers have placed it.
+// record records a pod. A pod with the name of an earlier one means that its job was started again, unless Kubernetes
+// displaced the earlier one. A pod that changes its node means that two schedulers have placed it.
 func (l *load) record(change watch.EventType, pod *corev1.Pod) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	uid, node := string(pod.UID), pod.Spec.NodeName
 	l.history[pod.Name] = append(l.history[pod.Name], describeChange(change, pod))
-	if earlier, ok := l.names[pod.Name]; ok && earlier != uid && !l.refused[earlier] {
+	if earlier, ok := l.names[pod.Name]; ok && earlier != uid && !l.displaced[earlier] {
 		l.problems = append(l.problems, fmt.Sprintf("pod %s was created twice:\n%s", pod.Name, strings.Join(l.history[pod.Name], "\n")))
 	}
-	if plan.WasRejectedByNode(pod) {
-		l.refused[uid] = true
+	if plan.WasRejectedByNode(pod) || wasPreempted(pod) {
+		l.displaced[uid] = true
 	}
 	l.names[pod.Name] = uid
 	if node == "" {
@@ -319,6 +318,14 @@ func (l *load) record(change watch.EventType, pod *corev1.Pod) {
 	}
 }
 
+// wasPreempted reports whether the scheduler of Kubernetes has preempted a pod. It does so when a new pod of vc, which has
+// a high priority, finds no room on a full node.
+func wasPreempted(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.DisruptionTarget && c.Reason == corev1.PodReasonPreemptionByScheduler
+	})
+}
+
 // describeChange returns a line about a pod as a watch reports it.
 func describeChange(change watch.EventType, pod *corev1.Pod) string {
 	line := fmt.Sprintf("%s %s %s on %q: %s", time.Now().Format(time.StampMilli), pod.UID, change, pod.Spec.NodeName, pod.Status.Phase)
@@ -327,6 +334,11 @@ func describeChange(change watch.EventType, pod *corev1.Pod) string {
 	}
 	if pod.DeletionTimestamp != nil {
 		line += ", is being deleted"
+	}
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.DisruptionTarget {
+			line += fmt.Sprintf(", %s: %s", condition.Reason, condition.Message)
+		}
 	}
 	for _, status := range pod.Status.ContainerStatuses {
 		if ended := status.State.Terminated; ended != nil {
@@ -399,11 +411,11 @@ func (l *load) finish(t *testing.T, c client.Client) {
 	for _, problem := range l.problems {
 		t.Error(problem)
 	}
-	if want := l.gangs*gangSize + len(l.refused); len(l.pods) != want {
+	if want := l.gangs*gangSize + len(l.displaced); len(l.pods) != want {
 		t.Errorf("%d pods of %d gangs were scheduled, want %d", len(l.pods), l.gangs, want)
 	}
 	longest := l.longestStart()
-	t.Logf("%d gangs, %d pods rejected by a kubelet and created again; at most %.2f s between the first and the last pod of a gang", l.gangs, len(l.refused), longest.Seconds())
+	t.Logf("%d gangs, %d pods rejected by a kubelet or preempted for a pod of vc, and created again; at most %.2f s between the first and the last pod of a gang", l.gangs, len(l.displaced), longest.Seconds())
 	if longest > crashGap {
 		t.Errorf("a gang was scheduled in part for %s, want at most %s", longest, crashGap)
 	}

@@ -31,12 +31,16 @@ import (
 // errEnough ends the start of the control plane.
 var errEnough = errors.New("the comparison has ended")
 
+// eventTTL is the lifetime of Events. It is longer than a test, because the server in memory keeps Events forever. By
+// default, the real API server deletes them after one hour.
+const eventTTL = "48h"
+
 // withRealServer calls compare while a real API server runs. It does so before kube-controller-manager starts, whose
 // controllers would send requests of their own.
 func withRealServer(t *testing.T, compare func(*rest.Config)) {
 	t.Helper()
 	_, err := controlplane.Start(t.Context(), controlplane.Options{
-		Dir: t.TempDir(), Ephemeral: true,
+		Dir: t.TempDir(), Ephemeral: true, APIServerFlags: []string{"--event-ttl=" + eventTTL},
 		Progress: func(part string, took time.Duration) { t.Logf("%s ready after %s", part, took) },
 		Kinds: func(ctx context.Context, config *rest.Config) error {
 			if err := installKinds(ctx, config); err != nil {
