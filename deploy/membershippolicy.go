@@ -39,10 +39,10 @@ type protectedField struct {
 // belongs is the reason of most parts.
 const belongs = "it determines to which job, queue and account the object belongs"
 
-// annotationField and labelField return a protected annotation or label of pods. Some operators set the PodGroup of a pod only
-// after they have created the pod, so users may set a missing value until the pod has a node.
+// annotationField returns a protected annotation of pods.
 func annotationField(key string) protectedField { return podField("annotation", "annotations", key) }
 
+// labelField returns a protected label of pods.
 func labelField(key string) protectedField { return podField("label", "labels", key) }
 
 func podField(noun, parent, key string) protectedField {
@@ -51,6 +51,8 @@ func podField(noun, parent, key string) protectedField {
 	})
 }
 
+// settableUntilPlaced returns a protected field of pods that users may set until the pod has a node. Some operators set the
+// PodGroup of a pod only after they have created the pod.
 func settableUntilPlaced(noun string, value func(object string) string) protectedField {
 	return protectedField{
 		noun: noun, value: value, exemption: value("oldObject") + " == '' && object.spec.?nodeName.orValue('') == ''",
@@ -120,13 +122,12 @@ func groupFields() []protectedField {
 	}
 }
 
-// membershipPolicies returns three admission policies: one that keeps pods in their PodGroup, job and queue, one for new pods,
-// and one that keeps the PodGroups of jobs in their queue. Without the first, a user who may patch a pod could move it out of
-// its PodGroup, and so escape the limits and the budget of its account. Without the second, a user could create a pod that
-// seems to belong to a job, or that seems to have used something, and accounting would record it. Without the third, a user
-// could move the PodGroup of a job to another queue than the job's, because no webhook checks this.
-//
-// The first policy also keeps the measured usage of pods, which accounting records.
+// membershipPolicies returns three admission policies:
+//   - The first keeps pods in their PodGroup, job and queue. Without it, a user who may patch a pod could move it out of its
+//     PodGroup, and so escape the limits and the budget of its account. It also protects the measured usage of pods, which
+//     accounting records.
+//   - The second rejects new pods with a forged owner or forged usage, which accounting would record.
+//   - The third keeps the PodGroups of jobs in the queue of their job. No webhook checks this.
 //
 // The policies do not cover pods/status, which kubelets write often and users may not write.
 func membershipPolicies() []runtime.Object {

@@ -204,12 +204,12 @@ func (s *gpuSource) query(ctx context.Context, query string, add func(*gpuLabels
 // server and have a hint.
 func (s *gpuSource) send(ctx context.Context, endpoint, resultType string, parameters url.Values, add func(*gpuSeries)) error {
 	address := s.server + "/api/v1/" + endpoint + "?" + parameters.Encode()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return fmt.Errorf("prometheus: %w", err)
-	}
 	problem := func(hint, format string, args ...any) error {
 		return usererror.Wrapf(hint, "prometheus at %s: "+format, append([]any{redactURL(s.server)}, args...)...)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return problem(hintOfAddress, "%v", withoutURL(err))
 	}
 	response, err := s.client.Do(request)
 	if err != nil {
@@ -244,6 +244,8 @@ func hintOfStatus(status int) string {
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return "use an address at which Prometheus needs no login; for a service that is reached through the API server, permit get on services/proxy"
+	case status == http.StatusTooManyRequests || status == http.StatusUnprocessableEntity:
+		return "the log of Prometheus may contain more"
 	case status/100 == 4:
 		return hintOfAddress
 	}

@@ -227,8 +227,8 @@ func actions() []action {
 		{"give a pod with a node a PodGroup", tryPatch(podNamed("placed"), annotationPatch(keys.GroupName, `"g"`)), nobodyElse(), `cannot be changed from "" to "g"`},
 		{"invent the usage of a pod with a node", tryPatch(podNamed("placed"), annotationPatch(keys.Used, `"{}"`)), nobodyElse(), `because it holds the measured usage of the pod: leave this annotation unchanged`},
 		{"invent the usage of a pod without a node", tryPatch(podNamed("plain"), annotationPatch(keys.Used, `"{}"`)), nobodyElse(), `annotation vc-batch.dev/used cannot be changed from "" to "{}"`},
-		{"create a pod that seems to have used something", tryCreate(podWith(keys.Used, `{"cpuMilliseconds":1}`)), nobodyElse(), `annotation vc-batch.dev/used cannot be set to "{"cpuMilliseconds":1}", because it holds the measured usage of the pod: remove it`},
-		{"create a pod that seems to belong to a job", tryCreate(func() client.Object {
+		{"create a pod with forged usage", tryCreate(podWith(keys.Used, `{"cpuMilliseconds":1}`)), nobodyElse(), `annotation vc-batch.dev/used cannot be set to "{"cpuMilliseconds":1}", because it holds the measured usage of the pod: remove it`},
+		{"create a pod with a forged owner", tryCreate(func() client.Object {
 			pod := podWith("a", "b")()
 			pod.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: "of-user", UID: "u", Controller: new(true)}})
 			return pod

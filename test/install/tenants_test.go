@@ -196,6 +196,18 @@ func holdings(t *testing.T, c client.Client) []string {
 	return has
 }
 
+// labeledLikePodOf returns a pod of mallory with some owners, and with the labels and annotations of a pod of a job.
+func labeledLikePodOf(job *batchv1alpha1.Job, owners ...metav1.OwnerReference) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "false", Namespace: mallorys, OwnerReferences: owners,
+			Labels:      map[string]string{keys.JobName: job.Name, keys.JobNamespace: job.Namespace},
+			Annotations: map[string]string{keys.JobName: job.Name, keys.TaskSpec: "work", keys.TaskIndex: "0", keys.JobVersion: "0"},
+		},
+		Spec: tenantJob(mallorys, "x").Spec.Tasks[0].Template.Spec,
+	}
+}
+
 // attempts returns the attacks by mallory.
 func attempts(t *testing.T, mallory client.Client, victim *batchv1alpha1.Job) []attempt {
 	t.Helper()
@@ -266,10 +278,8 @@ func attempts(t *testing.T, mallory client.Client, victim *batchv1alpha1.Job) []
 			return mallory.Status().Update(ctx, &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "held", Namespace: mallorys}})
 		}, cannot},
 		{"take over a Secret that no job made", job("prod", func(j *batchv1alpha1.Job) { j.Spec.Plugins = map[string][]string{"ssh": {}} }), ""},
-		{"pass a pod off as his", create(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "false", Namespace: mallorys, OwnerReferences: []metav1.OwnerReference{forged},
-			Labels:      map[string]string{keys.JobName: victim.Name, keys.JobNamespace: bobs},
-			Annotations: map[string]string{keys.JobName: victim.Name, keys.TaskSpec: "work", keys.TaskIndex: "0", keys.JobVersion: "0"}},
-			Spec: tenantJob(mallorys, "x").Spec.Tasks[0].Template.Spec}), ""},
+		{"create a pod of his job", create(labeledLikePodOf(victim, forged)), "the Job in ownerReferences cannot be set"},
+		{"create a pod that is labeled like those of his job", create(labeledLikePodOf(victim)), ""},
 		{"pass a PodGroup of a queue that there is not", create(&schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: "false", Namespace: mallorys,
 			OwnerReferences: []metav1.OwnerReference{forged}}, Spec: schedulingv1beta1.PodGroupSpec{Queue: "nowhere"}}), "unable to find queue"},
 		{"put a pod into his PodGroup", create(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "guest", Namespace: mallorys,

@@ -374,8 +374,11 @@ func TestPodsThatOnlyResembleThoseOfAJobAreNotRecorded(t *testing.T) {
 			if err != nil || !ok {
 				t.Fatalf("no batch: %v", err)
 			}
-			if r := batch.Records[0]; len(batch.Records) != 1 || r.CPUTime != c.want {
-				t.Errorf("records %+v, want the CPU time %v", batch.Records, c.want)
+			if len(batch.Records) != 1 {
+				t.Fatalf("records %+v, want one", batch.Records)
+			}
+			if got := batch.Records[0].CPUTime; got != c.want {
+				t.Errorf("CPU time %v, want %v", got, c.want)
 			}
 		})
 	}

@@ -33,10 +33,11 @@ type Usage struct {
 	// MaxRSS is the largest resident memory of any task, in KiB.
 	MaxRSS int64 `json:"rss,omitempty"`
 	// GPUMillis is the sum of the utilizations of GPUs over time in milliseconds, and GPUMeasuredMillis the sum of the
-	// times for which each GPU was measured. GPUs is the number of measured GPUs; 0 means that it is unknown. Launchers do not measure GPUs, so reports do not contain these fields.
+	// times for which each GPU was measured. Launchers do not measure GPUs, so reports do not contain these fields.
 	GPUMillis         int64 `json:"-"`
 	GPUMeasuredMillis int64 `json:"-"`
-	GPUs              int64 `json:"-"`
+	// GPUs is the number of measured GPUs. It is 0 if the number is unknown.
+	GPUs int64 `json:"-"`
 }
 
 // Step is the record of a step that srun started.

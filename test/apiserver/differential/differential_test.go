@@ -77,6 +77,9 @@ type comparison struct {
 	log         []string     // all operations
 	broken      map[key]bool // objects that differ already
 	brokenKinds map[schema.GroupVersionKind]bool
+
+	// The times of the last writes to the ResourceQuotas of a namespace and to a Namespace of the real API server.
+	quotaChanged, namespaceChanged map[string]time.Time
 }
 
 func newComparison(t *testing.T, config *rest.Config) *comparison {
@@ -89,6 +92,7 @@ func newComparison(t *testing.T, config *rest.Config) *comparison {
 	c := &comparison{
 		t: t, server: server,
 		broken: map[key]bool{}, brokenKinds: map[schema.GroupVersionKind]bool{},
+		quotaChanged: map[string]time.Time{}, namespaceChanged: map[string]time.Time{},
 		ours:  newSide(server.Do),
 		real:  newSide(func(r *request) (runtime.Object, error) { return remote.Do(context.Background(), r) }),
 		world: &world{Rand: rand.New(rand.NewPCG(*seed, 1))},
@@ -358,15 +362,44 @@ func (s *side) isNew(k key, object client.Object) bool {
 	return len(versions) == 0 || versions[len(versions)-1].GetResourceVersion() != object.GetResourceVersion()
 }
 
+// admissionDelay is the maximum time until the admission of the real API server observes a changed Namespace or
+// ResourceQuota. It reads them from informers, which tests cannot observe.
+const admissionDelay = 300 * time.Millisecond
+
+// waitForAdmission waits until the admission of the real API server judges a request by the last changes of the objects
+// that matter: the ResourceQuotas for pods, and the Namespace for new objects.
+func (c *comparison) waitForAdmission(k key, r *request) {
+	var changed time.Time
+	if k.kind.Kind == "Pod" && r.IsWrite() {
+		changed = c.quotaChanged[k.namespace]
+	}
+	if namespaceChanged := c.namespaceChanged[k.namespace]; r.Verb == apiserver.Create && namespaceChanged.After(changed) {
+		changed = namespaceChanged
+	}
+	time.Sleep(time.Until(changed.Add(admissionDelay)))
+}
+
+// recordForAdmission records a write to an object that admission reads.
+func (c *comparison) recordForAdmission(k key) {
+	switch k.kind.Kind {
+	case "ResourceQuota":
+		c.quotaChanged[k.namespace] = time.Now()
+	case "Namespace":
+		c.namespaceChanged[k.name] = time.Now()
+	}
+}
+
 func (c *comparison) send(s *side, o operation) (runtime.Object, error) {
 	r := o.build(s)
+	if s == c.real {
+		c.waitForAdmission(o.key, r)
+	}
 	object, err := s.do(r)
 	if o.page != nil && err == nil {
 		o.page.record(s, object)
 	}
-	isForAdmission := o.key.kind.Kind == "ResourceQuota" || o.key.kind.Kind == "Namespace"
-	if s == c.real && r.IsWrite() && isForAdmission {
-		time.Sleep(300 * time.Millisecond) // until the real API server's admission has observed the change
+	if s == c.real && r.IsWrite() {
+		c.recordForAdmission(o.key)
 	}
 	if created, ok := object.(client.Object); ok && err == nil && strings.HasPrefix(created.GetName(), generatedPrefix) {
 		s.observeUID(key{o.key.kind, o.key.namespace, generatedPrefix}, created)

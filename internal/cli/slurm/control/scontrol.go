@@ -166,9 +166,8 @@ func showEntity(ctx context.Context, c *program.Call, words []string) error {
 	return usererror.Errorf("use show job, node, partition, step, config, hostnames, hostlist or hostlistsorted", "invalid entity: %s for keyword:show", words[0])
 }
 
-// schedulerTimeSlice is the value of Slurm's SchedulerTimeSlice, which is the shortest that Slurm permits. Jobs do not
-// share nodes in turns, so it only tells programs how often the state of jobs can change: Toil waits 1.2 times as long
-// before it queries the state again.
+// schedulerTimeSlice is the value of SchedulerTimeSlice, and the minimum in Slurm. Jobs do not share nodes in turns here.
+// Programs use the value only to choose a polling interval: Toil queries jobs every 1.2 time slices.
 const schedulerTimeSlice = 5 * time.Second
 
 // showConfig prints the Slurm configuration settings that programs read and that are meaningful here.

@@ -15,9 +15,9 @@ import (
 )
 
 // The tests in this file query jobs as programs do, and parse the output by the rules of these programs. The rules are
-// written in our own words after the published source of each program, whose file is named. Toil runs in test/e2e, if it is
-// installed. Its tests here have jobs that its run there has not: deleted, waiting, cancelled, and over their time limit.
-// The other programs are in PyPI or on their own sites, which the machine of the tests does not reach.
+// written in our own words after the published source of each program, whose file is named. Toil itself
+// runs in test/e2e, if it is installed. The tests here cover states that this run does not: deleted, waiting, cancelled, and
+// over the time limit. The test machine cannot reach the other programs, which are in PyPI or on their own sites.
 
 // runQuery runs a query of a program against the cluster of jobs, and returns its standard output.
 func runQuery(t *testing.T, argv ...string) string {
