@@ -112,9 +112,10 @@ func TestElementsAreCancelledAndTheLimitIsChanged(t *testing.T) {
 
 func TestFinishedWorkIsNotDoneAgainAfterASuspension(t *testing.T) {
 	c := bigNode(t)
-	manifest := job{name: "steps", min: 4, tasks: []task{{name: "main", replicas: 4,
-		command: "[ $VC_TASK_INDEX -lt 2 ] && exit 0; exec sleep 600"}}, plugins: "{env: []}"}.String()
-	c.create(strings.Replace(manifest, "namespace: default}", "namespace: default, annotations: {"+keys.KeepFinished+": \"true\"}}", 1))
+	c.create(job{
+		name: "steps", min: 4, annotations: "{" + keys.KeepFinished + `: "true"}`, plugins: "{env: []}",
+		tasks: []task{{name: "main", replicas: 4, command: "[ $VC_TASK_INDEX -lt 2 ] && exit 0; exec sleep 600"}},
+	}.String())
 	c.eventually(30*time.Second, "two have succeeded and two run", func() error {
 		job := c.job("steps")
 		if job.Status.Finished["main"] != "0-1" || job.Status.Running != 2 {

@@ -13,12 +13,11 @@ import (
 
 // annotated returns a job of one pod that runs a command, with annotations in pairs.
 func annotated(name, command string, annotations ...string) string {
-	manifest := job{name: name, min: 1, tasks: []task{{name: "main", replicas: 1, command: command}}}.String()
 	var b strings.Builder
 	for i := 0; i+1 < len(annotations); i += 2 {
 		fmt.Fprintf(&b, "%q: %q, ", annotations[i], annotations[i+1])
 	}
-	return strings.Replace(manifest, "namespace: default}", "namespace: default, annotations: {"+b.String()+"}}", 1)
+	return job{name: name, min: 1, annotations: "{" + b.String() + "}", tasks: []task{{name: "main", replicas: 1, command: command}}}.String()
 }
 
 // waitsFor waits until a job's state has a reason, and checks that the job has neither pods nor a pod group.

@@ -34,8 +34,12 @@ func queue(name, spec string) string {
 }
 
 func (j job) String() string {
+	annotations := ""
+	if j.annotations != "" {
+		annotations = ", annotations: " + j.annotations
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: %s, namespace: default, annotations: %s}\nspec:\n", j.name, cmp.Or(j.annotations, "{}"))
+	fmt.Fprintf(&b, "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: %s, namespace: default%s}\nspec:\n", j.name, annotations)
 	fmt.Fprintf(&b, "  schedulerName: volcano\n")
 	for _, f := range []struct{ key, value string }{{"queue", j.queue}, {"plugins", j.plugins}, {"policies", j.policies}} {
 		if f.value != "" {
