@@ -76,7 +76,10 @@ func (r *Row) NodeListOrReason() string {
 	case state.Pending, state.Requeued, state.Suspended, state.Timeout, state.OutOfMemory, state.Failed:
 		return "(" + r.State.Reason + ")"
 	}
-	return r.NodeList()
+	if nodes := r.NodeList(); nodes != "" || r.State.Code.HasEnded() {
+		return nodes
+	}
+	return "(None)" // programs such as rslurm split the line at spaces, and need a word in each column
 }
 
 // NodeCount returns the number of pods that the row has or had. For a pending or suspended row, it returns the minimum
