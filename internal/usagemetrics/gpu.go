@@ -236,7 +236,7 @@ func (s *gpuSource) send(ctx context.Context, endpoint, resultType string, param
 	return nil
 }
 
-// hintOfAddress is the hint for answers that Prometheus does not send.
+// hintOfAddress is the hint if the server at the address does not answer as Prometheus does.
 const hintOfAddress = "check that the address is that of Prometheus itself, without the path /api/v1, and not that of another program"
 
 // hintOfStatus returns the hint for a response with an HTTP status that is not 200.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -303,4 +304,34 @@ func (c *cluster) dump() {
 		out, _ := exec.CommandContext(ctx, "tail", "-n", "40", l).Output()
 		c.t.Logf("%s\n%s", l, out)
 	}
+}
+
+// usableNodes returns the nodes that are not cordoned.
+func (c *cluster) usableNodes() []corev1.Node {
+	c.t.Helper()
+	var list corev1.NodeList
+	if err := c.List(context.Background(), &list); err != nil {
+		c.t.Fatal(err)
+	}
+	return slices.DeleteFunc(list.Items, func(n corev1.Node) bool { return n.Spec.Unschedulable })
+}
+
+// freeMemory returns the bytes of memory of a node that no pod requests.
+func (c *cluster) freeMemory(node *corev1.Node) int64 {
+	c.t.Helper()
+	var list corev1.PodList
+	if err := c.List(context.Background(), &list); err != nil {
+		c.t.Fatal(err)
+	}
+	free := node.Status.Allocatable.Memory().Value()
+	for i := range list.Items {
+		pod := &list.Items[i]
+		if pod.Spec.NodeName != node.Name {
+			continue
+		}
+		for j := range pod.Spec.Containers {
+			free -= pod.Spec.Containers[j].Resources.Requests.Memory().Value()
+		}
+	}
+	return free
 }

@@ -1,9 +1,11 @@
 package e2e
 
 import (
-	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"testing"
 )
 
 // task is one task of a job manifest.
@@ -12,7 +14,7 @@ type task struct {
 	replicas int
 	min      int    // 0: unset
 	cpu      string // request and limit; empty: not set
-	memory   string // request; empty: not set
+	memory   string // request, only if cpu is set too; empty: not set
 	command  string // run by /bin/sh -c
 	policies string // YAML flow sequence, for example [{event: TaskCompleted, action: CompleteJob}]
 	depends  string
@@ -71,7 +73,11 @@ func (j job) String() string {
 		fmt.Fprintf(&b, "    template:\n      spec:\n        restartPolicy: %s\n        terminationGracePeriodSeconds: 2\n", restart)
 		fmt.Fprintf(&b, "        containers:\n        - name: main\n          image: none:local\n          command: [/bin/sh, -c, %q]\n", t.command)
 		if t.cpu != "" {
-			fmt.Fprintf(&b, "          resources: {requests: {cpu: %s, memory: %s}, limits: {cpu: %s}}\n", t.cpu, cmp.Or(t.memory, "0"), t.cpu)
+			memory := ""
+			if t.memory != "" {
+				memory = ", memory: " + t.memory
+			}
+			fmt.Fprintf(&b, "          resources: {requests: {cpu: %s%s}, limits: {cpu: %s}}\n", t.cpu, memory, t.cpu)
 		}
 	}
 	b.WriteString("---\n")
@@ -81,4 +87,16 @@ func (j job) String() string {
 // single returns a job of one pod that sleeps.
 func single(name, queue, cpu string) job {
 	return job{name: name, queue: queue, min: 1, tasks: []task{{name: "main", replicas: 1, cpu: cpu, command: "exec sleep 600"}}}
+}
+
+// schedulerConf writes a configuration of the scheduler with the plugins gang, predicates and others, and returns its
+// path.
+func schedulerConf(t *testing.T, plugins string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "volcano-scheduler.conf")
+	text := "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins:\n  - name: gang\n  - name: predicates\n" + plugins
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

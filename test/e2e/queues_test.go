@@ -1,11 +1,7 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -129,18 +125,6 @@ func TestScenario13EqualQueuesEndWithHalfEach(t *testing.T) {
 	wantOfLarge(1)
 }
 
-// schedulerConf writes a configuration of the scheduler with the plugins gang, predicates and others, and returns its
-// path.
-func schedulerConf(t *testing.T, plugins string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "volcano-scheduler.conf")
-	text := "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins:\n  - name: gang\n  - name: predicates\n" + plugins
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // TestScenario14JobsWithDifferentDominantResourcesGetEqualShares lets pods with 6/21 of the memory compete with pods with
 // 1/6 of the CPUs. Two of the first have 12/21 of the memory, and four of the second 4/6 of the CPUs. Without the plugin
 // drf, the older job gets all pods that fit: three with much memory, or six with little.
@@ -163,34 +147,4 @@ func TestScenario14JobsWithDifferentDominantResourcesGetEqualShares(t *testing.T
 	c.kubectl("uncordon", node.Name)
 	c.running("cpu", 4, 60*time.Second)
 	c.running("memory", 2, 60*time.Second)
-}
-
-// usableNodes returns the nodes that are not cordoned.
-func (c *cluster) usableNodes() []corev1.Node {
-	c.t.Helper()
-	var list corev1.NodeList
-	if err := c.List(context.Background(), &list); err != nil {
-		c.t.Fatal(err)
-	}
-	return slices.DeleteFunc(list.Items, func(n corev1.Node) bool { return n.Spec.Unschedulable })
-}
-
-// freeMemory returns the bytes of memory of a node that no pod requests.
-func (c *cluster) freeMemory(node *corev1.Node) int64 {
-	c.t.Helper()
-	var list corev1.PodList
-	if err := c.List(context.Background(), &list); err != nil {
-		c.t.Fatal(err)
-	}
-	free := node.Status.Allocatable.Memory().Value()
-	for i := range list.Items {
-		pod := &list.Items[i]
-		if pod.Spec.NodeName != node.Name {
-			continue
-		}
-		for j := range pod.Spec.Containers {
-			free -= pod.Spec.Containers[j].Resources.Requests.Memory().Value()
-		}
-	}
-	return free
 }

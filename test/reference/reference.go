@@ -65,8 +65,8 @@ func daemonTree() *cobra.Command {
 	return cmd
 }
 
-// daemonPage returns the page of vcd. It has a section for each command, because operators search for flags of the components
-// that they run together.
+// daemonPage returns the page of vcd, with a section for each command. It is one page, because an operator runs several of
+// these commands and searches the flags of all.
 func daemonPage() ([]byte, error) {
 	var page bytes.Buffer
 	var problem error

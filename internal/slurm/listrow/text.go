@@ -70,7 +70,8 @@ func (r *Row) NominatedNodes() string {
 }
 
 // NodeListOrReason returns the reason in parentheses if the row is pending or suspended, or if it failed by itself.
-// Otherwise, it returns the nodes of the row.
+// Otherwise, it returns the nodes of the row. If these are not known yet, it returns (None), because programs such as rslurm
+// split lines at spaces and need a word in each column.
 func (r *Row) NodeListOrReason() string {
 	switch r.State.Code {
 	case state.Pending, state.Requeued, state.Suspended, state.Timeout, state.OutOfMemory, state.Failed:
@@ -79,7 +80,7 @@ func (r *Row) NodeListOrReason() string {
 	if nodes := r.NodeList(); nodes != "" || r.State.Code.HasEnded() {
 		return nodes
 	}
-	return "(None)" // programs such as rslurm split the line at spaces, and need a word in each column
+	return "(None)"
 }
 
 // NodeCount returns the number of pods that the row has or had. For a pending or suspended row, it returns the minimum

@@ -80,8 +80,8 @@ func GPUTimeOf(line *sacct.Line) GPUTime {
 	}
 }
 
-// measuredGPUs returns the number of GPUs that were measured. If it was not recorded, it is
-// estimated from the measured time and the elapsed time.
+// measuredGPUs returns the number of GPUs that were measured. If it was not recorded, it is estimated from the measured time
+// and the elapsed time.
 func measuredGPUs(line *sacct.Line) int64 {
 	elapsed, measured := line.ElapsedTime().Milliseconds(), line.Usage.GPUMeasuredMillis
 	if line.Usage.GPUs > 0 || elapsed == 0 || measured == 0 {
