@@ -96,7 +96,7 @@ func TestAPersonWorksInThePodsOfAJob(t *testing.T) {
 	s.types("PS1='" + prompt + "'")
 	s.isBack()
 	s.types("vcctl job exec train -t main -i 1 -- sh")
-	s.types("echo size $(stty size) of $(hostname)")
+	s.types("until [ \"$(stty size)\" = '30 100' ]; do sleep 0.1; done; echo size $(stty size) of $(hostname)") // sizes arrive after the shell has started
 	s.shows("size 30 100 of train-main-1")
 	s.tmux("resize-window", "-x", "90", "-y", "25")
 	s.types("clear; until [ \"$(stty size)\" = '25 90' ]; do sleep 0.1; done; echo now $(stty size)") // the new size arrives later
