@@ -177,8 +177,11 @@ type loadedPod struct {
 const (
 	// gangSize is the number of pods of each gang. Each requests one CPU.
 	gangSize = 2
-	// gangPeriod is the time between the creation of gangs.
-	gangPeriod = 500 * time.Millisecond
+	// gangPeriod is the time between the creation of gangs. Two processor cores can start four containers per second at
+	// most, and their pods would then wait for the kubelets and not for vc.
+	gangPeriod = time.Second
+	// gangRuntime is how long the pods of a gang run. Without a fault, the gangs request about two thirds of all nodes.
+	gangRuntime = 5 * time.Second
 	// gangsAtOnce is the maximum number of gangs that have not ended. Together they request more than all nodes have.
 	gangsAtOnce = 12
 	// loadedCPUs is the number of CPUs that each node offers.
@@ -251,7 +254,7 @@ func (l *load) countActive(ctx context.Context, c client.Client) (int, error) {
 // createGang creates the next gang. A request whose answer was lost may have succeeded, so a gang that exists already
 // counts as created.
 func (l *load) createGang(ctx context.Context, c client.Client) {
-	container := shell("exec sleep 1")
+	container := shell(fmt.Sprintf("exec sleep %.0f", gangRuntime.Seconds()))
 	container.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
 	// Jobs are deleted after their end, so that the test can run for long.
 	job := newJob(l.namespace, fmt.Sprintf("gang-%d", l.gangs), gangSize, corev1.PodSpec{Containers: []corev1.Container{container}})
