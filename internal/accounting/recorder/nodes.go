@@ -50,7 +50,7 @@ func (r *NodeRecorder) recordChanges(ctx context.Context, now time.Time) error {
 		}
 	}
 	var nodes corev1.NodeList
-	if err := r.Cache.List(ctx, &nodes); err != nil {
+	if err := r.Cache.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("nodes: %w", err)
 	}
 	changes := extract.NodeChanges(r.Cluster, r.known, nodes.Items, now)

@@ -49,7 +49,7 @@ func (r *Reconciler) observePod(ctx context.Context, object client.Object, isGon
 		return
 	}
 	job := &batchv1alpha1.Job{}
-	if err := r.Cache.Get(ctx, name, job); err != nil || job.UID != uid {
+	if err := r.Cache.Get(ctx, name, job, client.UnsafeDisableDeepCopy); err != nil || job.UID != uid {
 		if isGone {
 			r.Tracker.ForgetPod(pod.UID)
 		}

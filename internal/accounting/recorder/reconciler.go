@@ -41,7 +41,8 @@ const (
 
 // Options configures the controller.
 type Options struct {
-	// Cache is kept up to date by watches and has the index PodController of package index.
+	// Cache is kept up to date by watches and has the index PodController of package index. Objects are read without being
+	// copied, because every change of a pod reads its job, so they must not be changed.
 	Cache client.Reader
 	// API does all writes.
 	API client.Client
@@ -95,7 +96,7 @@ func hasFinalizer(job *batchv1alpha1.Job) bool { return slices.Contains(job.Fina
 // Reconcile appends the records of a job to the spool if its attempt is over, and maintains the job's finalizer.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	job := &batchv1alpha1.Job{}
-	if err := r.Cache.Get(ctx, request.NamespacedName, job); err != nil {
+	if err := r.Cache.Get(ctx, request.NamespacedName, job, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if err := r.addFinalizer(ctx, job); err != nil {
@@ -166,7 +167,8 @@ func (r *Reconciler) recordAttempts(ctx context.Context, job *batchv1alpha1.Job)
 // this UID but another kind or name are not pods of the job: policies do not prevent users from creating them.
 func (r *Reconciler) podsOf(ctx context.Context, job *batchv1alpha1.Job) ([]*corev1.Pod, error) {
 	var list corev1.PodList
-	if err := r.Cache.List(ctx, &list, client.InNamespace(job.Namespace), client.MatchingFields{index.PodController: string(job.UID)}); err != nil {
+	ofController := client.MatchingFields{index.PodController: string(job.UID)}
+	if err := r.Cache.List(ctx, &list, client.InNamespace(job.Namespace), ofController, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("pods of job %s/%s: %w", job.Namespace, job.Name, err)
 	}
 	pods := make([]*corev1.Pod, 0, len(list.Items))
