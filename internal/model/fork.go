@@ -140,6 +140,7 @@ func (f *fork) copyNodes() {
 	}
 	to.Name, to.Alive, to.Info = slices.Clone(from.Name), slices.Clone(from.Alive), slices.Clone(from.Info)
 	to.Changed, to.Labeled, to.Usage = slices.Clone(from.Changed), slices.Clone(from.Labeled), slices.Clone(from.Usage)
+	to.PortsChanged = slices.Clone(from.PortsChanged)
 	to.ImageNodes, to.byName, to.free = maps.Clone(from.ImageNodes), maps.Clone(from.byName), slices.Clone(from.free)
 	to.Tasks = make([][]*Task, len(from.Tasks))
 	for id, tasks := range from.Tasks {

@@ -36,6 +36,8 @@ type Nodes struct {
 	Tasks   [][]*Task // tasks on the node, including pipelined ones; in no particular order
 	Changed []uint64  // generation of the last change to amounts, ports or tasks
 	Labeled []uint64  // generation of the last change to labels, taints, images, CPU topology, actual load or existence
+	// PortsChanged holds the generations of the last changes to tasks with host ports.
+	PortsChanged []uint64
 	// Usage holds the most recent measurement of the actual load.
 	Usage []NodeUsage
 

@@ -23,6 +23,7 @@ func (c *Cluster) ensureNodeRow(name string) NodeID {
 	n.Tasks = append(n.Tasks, nil)
 	n.Changed = append(n.Changed, 0)
 	n.Labeled = append(n.Labeled, 0)
+	n.PortsChanged = append(n.PortsChanged, 0)
 	n.Usage = append(n.Usage, NodeUsage{})
 	for _, array := range n.valueArrays() {
 		*array = append(*array, make([]int64, n.Stride)...)

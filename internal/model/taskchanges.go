@@ -191,6 +191,9 @@ func (c *Cluster) countTaskOnNode(t *Task, sign int64) {
 	if t.isWithoutGang() {
 		c.ForeignGen = c.nextGeneration()
 	}
+	if len(t.Shape.Ports) > 0 {
+		n.PortsChanged[t.Node] = c.nextGeneration()
+	}
 	c.markNodeChanged(t.Node)
 }
 

@@ -192,7 +192,8 @@ func (o *Overlay) refreshRow(id model.NodeID) {
 	}
 	grew, changed := o.loadNodeRow(id)
 	relabeled := o.Nodes.Labeled[id] > o.syncedGen
-	if changed || relabeled {
+	hasOtherPorts := o.Nodes.PortsChanged[id] > o.syncedGen
+	if changed || relabeled || hasOtherPorts {
 		o.Changes.add(id)
 	}
 	if relabeled {
