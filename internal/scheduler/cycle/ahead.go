@@ -15,25 +15,29 @@ import (
 // now, which AdmitCandidates admits.
 const maxInside = 16
 
-// AdmitAhead reports whether a gang is to be admitted although its queue has no free capacity for it now. If run
+// MayAdmitAhead reports whether a gang may be admitted although its queue has no free capacity for it now. If run
 // times are known, the first gangs of a queue are admitted early, so that their pods exist and resources can be
 // reserved for them. Behind the first gang, only gangs with a known run time are admitted early.
-func (s *Cycle) AdmitAhead(j *framework.Job, v reason.Code) bool {
+func (s *Cycle) MayAdmitAhead(j *framework.Job, v reason.Code) bool {
 	if !waitsForCapacity(v) || !s.UsesReservations() || len(s.KnownEndings()) == 0 {
 		return false
 	}
-	if !reservation.AllowsBackfill(j.In) && !j.In.Fifo || exceedsCapability(j.MinResources, j.In) {
+	if (!reservation.AllowsBackfill(j.In) && !j.In.Fifo) || exceedsCapability(j.MinResources, j.In) {
 		return false
 	}
 	in := s.findInsiders(j.In)
-	if !in.mayAdmit(s, j) || j.Estimate == 0 && !in.precedesAll(s, j) {
-		return false
-	}
-	in.addAdmitted(s, j)
-	return true
+	return in.mayAdmit(s, j) && (j.Estimate > 0 || in.precedesAll(s, j))
 }
 
-// findInsiders returns the gangs that are admitted to a queue and are waiting for their minimum.
+// RecordAdmitted counts a gang that was admitted in this cycle among the insiders of its queue.
+func (s *Cycle) RecordAdmitted(j *framework.Job) {
+	if s.insides != nil && !j.IsSatisfied() {
+		s.insidersOf(j.In).addAdmitted(s, j)
+	}
+}
+
+// findInsiders returns the gangs that are admitted to a queue and are waiting for their minimum. It counts them once;
+// RecordAdmitted adds those that are admitted later in the cycle.
 func (s *Cycle) findInsiders(q *queue.Queue) *insiders {
 	if s.insides == nil {
 		s.insides = map[*queue.Queue]*insiders{}

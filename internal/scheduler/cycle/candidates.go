@@ -56,7 +56,7 @@ func (c *backfillers) admitHead(j *framework.Job) bool {
 	if j.IsAdmitted() {
 		return true
 	}
-	if _, never := c.s.NeverStarts(j); never || c.isVetoed(j) || !c.s.AdmitAhead(j, j.Verdict.Code) {
+	if _, never := c.s.NeverStarts(j); never || c.isVetoed(j) || !c.s.MayAdmitAhead(j, j.Verdict.Code) {
 		return false
 	}
 	c.s.admitCandidate(j)
@@ -70,6 +70,7 @@ func (s *Cycle) admitCandidate(j *framework.Job) {
 	}
 	s.Rules.NotifyAdmitted(j)
 	j.Phase = schedulingv1beta1.PodGroupInqueue
+	s.RecordAdmitted(j)
 	s.SetVerdict(j, s.Rules.CheckValid(j))
 }
 

@@ -56,7 +56,7 @@ func admitGang(s *cycle.Cycle, j *framework.Job) bool {
 		return false
 	}
 	if j.HasMinResources {
-		if v := s.MayEnqueue(j); v.Code != "" && !s.AdmitAhead(j, v.Code) {
+		if v := s.MayEnqueue(j); v.Code != "" && !s.MayAdmitAhead(j, v.Code) {
 			s.NamePromisees(&v)
 			v.Members = s.Members(j, 0)
 			s.SetVerdict(j, v)
@@ -68,6 +68,7 @@ func admitGang(s *cycle.Cycle, j *framework.Job) bool {
 	}
 	s.Rules.NotifyAdmitted(j)
 	j.Phase = schedulingv1beta1.PodGroupInqueue
+	s.RecordAdmitted(j)
 	s.ForgetPromisees()
 	s.Touch(j)
 	return true
