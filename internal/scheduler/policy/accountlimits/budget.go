@@ -130,8 +130,12 @@ func (t *tally) loadUsage(now time.Time) {
 }
 
 // restartUsage returns the usage with which a new period starts: without ended pods, and with the part of the
-// reservations that pods have not used before start.
+// reservations that pods have not used before start. If a budget is changed and should have started before the last
+// change of its usage, it starts at that change: it is not known which of the ended pods ran since the start.
 func restartUsage(usage *model.BudgetUsage, start time.Time) *model.BudgetUsage {
+	if usage.At.After(start) {
+		start = usage.At
+	}
 	restarted := &model.BudgetUsage{Since: start, At: usage.At, Rate: usage.Rate, Stored: usage.Stored}
 	for name, reserved := range usage.Reserved {
 		if restarted.Reserved == nil {

@@ -106,6 +106,30 @@ func TestARunIsNotFreeIfItsTimeLimitIsShortened(t *testing.T) {
 	}
 }
 
+// TestABudgetThatIsChangedStartsAtTheLastChangeOfItsUsage moves the start of a budget to a time before a pod has ended. How
+// much the pod has used since then is not known, so its usage counts neither in whole nor in part.
+func TestABudgetThatIsChangedStartsAtTheLastChangeOfItsUsage(t *testing.T) {
+	t.Parallel()
+	c := clusterWithBudget("", nil)
+	usageOf(t, c, make.Epoch)
+	first, second := running("g-0", "1", make.Epoch), running("g-1", "2", make.Epoch)
+	c.Apply(model.TaskFrom(first, true), model.TaskFrom(second, true))
+	usageOf(t, c, make.Epoch.Add(time.Minute))
+	first.Status.Phase = corev1.PodSucceeded
+	c.Apply(model.TaskFrom(first, true))
+	end := make.Epoch.Add(10 * time.Minute)
+	if got := usageOf(t, c, end).Ended["cpu"]; got != 1000*600 {
+		t.Fatalf("the pod that has ended is charged %d, want %d", got, 1000*600)
+	}
+	budget := make.Account("a").Budget("cpu", "6000").BudgetSince(make.Epoch.Add(5 * time.Minute))
+	c.Apply(model.AccountFrom(budget.Obj()))
+	now := make.Epoch.Add(11 * time.Minute)
+	usage := usageOf(t, c, now)
+	if used := usage.UsedAt("cpu", now); !usage.Since.Equal(end) || used != 2000*60 {
+		t.Errorf("used %d since %v, want %d since %v", used, usage.Since, 2000*60, end)
+	}
+}
+
 // TestTheUsageOfABudgetThatWasRemovedIsDeleted checks that the usage of an account without a budget is not kept, but that
 // it is kept while no account is known.
 func TestTheUsageOfABudgetThatWasRemovedIsDeleted(t *testing.T) {
