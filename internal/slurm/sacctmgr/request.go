@@ -87,9 +87,9 @@ var entities = []word[Entity]{
 
 // unsupportedVerbs and unsupportedEntities map words of Slurm that have no meaning here to hints.
 var unsupportedVerbs = map[string]string{
-	"archive": "the accounting database removes old records by itself; see vcd accounting --help", "dump": "use kubectl get accounts -o yaml",
+	"archive": "vcd accounting removes and exports old records with --accounting-keep-months and --accounting-export-dir", "dump": "use kubectl get accounts,qoses -o yaml",
 	"load": "use kubectl apply -f FILE", "clear": "there are no statistics to clear", "ping": "use scontrol ping", "reconfigure": "vcd reloads its configuration automatically",
-	"shutdown": "delete the Deployment of vcd accounting", "version": "use sacctmgr --version", "exit": "there is no interactive mode", "quit": "there is no interactive mode",
+	"shutdown": "scale StatefulSet vc-accounting to 0; deleted jobs then stay until it runs again", "version": "use sacctmgr --version", "exit": "there is no interactive mode", "quit": "there is no interactive mode",
 	"verbose": "use sacctmgr -v", "associations": "use show associations",
 }
 

@@ -32,8 +32,8 @@ import (
 )
 
 var sacctmgrTable = getopt.Table{Program: "sacctmgr", Operands: "COMMAND ENTITY [NAME...] [KEY=VALUE...]", Options: []getopt.Option{
-	{Long: "immediate", Short: 'i', Help: "Change accounts without asking", Group: "Changes"},
-	{Long: "readonly", Short: 'r', Help: "Reject commands that change accounts", Group: "Changes"},
+	{Long: "immediate", Short: 'i', Help: "Make changes without asking for confirmation", Group: "Changes"},
+	{Long: "readonly", Short: 'r', Help: "Reject commands that make changes", Group: "Changes"},
 	{Long: "associations", Short: 's', Help: "Also list associations (withassoc)", Group: program.OutputGroup},
 	{Long: "noheader", Short: 'n', Help: "Do not print the header", Group: program.OutputGroup},
 	{Long: "parsable", Short: 'p', Help: "Print | after each column", Group: program.OutputGroup},

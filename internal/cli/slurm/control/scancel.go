@@ -48,7 +48,7 @@ var scancelTable = getopt.Table{Program: "scancel", Operands: "[JOB[_TASK][.STEP
 	{Long: "interactive", Short: 'i', Help: "Ask for confirmation for each job", Group: how},
 	{Long: "quiet", Short: 'Q', Help: "Print no errors about jobs that have ended", Group: how},
 	{Long: "verbose", Short: 'v', Help: "Report each action", Group: how},
-	{Long: "purge", Exact: true, Help: "Delete the jobs and their records (not a Slurm option)", Group: how},
+	{Long: "purge", Exact: true, Help: "Delete the jobs; the accounting database keeps its records (not a Slurm option)", Group: how},
 	{Long: "hurry", Short: 'H', NoEffect: true, Help: "No effect", Group: how},
 	{Long: "ctld", Short: 'c', NoEffect: true, Help: "No effect", Group: how},
 	{Long: "sibling", Short: 'S', Arg: getopt.Required, Value: "NAME", NoEffect: true, Help: "No effect", Group: how},

@@ -45,7 +45,7 @@ var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{
 	{Long: "group", Short: 'g', Arg: getopt.Required, Value: "LIST", Help: "Not supported: jobs have no group", Group: program.FilterGroup},
 	{Long: "gid", Arg: getopt.Required, Value: "LIST", Help: "Not supported: jobs have no group", Group: program.FilterGroup},
 	{Long: "file", Short: 'f', Arg: getopt.Required, Value: "FILE", Help: "Not supported: jobs are not recorded in an accounting file", Group: program.FilterGroup},
-	{Long: "associations", Short: 'x', Arg: getopt.Required, Value: "LIST", Help: "Not supported: users have no associations", Group: program.FilterGroup},
+	{Long: "associations", Short: 'x', Arg: getopt.Required, Value: "LIST", Help: "Not supported: associations have no IDs", Group: program.FilterGroup},
 	{Long: "nnodes", Short: 'i', Arg: getopt.Required, Value: "N[-MAX]", Help: "Show only jobs that ran on this number of nodes", Group: program.FilterGroup},
 	{Long: "ncpus", Short: 'I', Arg: getopt.Required, Value: "N[-MAX]", Help: "Show only jobs that ran on this number of CPUs", Group: program.FilterGroup},
 	{Long: "timelimit-min", Short: 'k', Arg: getopt.Required, Value: "TIME", Help: "Show only jobs with this time limit; with -K, with at least this limit", Group: program.FilterGroup},
@@ -107,7 +107,7 @@ type sacctView struct {
 }
 
 func runSacct(ctx context.Context, c *program.Call) error {
-	err := c.RejectUnsupported(map[string]string{"federation": program.NoFederations, "group": "jobs have no group", "gid": "jobs have no group", "file": "jobs are not recorded in an accounting file", "associations": "users have no associations",
+	err := c.RejectUnsupported(map[string]string{"federation": program.NoFederations, "group": "jobs have no group", "gid": "jobs have no group", "file": "jobs are not recorded in an accounting file", "associations": "associations have no IDs; use -A and -u",
 		"completion": "job completions are not logged", "flags": "jobs do not have these flags"})
 	if err != nil {
 		return err

@@ -115,16 +115,16 @@ func runSprio(ctx context.Context, c *program.Call) error {
 }
 
 var sshareTable = getopt.Table{Program: "sshare", Options: []getopt.Option{
-	{Long: "accounts", Short: 'A', Arg: getopt.Required, Value: "LIST", Help: "Show only these accounts (queues)", Group: program.FilterGroup},
+	{Long: "accounts", Short: 'A', Arg: getopt.Required, Value: "LIST", Help: "Show only these accounts, or these queues if the cluster does not use Fair Tree", Group: program.FilterGroup},
 	{Long: "all", Short: 'a', Help: "Show all users of accounts, not only you", Group: program.FilterGroup},
 	{Long: "users", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Show the accounts of these users", Group: program.FilterGroup},
 	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to query: contexts of the kubeconfig", Group: program.FilterGroup},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
-	{Long: "Users", Short: 'U', Help: "Show only the accounts of users", Group: program.FilterGroup},
+	{Long: "Users", Short: 'U', Help: "Show only users, not the accounts above them", Group: program.FilterGroup},
 	{Long: "noheader", Short: 'n', Help: "Do not print the header", Group: program.OutputGroup},
 	{Long: "header", Short: 'h', Hidden: true, Alias: "noheader"},
 	{Long: "long", Short: 'l', Help: "Print more columns", Group: program.OutputGroup},
-	{Long: "partition", Short: 'm', NoEffect: true, Help: "No effect: accounts and partitions are both queues", Group: program.OutputGroup},
+	{Long: "partition", Short: 'm', NoEffect: true, Help: "No effect: accounts have no partitions", Group: program.OutputGroup},
 	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FIELDS", Help: "Columns to print: Account,FairShare%12", Group: program.OutputGroup},
 	{Long: "parsable", Short: 'p', Help: "Print | after each column", Group: program.OutputGroup},
 	{Long: "parsable2", Short: 'P', Help: "Print | between columns", Group: program.OutputGroup},
@@ -159,7 +159,7 @@ var Sshare = program.Program{Table: &sshareTable, Run: runSshare,
 
 func runSshare(ctx context.Context, c *program.Call) error {
 	if len(c.Parsed.Operands) > 0 {
-		return usererror.Errorf("specify queues with -A, for example sshare -A research", "Unrecognized option: %s", c.Parsed.Operands[0])
+		return usererror.Errorf("specify accounts or queues with -A, for example sshare -A research", "Unrecognized option: %s", c.Parsed.Operands[0])
 	}
 	format := sshare.Default
 	if c.Parsed.Has("long") {
