@@ -24,7 +24,7 @@ func (h *hooks) assignNumber(ctx context.Context, request admission.Request, job
 	case admissionv1.Create:
 		delete(job.Labels, keys.JobID)
 		delete(job.Annotations, keys.JobIDWas)
-		if h.ids == nil || request.DryRun != nil && *request.DryRun {
+		if h.ids == nil || (request.DryRun != nil && *request.DryRun) {
 			return
 		}
 		if id, err := h.ids.Take(ctx, batchv1alpha1.IDsOf(job)); err == nil {

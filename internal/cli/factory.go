@@ -122,7 +122,7 @@ func isLocalServer(server string) bool {
 		return false
 	}
 	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return u.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
 // WithoutWarnings returns a context for requests for which the server's warnings are not printed.
@@ -254,7 +254,7 @@ func (f *Factory) connectClient() {
 // checkConfigured rejects client-go's default server, http://localhost:8080, which is hardly ever what a user without a
 // kubeconfig wants.
 func (f *Factory) checkConfigured() error {
-	if f.rest.Host != "http://localhost:8080" && f.rest.Host != "localhost:8080" || *f.Config.APIServer != "" {
+	if (f.rest.Host != "http://localhost:8080" && f.rest.Host != "localhost:8080") || *f.Config.APIServer != "" {
 		return nil
 	}
 	if raw, err := f.Config.ToRawKubeConfigLoader().RawConfig(); err != nil || len(raw.Clusters) > 0 {

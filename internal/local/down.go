@@ -36,7 +36,7 @@ type Stopped struct {
 // is not an error if no cluster is running. If purge is true, StopCluster also removes the directory.
 func StopCluster(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 	var result Stopped
-	if ours, err := d.isClusterDir(); err != nil && !ours || !ours {
+	if ours, err := d.isClusterDir(); !ours {
 		return result, err // there is no directory, or it is not a cluster directory: leave it alone
 	} else if err != nil && !purge {
 		return result, err // a directory of another version can only be removed

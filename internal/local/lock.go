@@ -118,7 +118,7 @@ func FindRecord(d Dir) (Record, bool, error) {
 		return Record{}, false, err
 	}
 	r, err := d.readRecord()
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !r.isProcessAlive() {
+	if errors.Is(err, fs.ErrNotExist) || (err == nil && !r.isProcessAlive()) {
 		return Record{}, true, nil // the process has only just started
 	}
 	return r, true, err

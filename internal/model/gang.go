@@ -183,7 +183,7 @@ func (g *Gang) computeSums() {
 	g.Sums.Inqueue.Clear()
 	g.Sums.Elastic.Clear()
 	reserving := g.Status.Phase == schedulingv1beta1.PodGroupInqueue ||
-		g.Status.Phase == schedulingv1beta1.PodGroupRunning && g.AllocatedTasks() >= g.MinMember
+		(g.Status.Phase == schedulingv1beta1.PodGroupRunning && g.AllocatedTasks() >= g.MinMember)
 	if reserving {
 		for _, t := range g.MinResources {
 			if missing := t.Value - g.Sums.Allocated.Get(int(t.Index)); missing > 0 {

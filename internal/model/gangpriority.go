@@ -22,7 +22,7 @@ func (c *Cluster) setGangPriority(g *Gang) {
 		return
 	}
 	for _, t := range g.Tasks {
-		if t.Status.HasEnded() || !system && !quota.DistinguishClasses(quotas, g.PriorityClass, t.PriorityClass) {
+		if t.Status.HasEnded() || (!system && !quota.DistinguishClasses(quotas, g.PriorityClass, t.PriorityClass)) {
 			continue
 		}
 		if own := c.classPriority(t.PriorityClass); own < g.Priority {
@@ -35,7 +35,7 @@ func (c *Cluster) setGangPriority(g *Gang) {
 // whose priority has changed.
 func (c *Cluster) updatePriorities(namespace string) {
 	for _, g := range c.Gangs {
-		if !g.Known || namespace != "" && g.Namespace != namespace {
+		if !g.Known || (namespace != "" && g.Namespace != namespace) {
 			continue
 		}
 		before := g.Priority

@@ -27,9 +27,11 @@ func (s *Shape) crossesNamespaces() bool {
 		return slices.ContainsFunc(required, func(t corev1.PodAffinityTerm) bool { return beyond(&t) }) ||
 			slices.ContainsFunc(preferred, func(t corev1.WeightedPodAffinityTerm) bool { return beyond(&t.PodAffinityTerm) })
 	}
-	near, far := s.PodAffinity, s.PodAntiAffinity
-	return near != nil && some(near.RequiredDuringSchedulingIgnoredDuringExecution, near.PreferredDuringSchedulingIgnoredDuringExecution) ||
-		far != nil && some(far.RequiredDuringSchedulingIgnoredDuringExecution, far.PreferredDuringSchedulingIgnoredDuringExecution)
+	if near := s.PodAffinity; near != nil && some(near.RequiredDuringSchedulingIgnoredDuringExecution, near.PreferredDuringSchedulingIgnoredDuringExecution) {
+		return true
+	}
+	far := s.PodAntiAffinity
+	return far != nil && some(far.RequiredDuringSchedulingIgnoredDuringExecution, far.PreferredDuringSchedulingIgnoredDuringExecution)
 }
 
 // ExpectedTraits returns the traits that a gang's pods will have. If the gang already has pods, these are the traits

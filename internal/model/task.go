@@ -81,7 +81,7 @@ type seenTask struct {
 func (t *Task) IsAssumed() bool { return t.assumedNode != NoNode }
 
 // IsProtected reports whether the task must not be evicted, because the task or its PodGroup forbids preemption.
-func (t *Task) IsProtected() bool { return !t.Preemptable || t.Gang != nil && t.Gang.IsProtected() }
+func (t *Task) IsProtected() bool { return !t.Preemptable || (t.Gang != nil && t.Gang.IsProtected()) }
 
 // Key returns namespace/name.
 func (t *Task) Key() string { return t.Namespace + "/" + t.Name }

@@ -83,7 +83,7 @@ func (c *Cluster) updateShape(t *Task, now podshape.Spec) {
 
 func (d TaskGone) apply(c *Cluster) {
 	t := c.taskNames[d.Namespace+"/"+d.Name]
-	if t == nil || d.UID != "" && d.UID != t.UID {
+	if t == nil || (d.UID != "" && d.UID != t.UID) {
 		t = c.tasks[d.UID]
 	}
 	if t != nil {

@@ -58,7 +58,7 @@ func (c *Cluster) matchMembers() bool {
 		}
 	}
 	for _, h := range c.HyperNodes {
-		if h.matched == nil || fresh && moved {
+		if h.matched == nil || (fresh && moved) {
 			h.updateMatched(n)
 		}
 	}

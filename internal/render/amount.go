@@ -31,7 +31,7 @@ func FormatMemory(bytes int64) string {
 	}{{50, "Pi"}, {40, "Ti"}, {30, "Gi"}, {20, "Mi"}, {10, "Ki"}}
 	for _, unit := range units {
 		size := int64(1) << unit.shift
-		if bytes >= 10*size || bytes >= size && bytes%size == 0 {
+		if bytes >= 10*size || (bytes >= size && bytes%size == 0) {
 			value := float64(bytes) / float64(size)
 			if value >= 100 {
 				return formatTrimmed(value, 0) + unit.name

@@ -30,7 +30,7 @@ func changedHyperNode(s *cycle.Cycle, j *framework.Job) *string {
 // reportHyperNodes writes the HyperNode statuses that differ from the published ones.
 func (e *Engine) reportHyperNodes(s *cycle.Cycle) {
 	t := s.Tree.Topology
-	if t == nil || t == e.writtenTopology && !s.Cluster.HyperNodesChanged(e.writtenGen) {
+	if t == nil || (t == e.writtenTopology && !s.Cluster.HyperNodesChanged(e.writtenGen)) {
 		e.writtenTopology = t
 		return
 	}

@@ -107,7 +107,7 @@ func gangCheckOf(j *framework.Job) *decision.GangCheck {
 // uncheckedParts returns the parts of the gang's placed pods that were not checked.
 func uncheckedParts(s *cycle.Cycle, j *framework.Job) (names []string) {
 	for i, p := range j.Placed {
-		if s.Attacher != nil || i > 0 && p.Task.Shape == j.Placed[i-1].Task.Shape {
+		if s.Attacher != nil || (i > 0 && p.Task.Shape == j.Placed[i-1].Task.Shape) {
 			continue
 		}
 		for _, name := range p.Task.Shape.Unsupported {

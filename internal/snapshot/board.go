@@ -364,9 +364,11 @@ func (b *Board) TakeSnapshot(now time.Time, facts Facts) *Snapshot {
 
 // haveSameRows reports whether two Snapshots have the same objects in the same positions.
 func haveSameRows(a, b *Snapshot) bool {
-	return slices.EqualFunc(a.Jobs, b.Jobs, func(x, y *Job) bool { return x == y || x.UID == y.UID }) &&
-		slices.EqualFunc(a.Nodes, b.Nodes, func(x, y *Node) bool { return x == y || x.Name == y.Name }) &&
-		slices.EqualFunc(a.Queues, b.Queues, func(x, y *Queue) bool { return x == y || x.Name == y.Name })
+	isSameJob := func(x, y *Job) bool { return x == y || x.UID == y.UID }
+	isSameNode := func(x, y *Node) bool { return x == y || x.Name == y.Name }
+	isSameQueue := func(x, y *Queue) bool { return x == y || x.Name == y.Name }
+	return slices.EqualFunc(a.Jobs, b.Jobs, isSameJob) && slices.EqualFunc(a.Nodes, b.Nodes, isSameNode) &&
+		slices.EqualFunc(a.Queues, b.Queues, isSameQueue)
 }
 
 // mergeChanges merges changes into a list that is sorted by compare: it replaces changed rows, inserts new rows, and

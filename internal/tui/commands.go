@@ -183,7 +183,7 @@ func containsFolded(name, text string) bool {
 // unknownCommandText returns the message about an unknown command, with the most similar known one.
 func (a *App) unknownCommandText(text string) string {
 	word, argument, _ := strings.Cut(text, " ")
-	if a.withArgument(word, argument) != nil || word != text && a.withArgument(word, "") != nil {
+	if a.withArgument(word, argument) != nil || (word != text && a.withArgument(word, "") != nil) {
 		return fmt.Sprintf("%s: nothing matches %q", word, argument)
 	}
 	said := "unknown command: " + text

@@ -11,7 +11,7 @@ import (
 // pod's own labels. The API server does the same when a pod is created, so the scheduler reads only the selectors.
 func mergeLabelKeys(pod *corev1.Pod) {
 	a := pod.Spec.Affinity
-	if a == nil || a.PodAffinity == nil && a.PodAntiAffinity == nil {
+	if a == nil || (a.PodAffinity == nil && a.PodAntiAffinity == nil) {
 		return
 	}
 	a = a.DeepCopy() // the affinity is shared with the template

@@ -291,7 +291,7 @@ func mergeFields(base, over any) any {
 		return merged
 	case []any:
 		b, _ := base.([]any)
-		if !isKeyed(o) || len(b) > 0 && !isKeyed(b) {
+		if !isKeyed(o) || (len(b) > 0 && !isKeyed(b)) {
 			return o
 		}
 		return mergeItems(b, o)

@@ -263,9 +263,10 @@ func (c *Cache) List(_ context.Context, list client.ObjectList, opts ...client.L
 	}
 	found := reflect.MakeSlice(items.Type(), 0, len(candidates))
 	for _, object := range candidates {
-		isWanted := (o.Namespace == "" || object.GetNamespace() == o.Namespace) &&
-			(o.LabelSelector == nil || o.LabelSelector.Matches(labels.Set(object.GetLabels())))
-		if !isWanted {
+		if o.Namespace != "" && object.GetNamespace() != o.Namespace {
+			continue
+		}
+		if o.LabelSelector != nil && !o.LabelSelector.Matches(labels.Set(object.GetLabels())) {
 			continue
 		}
 		if !isShared(o.UnsafeDisableDeepCopy) {

@@ -54,7 +54,7 @@ func (s *Server) delete(r *Request, t *table) (runtime.Object, error) {
 		// The real API server compares the version in the precondition with that of an object that it did not write.
 		return nil, errPrecondition(r, t.kind.resource, "ResourceVersion", "", e.object.GetResourceVersion())
 	}
-	isKept := len(object.GetFinalizers()) > 0 || graceful && *object.GetDeletionGracePeriodSeconds() > 0
+	isKept := len(object.GetFinalizers()) > 0 || (graceful && *object.GetDeletionGracePeriodSeconds() > 0)
 	if !isKept {
 		s.drop(r, t, e)
 	}

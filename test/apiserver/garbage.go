@@ -121,7 +121,7 @@ func (s *Server) ownershipOf(e *entry) ownership {
 	for _, ref := range e.object.GetOwnerReferences() {
 		owner := s.uids[ref.UID]
 		switch {
-		case owner == nil || owner.kind.namespaced && owner.object.GetNamespace() != e.object.GetNamespace():
+		case owner == nil || (owner.kind.namespaced && owner.object.GetNamespace() != e.object.GetNamespace()):
 			o.absent[ref.UID] = true
 		case isBeingDeleted(owner.object, metav1.FinalizerDeleteDependents):
 			o.deleting[ref.UID] = true

@@ -157,9 +157,10 @@ func (e *entry) encode(mentioned map[string]bool) ([]byte, error) {
 			continue
 		}
 		v := value.Field(f.index)
+		isStatus := f.index == e.kind.statusField
 		switch {
-		case f.index == e.kind.statusField && e.kind.custom && e.lacksStatus, f.omitEmpty && isEmpty(v):
-		case f.index == e.kind.statusField && e.status != nil:
+		case isStatus && e.kind.custom && e.lacksStatus, f.omitEmpty && isEmpty(v):
+		case isStatus && e.status != nil:
 			content[f.name] = e.status.fields
 		default:
 			content[f.name] = v.Addr().Interface()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -154,7 +155,7 @@ func (k *kind) hasSubresource(r *Request) bool {
 	case "":
 		return true
 	case "status":
-		return k.hasStatus && (r.Verb == Get || r.Verb == Update || r.Verb == Patch)
+		return k.hasStatus && slices.Contains([]Verb{Get, Update, Patch}, r.Verb)
 	case "binding":
 		return k.gvk == podKind && r.Verb == Create
 	case "finalize":

@@ -107,7 +107,7 @@ func EASY(queue []Job, free int, now []running, clock int) []int {
 	for k := len(chosen) + 1; k < len(queue); k++ {
 		j := queue[k]
 		ends := clock+max(j.Estimate, j.Run) <= shadow
-		if j.Procs > free || !ends && j.Procs > extra {
+		if j.Procs > free || (!ends && j.Procs > extra) {
 			continue
 		}
 		free -= j.Procs

@@ -121,7 +121,7 @@ func drawWordsOfRun(out *strings.Builder, frame canvas.Canvas, x, y, n int, look
 func isBlankRune(r rune) bool { return r == 0 || r == ' ' }
 
 // isShape reports whether a rune is a line or block, which is drawn as a shape.
-func isShape(r rune) bool { return r >= 0x2500 && r < 0x25a0 || r == '▸' }
+func isShape(r rune) bool { return (r >= 0x2500 && r < 0x25a0) || r == '▸' }
 
 // shades maps shaded blocks to their density.
 var shades = map[rune]float64{'░': 0.25, '▒': 0.5, '▓': 0.75, '█': 1}

@@ -191,7 +191,8 @@ func drawGuarantees(random *rand.Rand, s *setting) {
 		free += node / 2000
 	}
 	for _, q := range s.queues {
-		isLeaf := q.Name != keys.RootQueue && q.Name != keys.DefaultQueue && q.Spec.Parent == keys.RootQueue && !hasChildren(s.queues, q.Name)
+		isSystemQueue := q.Name == keys.RootQueue || q.Name == keys.DefaultQueue
+		isLeaf := !isSystemQueue && q.Spec.Parent == keys.RootQueue && !hasChildren(s.queues, q.Name)
 		if !isLeaf || random.IntN(3) > 0 || free < 1 {
 			continue
 		}

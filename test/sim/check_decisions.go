@@ -42,7 +42,10 @@ func (w *World) checkEvictions(d *decision.Decisions, c *model.Cluster) {
 	for i := range d.Evicts {
 		e := &d.Evicts[i]
 		taker, victim := c.Gangs[e.Preemptor.Key()], c.Gangs[e.Gang.Key()]
-		if taker == nil || victim == nil || taker == victim || taker.Queue == nil || victim.Queue == nil {
+		if taker == nil || victim == nil || taker == victim {
+			continue
+		}
+		if taker.Queue == nil || victim.Queue == nil {
 			continue
 		}
 		isSameQueue := taker.Queue == victim.Queue
@@ -70,7 +73,10 @@ func (w *World) checkAdmissions(d *decision.Decisions, c *model.Cluster) {
 			continue
 		}
 		gang := c.Gangs[g.Gang.Key()]
-		if g.Status.Phase != schedulingv1beta1.PodGroupInqueue || gang == nil || gang.Queue == nil || w.wasAdmitted(g.Gang.UID) {
+		if g.Status.Phase != schedulingv1beta1.PodGroupInqueue || w.wasAdmitted(g.Gang.UID) {
+			continue
+		}
+		if gang == nil || gang.Queue == nil {
 			continue
 		}
 		if !gang.Queue.Known || !gang.Queue.Open {

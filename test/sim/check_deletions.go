@@ -37,11 +37,18 @@ func (w *World) checkDeletion(l *link, r *apiserver.Request) {
 // checkCommandDeletion checks that the status of a job contains the effect of a command that is deleted.
 func (w *World) checkCommandDeletion(l *link, r *apiserver.Request) {
 	command := w.findCommand(r.Namespace, r.Name)
-	if command == nil || command.TargetObject == nil || command.TargetObject.Kind != jobKind.Kind || !slices.Contains(endingActions, busv1alpha1.Action(command.Action)) {
+	if command == nil || !slices.Contains(endingActions, busv1alpha1.Action(command.Action)) {
 		return
 	}
-	job := w.state.jobs[types.NamespacedName{Namespace: r.Namespace, Name: command.TargetObject.Name}]
-	if job != nil && job.UID == command.TargetObject.UID && job.DeletionTimestamp == nil && isActivePhase(job.Status.State.Phase) {
+	target := command.TargetObject
+	if target == nil || target.Kind != jobKind.Kind {
+		return
+	}
+	job := w.state.jobs[types.NamespacedName{Namespace: r.Namespace, Name: target.Name}]
+	if job == nil || job.UID != target.UID || job.DeletionTimestamp != nil {
+		return
+	}
+	if isActivePhase(job.Status.State.Phase) {
 		w.fail("%s deletes the command %s, but job %s is %s", l.user, command.Action, job.Name, job.Status.State.Phase)
 	}
 }
@@ -65,7 +72,7 @@ func isActivePhase(phase batchv1alpha1.JobPhase) bool {
 
 func (w *World) checkPodDeletion(l *link, r *apiserver.Request) {
 	pod := w.pod(r.Namespace, r.Name)
-	if pod == nil || r.Preconditions != nil && r.Preconditions.UID != nil && *r.Preconditions.UID != pod.UID {
+	if pod == nil || !isForPod(r, pod) {
 		return
 	}
 	owner := metav1.GetControllerOf(pod)
@@ -79,6 +86,14 @@ func (w *World) checkPodDeletion(l *link, r *apiserver.Request) {
 	if isPlaceOf(pod, job) && !w.mayStop(pod, job) {
 		w.fail("%s deletes pod %s (%s) of job %s, which is %s", l.user, pod.Name, pod.Status.Phase, job.Name, job.Status.State.Phase)
 	}
+}
+
+// isForPod reports whether a deletion applies to a pod: its preconditions name no UID, or the UID of the pod.
+func isForPod(r *apiserver.Request, pod *corev1.Pod) bool {
+	if r.Preconditions == nil || r.Preconditions.UID == nil {
+		return true
+	}
+	return *r.Preconditions.UID == pod.UID
 }
 
 // controllersLease is the lease of the controllers.
@@ -118,7 +133,9 @@ func (c *checks) checkPlace(pod *corev1.Pod) {
 		if other.UID == pod.UID || !isOwnedBy(other, owner.UID) {
 			continue
 		}
-		if otherName, otherIndex, _, ok := plan.ParsePodIdentity(other); ok && otherName == name && otherIndex == index && !isFinished(other) {
+		otherName, otherIndex, _, ok := plan.ParsePodIdentity(other)
+		isSamePlace := ok && otherName == name && otherIndex == index
+		if isSamePlace && !isFinished(other) {
 			c.world.fail("pod %s has the same place as pod %s, which has not ended", pod.Name, other.Name)
 		}
 	}

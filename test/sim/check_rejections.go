@@ -12,7 +12,8 @@ func (w *World) checkRejection(l *link, r *apiserver.Request, err error) {
 	w.checkRefusedCreate(l, r, err)
 	replica := w.replicaOf(l.process)
 	isOfControllers := replica != nil && replica.lease == controllersLease
-	if err == nil || !isOfControllers || r.Verb != apiserver.Create || r.Kind.Kind != "PodGroup" {
+	createsGroup := r.Verb == apiserver.Create && r.Kind.Kind == "PodGroup"
+	if err == nil || !isOfControllers || !createsGroup {
 		return
 	}
 	if strings.Contains(err.Error(), "failed calling webhook") {

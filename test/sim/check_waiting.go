@@ -79,7 +79,8 @@ func (w *World) hasPlacedPod(job *batchv1alpha1.Job) bool {
 // placed, and no other gang waits that could also start some day. It is cautious: false means only that the job may have a
 // reason to wait.
 func (w *World) couldStartNow(job *batchv1alpha1.Job, waiting []*batchv1alpha1.Job) bool {
-	if !w.couldRun(job) || w.isNameInUse(job) || !w.hasFreeQuota(job) || w.hasRivals(job, waiting) {
+	mayHavePods := w.couldRun(job) && !w.isNameInUse(job) && w.hasFreeQuota(job)
+	if !mayHavePods || w.hasRivals(job, waiting) {
 		return false
 	}
 	total := requestOf(job)
@@ -166,7 +167,8 @@ func (w *World) hasRivals(job *batchv1alpha1.Job, waiting []*batchv1alpha1.Job) 
 	for name, group := range w.state.groups {
 		hasOwner := len(group.OwnerReferences) > 0
 		isWaiting := group.Status.Phase == schedulingv1beta1.PodGroupPending || group.Status.Phase == schedulingv1beta1.PodGroupInqueue
-		if name != own && !hasOwner && isWaiting && w.countPodsOf(name) >= int(group.Spec.MinMember) {
+		isForeign := name != own && !hasOwner
+		if isForeign && isWaiting && w.countPodsOf(name) >= int(group.Spec.MinMember) {
 			return true
 		}
 	}
@@ -242,7 +244,10 @@ func (w *World) exceedsQueue(name string, milliCPU int64) bool {
 // must give back what they have borrowed. It is cautious, as couldStartNow is.
 func (w *World) isWithinGuarantee(job *batchv1alpha1.Job, waiting []*batchv1alpha1.Job) bool {
 	queue := w.state.queues[cmp.Or(job.Spec.Queue, keys.DefaultQueue)]
-	if queue == nil || queue.Spec.Guarantee.Resource == nil || !w.couldRun(job) || w.hasRivals(job, w.inQueue(waiting, queue.Name)) {
+	if queue == nil || queue.Spec.Guarantee.Resource == nil {
+		return false
+	}
+	if !w.couldRun(job) || w.hasRivals(job, w.inQueue(waiting, queue.Name)) {
 		return false
 	}
 	if w.checks.heldBy(queue.Name)+requestOf(job) > queue.Spec.Guarantee.Resource.Cpu().MilliValue() {

@@ -139,7 +139,8 @@ func (c *checks) checkPod(change apiserver.Change, pod *corev1.Pod) {
 		c.checkGate(pod)
 	}
 	c.recordStarted(pod)
-	if change.Object == nil || pod.Spec.NodeName == "" || old != nil && old.Spec.NodeName == pod.Spec.NodeName {
+	isSameNode := old != nil && old.Spec.NodeName == pod.Spec.NodeName
+	if change.Object == nil || pod.Spec.NodeName == "" || isSameNode {
 		return
 	}
 	if old != nil && old.Spec.NodeName != "" {
@@ -243,7 +244,10 @@ func (c *checks) checkJob(change apiserver.Change, job *batchv1alpha1.Job) {
 func (w *World) checkSender(l *link, r *apiserver.Request) {
 	w.checkDeletion(l, r)
 	replica := w.replicaOf(l.process)
-	if !r.IsWrite() || replica == nil || replica.lease == "" || r.Kind.Kind == "Lease" {
+	if !r.IsWrite() || r.Kind.Kind == "Lease" {
+		return
+	}
+	if replica == nil || replica.lease == "" {
 		return
 	}
 	lease := w.state.leases[replica.lease]
@@ -349,9 +353,12 @@ func (w *World) checkSettled(job *batchv1alpha1.Job) {
 		}
 	}
 	s := &job.Status
-	if s.Succeeded != counts[corev1.PodSucceeded] || s.Failed != counts[corev1.PodFailed] || s.Running != counts[corev1.PodRunning] || s.Pending != counts[corev1.PodPending] {
-		if !batchv1alpha1.KeepsFinished(job) {
-			w.fail("job %s: the status counts %d pending, %d running, %d succeeded, %d failed, but the pods are %v", job.Name, s.Pending, s.Running, s.Succeeded, s.Failed, counts)
+	for _, count := range []struct {
+		phase    corev1.PodPhase
+		inStatus int32
+	}{{corev1.PodPending, s.Pending}, {corev1.PodRunning, s.Running}, {corev1.PodSucceeded, s.Succeeded}, {corev1.PodFailed, s.Failed}} {
+		if count.inStatus != counts[count.phase] && !batchv1alpha1.KeepsFinished(job) {
+			w.fail("job %s: the status counts %d pods that are %s, but the pods are %v", job.Name, count.inStatus, count.phase, counts)
 		}
 	}
 	switch {

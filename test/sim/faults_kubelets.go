@@ -118,7 +118,10 @@ func (k *kubelet) killContainers() {
 	}
 	for _, pod := range k.world.pods() {
 		life := k.lives[pod.UID]
-		if pod.Spec.NodeName != k.node || life == nil || life.stage != running || life.stopping {
+		if pod.Spec.NodeName != k.node || life == nil {
+			continue
+		}
+		if life.stage != running || life.stopping {
 			continue
 		}
 		k.world.cover("containers out of memory", "restart policy "+string(pod.Spec.RestartPolicy))

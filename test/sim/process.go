@@ -33,7 +33,7 @@ func (p *process) newChild(name string) *process {
 
 func (p *process) isAlive() bool { return !p.ended && (p.parent == nil || p.parent.isAlive()) }
 
-func (p *process) isPaused() bool { return p.paused || p.parent != nil && p.parent.isPaused() }
+func (p *process) isPaused() bool { return p.paused || (p.parent != nil && p.parent.isPaused()) }
 
 // root returns the program to which the process belongs.
 func (p *process) root() *process {

@@ -66,8 +66,11 @@ func (r *replica) start() {
 
 // leads reports whether the process of the replica holds the lease.
 func (r *replica) leads() bool {
+	if r.process == nil || r.process.ended {
+		return false
+	}
 	lease := r.world.state.leases[r.lease]
-	return lease != nil && r.process != nil && !r.process.ended && ptr.Deref(lease.Spec.HolderIdentity, "") == r.process.name
+	return lease != nil && ptr.Deref(lease.Spec.HolderIdentity, "") == r.process.name
 }
 
 // crash ends the process and starts a new one after a pause.

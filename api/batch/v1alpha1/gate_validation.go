@@ -59,7 +59,7 @@ func ValidateDependency(job *Job, jobs JobLookup) field.ErrorList {
 	at := field.NewPath("metadata", "annotations").Key(keys.Dependency)
 	var errs field.ErrorList
 	for _, term := range d.Terms {
-		if term.Kind == Singleton || job.Name != "" && term.Job.Names(job) {
+		if term.Kind == Singleton || (job.Name != "" && term.Job.Names(job)) {
 			continue // validateGates reports a job that waits for itself
 		}
 		target := jobs.Job(term.Job)

@@ -112,7 +112,7 @@ func validateCount(limit *int32, path *field.Path) field.ErrorList {
 }
 
 func validateRunTime(limit *metav1.Duration, path *field.Path) field.ErrorList {
-	if limit == nil || limit.Duration >= minRunTime && limit.Duration <= maxRunTime {
+	if limit == nil || (limit.Duration >= minRunTime && limit.Duration <= maxRunTime) {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path, limit.Duration.String(), fmt.Sprintf("must be between %s and %s; omit the field for no limit", textformat.FormatDuration(minRunTime), textformat.FormatDuration(maxRunTime)))}

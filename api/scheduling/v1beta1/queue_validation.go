@@ -96,12 +96,16 @@ func (r QueueRules) ValidateUpdate(old, updated *Queue, queues QueueLookup) fiel
 			return append(errs, placed...)
 		}
 	}
-	if moved || !apiequality.Semantic.DeepEqual(old.Spec.Capability, updated.Spec.Capability) ||
-		!apiequality.Semantic.DeepEqual(old.Spec.Deserved, updated.Spec.Deserved) ||
-		!apiequality.Semantic.DeepEqual(old.Spec.Guarantee, updated.Spec.Guarantee) {
+	if moved || !haveSameAmounts(&old.Spec, &updated.Spec) {
 		errs = append(errs, validateQueueAmounts(updated, queues)...)
 	}
 	return errs
+}
+
+// haveSameAmounts reports whether two specs have the same capability, deserved resources and guarantee.
+func haveSameAmounts(a, b *QueueSpec) bool {
+	return apiequality.Semantic.DeepEqual(a.Capability, b.Capability) &&
+		apiequality.Semantic.DeepEqual(a.Deserved, b.Deserved) && apiequality.Semantic.DeepEqual(a.Guarantee, b.Guarantee)
 }
 
 // ValidateDelete returns the reasons why the named queue must not be deleted.

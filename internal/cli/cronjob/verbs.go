@@ -134,7 +134,7 @@ func changeSuspension(ctx context.Context, o *verbOptions) error {
 		return err
 	}
 	crons, err := o.selectCronJobs(ctx, c, func(one cronJob) bool { return isSuspended(one) != o.suspend })
-	if errors.Is(err, cli.Cancelled) || o.sel.SelectsMany() && err != nil {
+	if errors.Is(err, cli.Cancelled) || (o.sel.SelectsMany() && err != nil) {
 		return err
 	}
 	patch, jsonErr := json.Marshal(map[string]any{"spec": map[string]any{"suspend": o.suspend}})
@@ -165,7 +165,7 @@ func triggerCronJobs(ctx context.Context, o *verbOptions) error {
 		return err
 	}
 	crons, err := o.selectCronJobs(ctx, c, func(cronJob) bool { return true })
-	if errors.Is(err, cli.Cancelled) || o.sel.SelectsMany() && err != nil {
+	if errors.Is(err, cli.Cancelled) || (o.sel.SelectsMany() && err != nil) {
 		return err
 	}
 	problems, around := []error{err}, o.f.ValidationContext(ctx, !o.dryRun.IsClient())

@@ -76,7 +76,7 @@ func (e *session) editUntilDone(ctx context.Context) error {
 		switch {
 		case len(e.body) == 0 && len(e.problems) == 0:
 			return e.cancelEdit()
-		case len(e.body) == 0 || len(e.problems) > 0 && !saved:
+		case len(e.body) == 0 || (len(e.problems) > 0 && !saved):
 			return usererror.Errorf("edit the text again and save it", "%s %q was not changed: %s", e.kind.Noun, e.key.Name, strings.Join(e.problems, "; "))
 		}
 		edited, err := e.kind.parseEdited(e.body, e.opened)

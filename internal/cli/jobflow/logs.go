@@ -174,7 +174,7 @@ func (o *logsOptions) printExisting(ctx context.Context, c client.WithWatch, flo
 func readPart(ctx context.Context, c client.Client, flow jobFlow, step string) (*stream.Part, error) {
 	made := &batchv1alpha1.Job{}
 	err := c.Get(ctx, client.ObjectKey{Namespace: flow.Namespace, Name: flowv1alpha1.JobName(flow, step)}, made)
-	if cli.IsMissing(err) || err == nil && !metav1.IsControlledBy(made, flow) {
+	if cli.IsMissing(err) || (err == nil && !metav1.IsControlledBy(made, flow)) {
 		return nil, nil
 	}
 	if err != nil {

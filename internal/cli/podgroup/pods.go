@@ -62,7 +62,7 @@ func listGroupPods(ctx context.Context, c client.Client, g podGroup, most int, o
 			return found, ignoreUnavailable(err)
 		}
 		for i := range page.Items {
-			if keys.PodGroupOf(page.Items[i].Annotations) == g.Name || most == 0 && keys.PodGroupOf(page.Items[i].Annotations) == "" {
+			if keys.PodGroupOf(page.Items[i].Annotations) == g.Name || (most == 0 && keys.PodGroupOf(page.Items[i].Annotations) == "") {
 				found.pods = append(found.pods, page.Items[i].DeepCopy())
 			}
 		}

@@ -129,7 +129,7 @@ func withoutQueue(queues []*schedulingv1beta1.Queue, name string) []*schedulingv
 // confirmDeletion asks for confirmation before deleting queues that have running or pending jobs or were selected by
 // label. It does not ask if the command line has Volcano's flags, because Volcano's vcctl never asks.
 func (o *deleteOptions) confirmDeletion(ctx context.Context, queues []*schedulingv1beta1.Queue) error {
-	if o.target.old || o.confirm.Yes && !o.dryRun.IsDryRun() {
+	if o.target.old || (o.confirm.Yes && !o.dryRun.IsDryRun()) {
 		return nil
 	}
 	e := &effect{f: o.f, before: queues, fate: "the jobs will have no queue, and pending jobs will never start", unthinkable: true}

@@ -229,7 +229,7 @@ func (o *operateOptions) checkAllowed(ctx context.Context, c client.Client, q *s
 // below them, and before opening or closing all queues that a selector matches. It does not ask if the command line has
 // Volcano's flags, because Volcano's vcctl never asks.
 func (o *operateOptions) confirmChange(ctx context.Context, c client.Client, queues []*schedulingv1beta1.Queue) error {
-	if o.target.old || o.confirm.Yes && !o.dryRun.IsDryRun() {
+	if o.target.old || (o.confirm.Yes && !o.dryRun.IsDryRun()) {
 		return nil
 	}
 	var t effectText

@@ -186,7 +186,7 @@ func mergeMissing(old, more map[string]string) map[string]string {
 // evicted. It always asks if the queues were selected by label. It does not ask if the command line has Volcano's
 // flags, because Volcano's vcctl never asks.
 func (o *updateOptions) confirmUpdate(ctx context.Context, changes []changedQueue, known schedulingv1beta1.QueueLookup) error {
-	if o.target.old || o.confirm.Yes && !o.dryRun.IsDryRun() {
+	if o.target.old || (o.confirm.Yes && !o.dryRun.IsDryRun()) {
 		return nil
 	}
 	e := &effect{f: o.f}

@@ -141,7 +141,7 @@ func (o *linkOptions) restoreLink(link, before string) {
 
 // createLink creates one link. It replaces a link to another vcctl.
 func (o *linkOptions) createLink(link string) error {
-	if target, err := os.Readlink(link); o.dryRun.IsDryRun() || err == nil && target == o.binary {
+	if target, err := os.Readlink(link); o.dryRun.IsDryRun() || (err == nil && target == o.binary) {
 		return nil
 	}
 	if o.isOurLink(link) {

@@ -111,7 +111,7 @@ func (r *Reconciler) forgetCommands(ctx context.Context, name types.NamespacedNa
 func (r *Reconciler) deleteStrayCommand(ctx context.Context, c *busv1alpha1.Command) error {
 	var job batchv1alpha1.Job
 	err := r.api.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: c.TargetObject.Name}, &job)
-	if client.IgnoreNotFound(err) != nil || err == nil && isMeantFor(c, &job) {
+	if client.IgnoreNotFound(err) != nil || (err == nil && isMeantFor(c, &job)) {
 		return err
 	}
 	uid := c.UID

@@ -73,7 +73,7 @@ func (r *Reconciler) oldestCommand(ctx context.Context, q *schedulingv1beta1.Que
 		}
 		var c busv1alpha1.Command
 		err := r.api.Get(ctx, client.ObjectKeyFromObject(&cached.Items[i]), &c)
-		if apierrors.IsNotFound(err) || err == nil && c.DeletionTimestamp != nil {
+		if apierrors.IsNotFound(err) || (err == nil && c.DeletionTimestamp != nil) {
 			continue
 		}
 		if err != nil {
@@ -108,7 +108,7 @@ func (r *Reconciler) forgetCommands(ctx context.Context, queue string) error {
 func (r *Reconciler) deleteStrayCommand(ctx context.Context, c *busv1alpha1.Command) error {
 	var q schedulingv1beta1.Queue
 	err := r.api.Get(ctx, types.NamespacedName{Name: c.TargetObject.Name}, &q)
-	if client.IgnoreNotFound(err) != nil || err == nil && isMeantFor(c, &q) {
+	if client.IgnoreNotFound(err) != nil || (err == nil && isMeantFor(c, &q)) {
 		return err
 	}
 	return r.deleteCommand(ctx, c)

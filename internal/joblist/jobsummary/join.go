@@ -47,7 +47,7 @@ func podsByJob(q Query, pods []*corev1.Pod) map[types.NamespacedName][]*corev1.P
 	for _, pod := range pods {
 		over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 		name, ours := pod.Labels[keys.JobName]
-		if !ours || over && !q.Ended {
+		if !ours || (over && !q.Ended) {
 			continue
 		}
 		key := types.NamespacedName{Namespace: pod.Namespace, Name: name}

@@ -131,7 +131,7 @@ func needsPinnedCPUs(pod *corev1.Pod) bool {
 			}
 			cpu := list[i].Resources.Limits[corev1.ResourceCPU]
 			milli := resource.RoundUp(corev1.ResourceCPU, cpu)
-			whole = whole || milli > 0 && milli%1000 == 0
+			whole = whole || (milli > 0 && milli%1000 == 0)
 		}
 	}
 	return whole

@@ -36,7 +36,7 @@ func (s *Cycle) FirstOfLine(q *queue.Queue, besides *framework.Job) *framework.J
 	var first *framework.Job
 	for _, j := range s.AllWaiting {
 		isCandidate := j != besides && j.In == q && j.HasTurn(true)
-		if !isCandidate || first != nil && s.Rules.CompareJobs(j, first) >= 0 {
+		if !isCandidate || (first != nil && s.Rules.CompareJobs(j, first) >= 0) {
 			continue
 		}
 		if s.BlocksOthers(j) {

@@ -43,7 +43,7 @@ func (s *Cycle) findPromisees(of promisedTo) (found promisees) {
 		return found
 	}
 	for _, j := range s.AllWaiting {
-		if !s.hasPromiseOf(j, index) || of.queue != "" && !j.IsUnderQueue(of.queue) {
+		if !s.hasPromiseOf(j, index) || (of.queue != "" && !j.IsUnderQueue(of.queue)) {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(found.first, j, s.Rules.CompareJobs)

@@ -116,7 +116,7 @@ func (s *Cycle) passedGangs() []*framework.Job {
 	inVain := s.PassedInVain()
 	var out []*framework.Job
 	for _, j := range s.AllWaiting {
-		if len(j.Passed) > 0 || j.HasPassedGate() && !inVain[j] {
+		if len(j.Passed) > 0 || (j.HasPassedGate() && !inVain[j]) {
 			out = append(out, j)
 		}
 	}

@@ -134,7 +134,7 @@ func newTrial(a *framework.Attack, c Case) placement.Trial {
 func distinctShapes(tasks []*model.Task) []*model.Shape {
 	var shapes []*model.Shape
 	for _, t := range tasks {
-		if len(shapes) == 0 || shapes[len(shapes)-1] != t.Shape && !slices.Contains(shapes, t.Shape) {
+		if len(shapes) == 0 || (shapes[len(shapes)-1] != t.Shape && !slices.Contains(shapes, t.Shape)) {
 			shapes = append(shapes, t.Shape)
 		}
 	}
@@ -181,7 +181,7 @@ func (p *plan) mayTakeBack(j *framework.Job, tasks []*model.Task) bool {
 		}
 		back := &framework.Attack{Kind: kind, Taker: j, Tasks: tasks, Asked: framework.SumRequests(tasks)}
 		for _, tier := range p.s.Rules.EntitlementTiers(back) {
-			if tier > p.tier || tier == p.tier && kind == p.attack.Kind {
+			if tier > p.tier || (tier == p.tier && kind == p.attack.Kind) {
 				continue
 			}
 			if grantsAll(p.s.Rules.GrantsOfTier(back, tier), p.attack.Tasks) {

@@ -45,7 +45,7 @@ func groupByGang(tasks []*model.Task) [][]*model.Task {
 	var parts [][]*model.Task
 	at := map[*model.Gang]int{}
 	for _, t := range tasks {
-		if t.Gang == nil || t.Status != model.Running && t.Status != model.Bound {
+		if t.Gang == nil || (t.Status != model.Running && t.Status != model.Bound) {
 			continue
 		}
 		i, known := at[t.Gang]

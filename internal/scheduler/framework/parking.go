@@ -51,7 +51,7 @@ func (j *Job) Park(queueVersion uint64) {
 // these can help it, unless they are waiting at the gate of its queue. A gang with multiple shapes can be blocked by
 // nodes and by its queue at the same time, so a change to either of them wakes it.
 func (j *Job) IsQueueBound() bool {
-	return len(j.AtGate) > 0 || j.Verdict.Code != reason.NotEnoughPods && j.Verdict.Code != reason.SchedulingGated
+	return len(j.AtGate) > 0 || (j.Verdict.Code != reason.NotEnoughPods && j.Verdict.Code != reason.SchedulingGated)
 }
 
 // IsSizeBound reports whether this job, or another job ahead of it, may be waiting because of the sizes of nodes.

@@ -40,7 +40,7 @@ func (j *Job) Surplus() Surplus {
 // TakeTask counts a task out if the gang can lose it. It reports whether it has counted the task out.
 func (s *Surplus) TakeTask(t *model.Task) bool {
 	left, limited := s.roles[t.Role]
-	if s.spare <= 0 || limited && left <= 0 {
+	if s.spare <= 0 || (limited && left <= 0) {
 		return false
 	}
 	if s.of != nil {

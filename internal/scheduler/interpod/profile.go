@@ -116,7 +116,7 @@ func (k *checks) permitsNode(id model.NodeID, later, free bool) bool {
 		}
 	}
 	for _, t := range k.affinity {
-		if d := t.top.domain[id]; d == none || !free && t.countInDomain(d, later) <= 0 {
+		if d := t.top.domain[id]; d == none || (!free && t.countInDomain(d, later) <= 0) {
 			return false
 		}
 	}
@@ -192,7 +192,7 @@ func (p *Profile) CheckNode(id model.NodeID, later bool) (code reason.Code, deta
 		}
 	}
 	for _, t := range p.all.affinity {
-		if d := t.top.domain[id]; d == none || !free && t.countInDomain(d, later) <= 0 {
+		if d := t.top.domain[id]; d == none || (!free && t.countInDomain(d, later) <= 0) {
 			return reason.PodAffinityMismatch, "affinity by " + t.top.key
 		}
 	}

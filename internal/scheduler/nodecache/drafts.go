@@ -37,7 +37,7 @@ func (d *Drafts[T]) GetOrLoad(id model.NodeID, load func(model.NodeID) *T) *T {
 		d.rows = append(d.rows, draft[T]{})
 	}
 	r := &d.rows[id]
-	if now := d.cluster.Nodes.Changed[id]; r.value == nil || !r.touched && r.made != now {
+	if now := d.cluster.Nodes.Changed[id]; r.value == nil || (!r.touched && r.made != now) {
 		r.value, r.made = load(id), now
 	}
 	return r.value

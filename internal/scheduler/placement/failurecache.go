@@ -86,7 +86,7 @@ func (s *Placer) cacheFailure(j *framework.Job, r *round, v explain.Verdict) {
 	}
 	need := max(j.Need(), 1)
 	f, isCached := s.failures[r.failed[0]]
-	excludesMore := need < f.need || f.extra && !r.extra
+	excludesMore := need < f.need || (f.extra && !r.extra)
 	if !isCached || excludesMore {
 		s.failures[r.failed[0]] = cachedFailure{need: need, verdict: v, free: s.Constraints.FreeReservations(j, false), extra: r.extra}
 	}

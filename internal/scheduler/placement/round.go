@@ -180,7 +180,7 @@ func (r *round) recordUnplaced(t *model.Task) {
 
 // needsReason reports whether the reason why a task found no node must be recorded.
 func (r *round) needsReason(t *model.Task) bool {
-	return r.nodeVerdict.Code == "" || r.nodeVerdict.Code == reason.TooLarge && !r.s.IsTooLarge(t.Shape)
+	return r.nodeVerdict.Code == "" || (r.nodeVerdict.Code == reason.TooLarge && !r.s.IsTooLarge(t.Shape))
 }
 
 // recordBlocked records a limit of the queue that a task exceeds. If the limit is the whole cluster, the nodes lack

@@ -105,7 +105,7 @@ type nearest struct {
 
 func (n *nearest) recordFit(d *model.Domain, fit int) {
 	isWider := d != nil && n.domain != nil && d.Tier > n.domain.Tier
-	if fit > n.fit || fit == n.fit && isWider {
+	if fit > n.fit || (fit == n.fit && isWider) {
 		n.domain, n.fit = d, fit
 	}
 }

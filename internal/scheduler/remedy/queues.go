@@ -74,7 +74,7 @@ func (f *finder) tryRaisedCapability() {
 		}
 		return
 	}
-	if !f.hasPodsToTry() || f.v.Code != reason.GangDoesNotFit && f.v.Code != reason.TooLarge {
+	if !f.hasPodsToTry() || (f.v.Code != reason.GangDoesNotFit && f.v.Code != reason.TooLarge) {
 		return
 	}
 	for _, q := range f.j.In.Path() { // with a higher limit, other pods of the gang may be allowed that fit on nodes
@@ -213,7 +213,7 @@ func (f *finder) queueMatters() bool {
 	case reason.NotEnqueued:
 		return l == nil || !l.Node
 	}
-	return l == nil || !l.Cluster && !l.Node
+	return l == nil || (!l.Cluster && !l.Node)
 }
 
 // isQueueBounded reports whether, for any resource that the gang requests, a limit of the gang's queue is below the
@@ -225,7 +225,7 @@ func (f *finder) isQueueBounded() bool {
 		if i == resource.Pods {
 			continue
 		}
-		if most := f.s.Ledger.Usable[i] - queue.Epsilon; q.RealCapability[i] < most || q.Shared && q.Deserved[i] < most {
+		if most := f.s.Ledger.Usable[i] - queue.Epsilon; q.RealCapability[i] < most || (q.Shared && q.Deserved[i] < most) {
 			return true
 		}
 	}

@@ -72,7 +72,7 @@ func (s *Planner) MakeReservation(j *framework.Job) {
 // isReservable reports whether a reservation may be made for a gang if its start time is found. A gang that is known
 // never to start does not use up the attempts of its queue.
 func (s *Planner) isReservable(j *framework.Job) bool {
-	if !AllowsBackfill(j.In) && !j.In.Fifo || len(s.Reservations) == maxReservations {
+	if (!AllowsBackfill(j.In) && !j.In.Fifo) || len(s.Reservations) == maxReservations {
 		return false
 	}
 	if j.IsAccountBound() {

@@ -63,7 +63,7 @@ type candidates struct {
 }
 
 func (h *candidates) ranksBefore(i, k int) bool {
-	return h.points[i] > h.points[k] || h.points[i] == h.points[k] && h.order[i] < h.order[k]
+	return h.points[i] > h.points[k] || (h.points[i] == h.points[k] && h.order[i] < h.order[k])
 }
 
 func (h *candidates) swap(i, k int) {

@@ -14,7 +14,7 @@ func (s *Session) Members(j *framework.Job, more int) explain.Members {
 	held := j.AllocatedTasks() + len(j.Placed)
 	exist := 0
 	for status, n := range j.Count {
-		if !model.Status(status).HasEnded() && !model.Status(status).IsLeaving() || model.Status(status) == model.Succeeded {
+		if (!model.Status(status).HasEnded() && !model.Status(status).IsLeaving()) || model.Status(status) == model.Succeeded {
 			exist += n
 		}
 	}

@@ -62,7 +62,7 @@ func (s *Session) lowestLimits(tasks []*model.Task) []explain.Limit {
 // is more than the capability of its queue or the capacity of the whole cluster.
 func (s *Session) ExplainExceeded(j *framework.Job, v *explain.Verdict) {
 	lacksNodes := v.Code == reason.GangDoesNotFit && v.Limit == nil
-	if !s.Rules.Gang || v.Code != reason.OverDeserved && !lacksNodes {
+	if !s.Rules.Gang || (v.Code != reason.OverDeserved && !lacksNodes) {
 		return
 	}
 	if limits := s.beyondSmallQueues(j); len(limits) > 0 {
@@ -128,12 +128,12 @@ func (s *Session) neverByTasks(j *framework.Job) (explain.Verdict, bool) {
 			continue
 		}
 		large++
-		needed = needed || j.MinTaskMember[task] > 0 && minimums <= j.MinMember
+		needed = needed || (j.MinTaskMember[task] > 0 && minimums <= j.MinMember)
 		if first == nil {
 			first = limits
 		}
 	}
-	if allLarge := large == len(j.MinTaskMember); large == 0 || !needed && !allLarge {
+	if allLarge := large == len(j.MinTaskMember); large == 0 || (!needed && !allLarge) {
 		return explain.Verdict{}, false
 	}
 	v := explain.Verdict{Members: s.Members(j, 0), OfTask: true}

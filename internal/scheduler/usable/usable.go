@@ -100,7 +100,7 @@ type tainted struct {
 }
 
 func (o *openNodes) permitsNode(info *model.NodeInfo) bool {
-	if o.all || !info.Unschedulable && !slices.ContainsFunc(info.Taints, repelsPods) {
+	if o.all || (!info.Unschedulable && !slices.ContainsFunc(info.Taints, repelsPods)) {
 		return true
 	}
 	same := func(a corev1.Taint, b corev1.Taint) bool {

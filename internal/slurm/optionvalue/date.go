@@ -42,7 +42,7 @@ func ParseDate(text string, now time.Time, tense Tense) (time.Time, error) {
 			return time.Time{}, newError(dateHint)
 		}
 	}
-	if len(words) == 0 || !d.hasDay && !d.hasClock {
+	if len(words) == 0 || (!d.hasDay && !d.hasClock) {
 		return time.Time{}, newError(dateHint)
 	}
 	return d.toTime(now, tense)

@@ -101,7 +101,7 @@ func ParseJobs(text string) ([]Job, error) {
 	depth, start := 0, 0
 	for at := 0; at <= len(text); at++ {
 		switch {
-		case at == len(text) || text[at] == ',' && depth == 0:
+		case at == len(text) || (text[at] == ',' && depth == 0):
 			part := strings.TrimSpace(text[start:at])
 			start = at + 1
 			if part == "" {

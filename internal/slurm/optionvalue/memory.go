@@ -31,7 +31,7 @@ var sizePattern = regexp.MustCompile(`^(\d{1,13})([kKmMgGtT]?)([bB]?)$`)
 // are rounded up to MiB.
 func ParseMemory(text string) (MiB, error) {
 	m := sizePattern.FindStringSubmatch(text)
-	if m == nil || m[2] == "" && m[3] != "" {
+	if m == nil || (m[2] == "" && m[3] != "") {
 		return 0, newError(memoryHint(text))
 	}
 	n, err := strconv.ParseInt(m[1], 10, 64)

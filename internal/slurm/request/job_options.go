@@ -86,7 +86,7 @@ func storeRequeue(again bool) func(*Request, string, bool) error {
 }
 
 func setNoKill(r *Request, text string, given bool) error {
-	r.NoKill = !given || !strings.EqualFold(text, "off") && !strings.EqualFold(text, "no")
+	r.NoKill = !given || (!strings.EqualFold(text, "off") && !strings.EqualFold(text, "no"))
 	return nil
 }
 

@@ -361,7 +361,7 @@ func (p *parser) parseSetting(k *key, op Op, text, value string) error {
 	if op != Replace && k.kind != listValue {
 		return usererror.Errorf("use = to set the value; += and -= are for queues, namespaces and qos", "%s: %s has one value", text, k.value)
 	}
-	mayBeEmpty := k.kind == textValue || k.kind == listValue && op == Replace
+	mayBeEmpty := k.kind == textValue || (k.kind == listValue && op == Replace)
 	if value == "" && !mayBeEmpty {
 		return usererror.Errorf("specify a value; check whether a shell variable is unset; -1 removes a limit", "%s is empty", text)
 	}

@@ -190,7 +190,7 @@ func (l *lister) addAccount(account *accountv1alpha1.Account, depth int, path []
 	}
 	for _, user := range sortedUsers(account) {
 		isSelected := len(where.Users) == 0 || slices.Contains(where.Users, user.Name)
-		if !isSelected || r.OnlyDefaults && !user.Default {
+		if !isSelected || (r.OnlyDefaults && !user.Default) {
 			continue
 		}
 		row := l.userRow(account, user)

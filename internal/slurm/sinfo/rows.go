@@ -71,7 +71,7 @@ const together, exactly = "abtTEuUHGfovP", "cmdeYz"
 func GroupRows(partitions []*Partition, columns tableformat.Columns[*Row], f Filter, each, exact bool, cluster string) []*Row {
 	letters := ""
 	for _, c := range columns {
-		if strings.IndexByte(together, c.Field.Letter) >= 0 || exact && strings.IndexByte(exactly, c.Field.Letter) >= 0 {
+		if strings.IndexByte(together, c.Field.Letter) >= 0 || (exact && strings.IndexByte(exactly, c.Field.Letter) >= 0) {
 			letters += string(rune(c.Field.Letter))
 		}
 		each = each || c.Field.Letter == 'n' || c.Field.Letter == 'o'

@@ -55,7 +55,7 @@ func SummarizePods(pods []*corev1.Pod) *Pods {
 
 // NominatedNode returns the node on which the scheduler is freeing resources for a pending pod, or "" if none exists.
 func NominatedNode(pod *corev1.Pod) string {
-	if pod.Spec.NodeName != "" || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != "" {
+	if pod.Spec.NodeName != "" || (pod.Status.Phase != corev1.PodPending && pod.Status.Phase != "") {
 		return ""
 	}
 	return pod.Status.NominatedNodeName

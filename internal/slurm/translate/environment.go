@@ -27,7 +27,7 @@ func (b *source) isOmittedFromExport(name string) bool {
 	if b.InJob && launchconfig.IsPodVariable(name) {
 		return true
 	}
-	return matchesAny(name, ofTheSubmission) || !b.usesLocalPrograms() && matchesAny(name, ofTheMachine)
+	return matchesAny(name, ofTheSubmission) || (!b.usesLocalPrograms() && matchesAny(name, ofTheMachine))
 }
 
 // matchesAny reports whether a name matches any of the patterns.

@@ -159,7 +159,7 @@ func (b *sizing) matchesNode(n *Node, gres []optionvalue.Gres) bool {
 		return false
 	}
 	name := n.Labels[corev1.LabelHostname]
-	if list := b.r.Nodelist; len(list) > 0 && !slices.Contains(list, name) || slices.Contains(b.r.Exclude, name) {
+	if list := b.r.Nodelist; (len(list) > 0 && !slices.Contains(list, name)) || slices.Contains(b.r.Exclude, name) {
 		return false
 	}
 	for _, g := range gres {

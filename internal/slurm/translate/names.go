@@ -28,7 +28,7 @@ func objectName(title string) string {
 		}
 	}
 	name := b.String()
-	if name == "" || name[0] >= '0' && name[0] <= '9' {
+	if name == "" || (name[0] >= '0' && name[0] <= '9') {
 		name = "job-" + name
 	}
 	return strings.Trim(name[:min(len(name), longestName)], "-")

@@ -227,7 +227,7 @@ func wholeNumbers(text string, at int) int {
 	to := at + len(text[at:]) - len(strings.TrimLeft(text[at:], parts))
 	begun := text[from:at]
 	switch {
-	case begun == "" || strings.TrimRight(begun, ".,:") != begun && to == at:
+	case begun == "" || (strings.TrimRight(begun, ".,:") != begun && to == at):
 		return at // at is outside of any number, or just past the punctuation that ends one
 	case from > 0 && !strings.ContainsRune(" (/=<>+~", rune(text[from-1])):
 		return at

@@ -147,7 +147,7 @@ func (f *Fields[R]) matchPlainText(text string) func(R) bool {
 
 // containsFold reports whether text contains lower, ignoring the case of text. lower must be in lower case.
 func containsFold(text, lower string) bool {
-	return strings.Contains(text, lower) || strings.ContainsFunc(text, changesInLower) && strings.Contains(strings.ToLower(text), lower)
+	return strings.Contains(text, lower) || (strings.ContainsFunc(text, changesInLower) && strings.Contains(strings.ToLower(text), lower))
 }
 
 func changesInLower(r rune) bool { return unicode.ToLower(r) != r }

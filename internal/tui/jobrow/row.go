@@ -177,7 +177,7 @@ func (r Row) shareOfPart(total int64) int64 {
 // an array, or if pods are not visible, it returns the row's request once the row has nodes.
 func (r Row) GPUsInUse() int64 {
 	if r.Part != nil || len(r.Job.Pods) == 0 {
-		if r.HasEnded() || r.IsWaiting() && state.Code(r.SlurmStateCode()) != state.Configuring {
+		if r.HasEnded() || (r.IsWaiting() && state.Code(r.SlurmStateCode()) != state.Configuring) {
 			return 0
 		}
 		return r.RequestedGPUs()

@@ -293,7 +293,7 @@ func StateStyle(state nodecapacity.State) canvas.Style {
 // ShortNodeName returns a node's name without its domain. It does not shorten IP addresses.
 func ShortNodeName(name string) string {
 	first, rest, ok := strings.Cut(name, ".")
-	if !ok || strings.ContainsAny(rest, "0123456789") && strings.Trim(first, "0123456789") == "" {
+	if !ok || (strings.ContainsAny(rest, "0123456789") && strings.Trim(first, "0123456789") == "") {
 		return name
 	}
 	return first

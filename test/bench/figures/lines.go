@@ -19,7 +19,13 @@ type Line struct {
 
 // Missed reports whether a value is on the wrong side of the floor.
 func (l Line) Missed(value float64) bool {
-	return l.Floor != 0 && (l.Better == Higher && value < l.Floor || l.Better == Lower && value > l.Floor)
+	switch {
+	case l.Floor == 0:
+		return false
+	case l.Better == Higher:
+		return value < l.Floor
+	}
+	return value > l.Floor
 }
 
 // Lines are all lines with a floor, in the order of the table. The machine has 2 cores, which all processes share, 24

@@ -231,7 +231,7 @@ func (r *recipe) setOptions(job *batchv1alpha1.Job) {
 // containerResources returns the container's requests and limits as specified by --cpu, --memory and --gpus, or by the
 // old flags --requests and --limits.
 func (r *recipe) containerResources() (corev1.ResourceRequirements, error) {
-	if r.old && !r.amountsGiven || r.oldRequestsOrLims {
+	if (r.old && !r.amountsGiven) || r.oldRequestsOrLims {
 		requests, err := parseResourceList("--requests", r.requests)
 		if err != nil {
 			return corev1.ResourceRequirements{}, err

@@ -355,7 +355,7 @@ func (o *runOptions) warnAboutManyPods(objects []cli.FileObject) {
 
 // requireJob rejects --wait and --attach if the objects include no job.
 func (o *runOptions) requireJob(objects []cli.FileObject) error {
-	if !o.wait.Wait && !o.attach || slices.ContainsFunc(objects, lookup.IsJob) {
+	if (!o.wait.Wait && !o.attach) || slices.ContainsFunc(objects, lookup.IsJob) {
 		return nil
 	}
 	flag := "--wait"

@@ -17,7 +17,7 @@ import (
 // that could not be established.
 func isLost(err error) bool {
 	var dial *net.OpError
-	if httpstream.IsUpgradeFailure(err) || errors.As(err, &dial) && dial.Op == "dial" {
+	if httpstream.IsUpgradeFailure(err) || (errors.As(err, &dial) && dial.Op == "dial") {
 		return false
 	}
 	var closed *websocket.CloseError

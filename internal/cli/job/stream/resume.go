@@ -39,7 +39,7 @@ func (s *streamer) copyWithRetry(ctx context.Context, c client.Client, from sour
 		at.Resume(options)
 		_, err := s.readLog(ctx, from, options, unprinted)
 		isBroken := cli.IsOutage(err)
-		if ctx.Err() != nil || err != nil && !isBroken {
+		if ctx.Err() != nil || (err != nil && !isBroken) {
 			return err
 		}
 		if !isBroken && at.IsStart() {

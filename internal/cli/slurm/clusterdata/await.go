@@ -76,7 +76,7 @@ func WaitForJob(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job
 		err := cl.Get(ctx, client.ObjectKeyFromObject(job), now)
 		away = err != nil
 		switch {
-		case apierrors.IsNotFound(err) || err == nil && now.UID != job.UID:
+		case apierrors.IsNotFound(err) || (err == nil && now.UID != job.UID):
 			return nil, usererror.Errorf("submit it again", "job %s was deleted", listrow.NumberOrName(job))
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), isGivenUp(err):
 			return nil, err

@@ -36,9 +36,9 @@ func showSteps(ctx context.Context, c *program.Call, name string) error {
 		return err
 	}
 	rows := slices.DeleteFunc(clusterdata.JobRows(c, v, true), func(r *listrow.Row) bool {
-		return r.State.Code.BaseCode() != state.Running || len(refs) > 0 && !matchesAny(r, refs)
+		return r.State.Code.BaseCode() != state.Running || (len(refs) > 0 && !matchesAny(r, refs))
 	})
-	if len(rows) == 0 || one && step != "batch" {
+	if len(rows) == 0 || (one && step != "batch") {
 		return usererror.Errorf("squeue -s lists running steps; to see other steps, run this command inside the job, or use sacct after the job has ended", "No job steps in the system")
 	}
 	slices.SortStableFunc(rows, listrow.CompareByNumber)

@@ -96,7 +96,7 @@ func (s *scancel) applyFilters(t target) (_ target, meant bool) {
 	switch {
 	case t.row.State.Code == state.Completing:
 		return t, false
-	case !isArray || f.All && len(f.Nodes) == 0:
+	case !isArray || (f.All && len(f.Nodes) == 0):
 		return t, f.SelectsRow(t.row)
 	case !likeJob.SelectsRow(t.row):
 		return t, false
@@ -140,7 +140,7 @@ func withoutArray(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 // isOver reports whether there is nothing left to cancel in a target.
 func (s *scancel) isOver(t target) bool {
 	job := t.row.Job
-	if code := t.row.State.Code; code.HasEnded() || code == state.Completing && len(s.refs) > 0 {
+	if code := t.row.State.Code; code.HasEnded() || (code == state.Completing && len(s.refs) > 0) {
 		return true
 	}
 	if t.elements == nil || job.Status.Array == nil {

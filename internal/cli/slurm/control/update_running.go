@@ -32,7 +32,7 @@ import (
 func checkShorterLimit(job *batchv1alpha1.Job, limit int64) error {
 	id := listrow.NumberOrName(job)
 	now := (&listrow.Row{Source: &listrow.Source{Job: job}, Asked: submission.OptionsOf(job)}).TimeLimit()
-	isLonger := limit <= 0 || now > 0 && time.Duration(limit)*time.Second > now
+	isLonger := limit <= 0 || (now > 0 && time.Duration(limit)*time.Second > now)
 	switch {
 	case isLonger:
 		return usererror.Errorf("the time limit of running pods can only be shortened; to extend the limit, first stop the job with scontrol requeuehold "+id,

@@ -16,8 +16,8 @@ func IsGroupAdmitted(group *schedulingv1beta1.PodGroup) bool {
 
 // mayTaskHavePods reports whether a task may have pods now, or has some already.
 func (b *builder) mayTaskHavePods(task int) bool {
-	return b.dependenciesMet(task) ||
-		slices.ContainsFunc(b.census.members, func(m *member) bool { return m.place.Task == task && m.inRange && !m.gone })
+	isPodOfTask := func(m *member) bool { return m.place.Task == task && m.inRange && !m.gone }
+	return b.dependenciesMet(task) || slices.ContainsFunc(b.census.members, isPodOfTask)
 }
 
 // dependenciesMet reports whether the tasks that a task depends on are ready. All of them must be ready, unless the
@@ -50,7 +50,7 @@ func (b *builder) isTaskReady(task int) bool {
 		if m.place.Task != task || !willPodRemain(m) {
 			continue
 		}
-		if m.podPhaseOf() == corev1.PodSucceeded || m.podPhaseOf() == corev1.PodRunning && containersReady(m.pod) {
+		if m.podPhaseOf() == corev1.PodSucceeded || (m.podPhaseOf() == corev1.PodRunning && containersReady(m.pod)) {
 			n++
 		}
 	}

@@ -132,7 +132,7 @@ func (g *gate) recordResult(term batchv1alpha1.DependencyTerm, v verdict) {
 
 // earlierTime returns the earlier of two times. The zero time counts as later than any other.
 func earlierTime(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
 		return b
 	}
 	return a

@@ -11,7 +11,7 @@ func (NumberJob) write() {}
 // whether the job must wait for the number before objects that contain the number are created. While numbers are not
 // available, the job continues without one.
 func (b *builder) requestJobNumber() (wait bool) {
-	if _, ok := batchv1alpha1.JobID(b.in.Job); ok && !b.in.NumberTaken || !b.in.Numbers {
+	if _, ok := batchv1alpha1.JobID(b.in.Job); (ok && !b.in.NumberTaken) || !b.in.Numbers {
 		return false
 	}
 	if wait := b.in.NumbersFrom.Sub(b.in.Now); wait > 0 {

@@ -126,7 +126,7 @@ func (b *builder) dropStoppedResults() {
 	}
 	again := make([][]int32, len(b.job.Spec.Tasks))
 	for _, m := range b.census.members {
-		if !m.stop && !m.stopMark || m.place.Task < 0 {
+		if (!m.stop && !m.stopMark) || m.place.Task < 0 {
 			continue
 		}
 		again[m.place.Task] = append(again[m.place.Task], m.place.Index)

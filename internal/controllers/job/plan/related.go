@@ -68,7 +68,7 @@ func (r *relatives) walkTo(goal, at *batchv1alpha1.Job, seen map[types.UID]bool)
 	}
 	seen[at.UID] = true
 	d, err := batchv1alpha1.DependencyOf(at)
-	if err != nil || d.Any && len(d.Terms) > 1 {
+	if err != nil || (d.Any && len(d.Terms) > 1) {
 		return nil
 	}
 	for _, term := range d.Terms {
@@ -89,7 +89,7 @@ func SingletonJobAhead(job *batchv1alpha1.Job, others []*batchv1alpha1.Job) *bat
 	var first *batchv1alpha1.Job
 	for _, other := range others {
 		isRival := batchv1alpha1.SameSingleton(job, other) && !hasEndedForGood(other.Status.State.Phase)
-		if !isRival || !HasEverStarted(other) && !isOlderJob(other, job) {
+		if !isRival || (!HasEverStarted(other) && !isOlderJob(other, job)) {
 			continue
 		}
 		if first == nil || isOlderJob(other, first) {

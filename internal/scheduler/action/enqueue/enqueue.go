@@ -33,7 +33,7 @@ func (Action) Run(s *cycle.Cycle) {
 			s.RecordBehind([]*framework.Job{j}, head)
 			continue
 		}
-		if j.Parked && !s.ResumeGang(j) || !admitGang(s, j) {
+		if (j.Parked && !s.ResumeGang(j)) || !admitGang(s, j) {
 			if s.BlocksOthers(j) {
 				first[j.In] = j
 			}

@@ -150,7 +150,7 @@ func (p *Policy) meetsAvoidedPod(c *card, a *ask, t *model.Task, later bool) boo
 	}
 	for i := range c.holders {
 		other := c.holders[i].task
-		if other == t || later && c.holders[i].leaving {
+		if other == t || (later && c.holders[i].leaving) {
 			continue
 		}
 		if a.apart && other.Gang != nil && other.Gang == t.Gang {

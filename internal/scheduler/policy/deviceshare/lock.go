@@ -49,7 +49,7 @@ func (p *Policy) updateLocks() {
 
 // isAllocatingDevices reports whether a task is waiting for its devices, and since when it has been waiting.
 func isAllocatingDevices(t *model.Task) (since time.Time, is bool) {
-	if t.Annotations[keys.DeviceBindPhase] != allocating || t.Status != model.Binding && t.Status != model.Bound {
+	if t.Annotations[keys.DeviceBindPhase] != allocating || (t.Status != model.Binding && t.Status != model.Bound) {
 		return time.Time{}, false
 	}
 	seconds, err := strconv.ParseInt(t.Annotations[keys.DeviceBindTime], 10, 64)

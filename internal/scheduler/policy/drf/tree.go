@@ -185,7 +185,7 @@ func (t *tree) isSaturated(n *node) bool {
 		if i == resource.Pods || asked <= 0 {
 			continue
 		}
-		if n.amounts[i] > 0 && n.amounts[i] >= asked-queue.Epsilon || !t.hasFreeAmount(i) {
+		if (n.amounts[i] > 0 && n.amounts[i] >= asked-queue.Epsilon) || !t.hasFreeAmount(i) {
 			return true
 		}
 	}

@@ -124,7 +124,7 @@ func (r rules) checkOverused(q *queue.Queue) explain.Verdict {
 		if i == resource.Pods {
 			continue
 		}
-		if d > q.Own.Allocated[i]+queue.Epsilon || d > 0 && d >= r.ledger.Usable[i]-queue.Epsilon {
+		if d > q.Own.Allocated[i]+queue.Epsilon || (d > 0 && d >= r.ledger.Usable[i]-queue.Epsilon) {
 			return explain.Verdict{}
 		}
 		full := d >= q.Capability[i]-queue.Epsilon // a larger share would not help

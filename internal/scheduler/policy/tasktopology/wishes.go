@@ -98,7 +98,7 @@ func splitUnique(text, separator string) []string {
 // affinityOf returns 1 if pods of the two tasks should be near each other, -1 if they should be apart, and 0 otherwise.
 func (w *wishes) affinityOf(a, b string) int {
 	sum := 0
-	if w.near[[2]string{a, b}] || a == b && w.selfNear[a] {
+	if w.near[[2]string{a, b}] || (a == b && w.selfNear[a]) {
 		sum++
 	}
 	if w.avoidsTask(a, b) {
@@ -108,7 +108,7 @@ func (w *wishes) affinityOf(a, b string) int {
 }
 
 func (w *wishes) avoidsTask(a, b string) bool {
-	return w.apart[[2]string{a, b}] || a == b && w.selfApart[a]
+	return w.apart[[2]string{a, b}] || (a == b && w.selfApart[a])
 }
 
 // rankTask orders tasks by how much their placement matters: first tasks whose pods repel each other and therefore

@@ -28,7 +28,7 @@ func (w *requirements) chooseNodes(used []int, cpus int, free [][]int) []int {
 		at := len(nodes)
 		hasProcessors := used[node]+w.counts[at]*w.cpus <= cpus
 		hasAccelerators := w.gpus == nil || w.gpus[at] <= len(free[node])
-		if w.overlap || hasProcessors && hasAccelerators {
+		if w.overlap || (hasProcessors && hasAccelerators) {
 			nodes = append(nodes, node)
 		}
 	}

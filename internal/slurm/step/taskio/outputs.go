@@ -138,7 +138,7 @@ func (o *Outputs) WriteOutput(task int, isError bool, data []byte) {
 	if l == nil || l.to == nil {
 		return
 	}
-	if o.options.PTY || o.options.Unbuffered && l.label == "" {
+	if o.options.PTY || (o.options.Unbuffered && l.label == "") {
 		_, _ = l.to.Write(data)
 		return
 	}

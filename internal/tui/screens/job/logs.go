@@ -61,7 +61,7 @@ func (l *logPane) indexOfSpot(s spot) int {
 		return at
 	}
 	for at := len(l.shown) - 1; at >= 0; at-- {
-		if one := l.shown[at]; one.At.Before(s.at) || one.At.Equal(s.at) && one.Serial < s.serial {
+		if one := l.shown[at]; one.At.Before(s.at) || (one.At.Equal(s.at) && one.Serial < s.serial) {
 			return at
 		}
 	}
@@ -378,5 +378,5 @@ func (l *logPane) describeView(view *screenapi.LogView, failed bool) string {
 // showsLog reports whether the keys of the log apply: the log is on the whole screen, or is the active part of the
 // summary.
 func (j *Job) showsLog() bool {
-	return j.page == logs || j.page == summary && j.inLogs
+	return j.page == logs || (j.page == summary && j.inLogs)
 }

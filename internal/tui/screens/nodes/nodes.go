@@ -173,7 +173,7 @@ func (n *Nodes) measureColumns(ctx *screenapi.Context) {
 			n.device = name
 		}
 	}
-	if len(n.place) != len(n.all) || len(n.all) > 0 && n.hasUnplaced() {
+	if len(n.place) != len(n.all) || (len(n.all) > 0 && n.hasUnplaced()) {
 		names := make([]string, len(n.all))
 		for i, row := range n.all {
 			names[i] = row.Name

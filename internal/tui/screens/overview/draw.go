@@ -39,7 +39,7 @@ func (o *Overview) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	if boxes {
 		edge = 2
 	}
-	if !boxes || len(ctx.Snap.Events) == 0 && c.H < 30 {
+	if !boxes || (len(ctx.Snap.Events) == 0 && c.H < 30) {
 		events.want = 0
 	}
 	if boxes && ctx.IsSideBySide() && events.want > 0 {

@@ -46,7 +46,7 @@ func (q *Queues) otherResources(ctx *screenapi.Context, r *row) []fact {
 	var all []fact
 	for _, name := range ctx.Snap.Resources {
 		n := queueNumbers(r.Queue, name)
-		if name == q.resource || n.Allocated == 0 && max(n.Guarantee, n.Deserved, n.Capability) < 0 {
+		if name == q.resource || (n.Allocated == 0 && max(n.Guarantee, n.Deserved, n.Capability) < 0) {
 			continue
 		}
 		line := screenapi.ShortResource(string(name)) + ": allocated " + formatAmount(name, n.Allocated)
