@@ -65,7 +65,7 @@ func (c *Cluster) ReadJobSheet(ctx context.Context, namespace, name string, know
 		return nil, err
 	}
 	sheet := &jobstatus.Sheet{Job: job, Group: group, Unreadable: err != nil}
-	if _, enough := jobstatus.NewAccountWithoutPods(sheet); !enough || len(known) == 0 {
+	if _, enough := jobstatus.NewReportWithoutPods(sheet); !enough || len(known) == 0 {
 		return CompleteSheet(ctx, c.Client, sheet, true)
 	}
 	about := []types.UID{job.UID}
@@ -200,7 +200,7 @@ func eventsAboutUIDs(ctx context.Context, c client.Reader, namespace string, abo
 	for i := 0; i < len(questions) && err == nil; i++ {
 		err = listInPages(ctx, c, page, func() {
 			for i := range page.Items {
-				if e := &page.Items[i]; wanted[e.InvolvedObject.UID] || also != nil && also(e) {
+				if e := &page.Items[i]; wanted[e.InvolvedObject.UID] || (also != nil && also(e)) {
 					events = append(events, page.Items[i])
 				}
 			}

@@ -2,7 +2,7 @@
 // Both the command line and the dashboard use it, so they show the same text.
 //
 //	In:   a Job and, as far as the user may read them, its PodGroup, pods and events
-//	Out:  numbers (Phase, CountBoundPods, RequestedGPUs), the reason (Why), the lines of `vcctl job explain` (Account)
+//	Out:  numbers (Phase, CountBoundPods, RequestedGPUs), the reason (Why), the lines of `vcctl job explain` (Report)
 //
 // # Invariants
 //

@@ -50,23 +50,23 @@ func WriteSentence(out io.Writer, text string, width int) {
 	render.WriteWrapped(out, "  ", "  ", text, width)
 }
 
-// Write writes the account in the format of `vcctl job explain`; program replaces vcctl in the commands that it
+// Write writes the report in the format of `vcctl job explain`; program replaces vcctl in the commands that it
 // mentions.
-func (a *Account) Write(out io.Writer, program string, style render.Style, now time.Time, width int) {
-	fmt.Fprintln(out, style.Bold(style.Line(a.Headline(style, now))))
-	if a.Why.Message != "" {
-		render.WriteWrapped(out, "  ", "  ", AddRelativeTimes(a.Why.Message, now), width)
+func (r *Report) Write(out io.Writer, program string, style render.Style, now time.Time, width int) {
+	fmt.Fprintln(out, style.Bold(style.Line(r.Headline(style, now))))
+	if r.Why.Message != "" {
+		render.WriteWrapped(out, "  ", "  ", AddRelativeTimes(r.Why.Message, now), width)
 	}
-	for _, f := range a.Facts() {
+	for _, f := range r.Facts() {
 		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, f.Name)), strings.Repeat(" ", nameWidth+2), AddRelativeTimes(f.Text, now), width)
 	}
-	if a.Why.Hint != "" && a.Why.Code != "" {
-		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, "hint")), strings.Repeat(" ", nameWidth+2), render.ReplaceProgramName(a.Why.Hint, program), width)
+	if r.Why.Hint != "" && r.Why.Code != "" {
+		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, "hint")), strings.Repeat(" ", nameWidth+2), render.ReplaceProgramName(r.Why.Hint, program), width)
 	}
-	if len(a.Why.Helps) > 0 {
+	if len(r.Why.Helps) > 0 {
 		fmt.Fprintln(out, "  any of these changes would help:")
 	}
-	for _, help := range a.Why.Helps {
+	for _, help := range r.Why.Helps {
 		render.WriteWrapped(out, "    - ", "      ", AddRelativeTimes(render.ReplaceProgramName(help, program), now), width)
 	}
 }

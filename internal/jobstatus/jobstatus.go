@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// The values of Account.Source, as shown by -o json.
+// The values of Report.Source, as shown by -o json.
 const (
 	byScheduler  = "scheduler"
 	byOthers     = "conditions and events"
@@ -27,8 +27,8 @@ const (
 	byPods       = "pods"
 )
 
-// Account holds everything that `job explain` shows about one job.
-type Account struct {
+// Report holds everything that `job explain` shows about one job.
+type Report struct {
 	Sheet
 	Why Why
 	// Source is the origin of the reason: scheduler, conditions and events, job, or pods.
@@ -37,37 +37,37 @@ type Account struct {
 	Zone *time.Location
 }
 
-// NewAccount returns the account for a job. The scheduler's explanation comes first, then problems of pods that have a
+// NewReport returns the report about a job. The scheduler's explanation comes first, then problems of pods that have a
 // node, then conditions.
-func NewAccount(s *Sheet) *Account {
-	a := &Account{Sheet: *s, Why: s.FindWaitReason(), Source: byController}
+func NewReport(s *Sheet) *Report {
+	r := &Report{Sheet: *s, Why: s.FindWaitReason(), Source: byController}
 	switch {
-	case a.Why.Explained:
-		a.Source = byScheduler
-	case s.Group != nil && IsActivePhase(PhaseOrPending(s.Job)) && !a.Why.Controller:
-		a.Source = byOthers
+	case r.Why.Explained:
+		r.Source = byScheduler
+	case s.Group != nil && IsActivePhase(PhaseOrPending(s.Job)) && !r.Why.Controller:
+		r.Source = byOthers
 	}
 	if IsActivePhase(PhaseOrPending(s.Job)) {
 		var gave bool
-		if a.Why, gave = a.Why.ReplaceByTrouble(TroublesOfPods(s.Pods, s.Events), s.Job.Name); gave {
-			a.Source = byPods
+		if r.Why, gave = r.Why.ReplaceByTrouble(TroublesOfPods(s.Pods, s.Events), s.Job.Name); gave {
+			r.Source = byPods
 		}
 	}
-	return a
+	return r
 }
 
-// NewAccountWithoutPods returns the account for a job without using pods and events. enough reports whether pods and
+// NewReportWithoutPods returns the report about a job without using pods and events. enough reports whether pods and
 // events would add nothing, because the scheduler explains the wait, or because the job has ended without failing.
 // Callers can use it to avoid reading pods and events.
-func NewAccountWithoutPods(s *Sheet) (a *Account, enough bool) {
-	a = NewAccount(&Sheet{Job: s.Job, Group: s.Group, Unreadable: s.Unreadable})
+func NewReportWithoutPods(s *Sheet) (r *Report, enough bool) {
+	r = NewReport(&Sheet{Job: s.Job, Group: s.Group, Unreadable: s.Unreadable})
 	phase := PhaseOrPending(s.Job)
-	return a, a.Explanation() != nil || !(IsActivePhase(phase) || phase == batchv1alpha1.Failed)
+	return r, r.Explanation() != nil || !(IsActivePhase(phase) || phase == batchv1alpha1.Failed)
 }
 
 // IsWaitingJob reports whether the job is neither running nor finished.
-func (a *Account) IsWaitingJob() bool {
-	phase := PhaseOrPending(a.Job)
+func (r *Report) IsWaitingJob() bool {
+	phase := PhaseOrPending(r.Job)
 	switch phase {
 	case batchv1alpha1.Running, batchv1alpha1.Completing, batchv1alpha1.Terminating:
 		return false
@@ -76,48 +76,48 @@ func (a *Account) IsWaitingJob() bool {
 }
 
 // Explanation returns the scheduler's explanation, or nil if there is no valid one.
-func (a *Account) Explanation() *schedulingv1beta1.Explanation {
-	if !a.Why.Explained || a.Group == nil {
+func (r *Report) Explanation() *schedulingv1beta1.Explanation {
+	if !r.Why.Explained || r.Group == nil {
 		return nil
 	}
-	return a.Group.Status.Explanation
+	return r.Group.Status.Explanation
 }
 
 // Headline returns the name, phase, reason and duration, for example "nlp/train is Pending: GangDoesNotFit (18m)".
-func (a *Account) Headline(style render.Style, now time.Time) string {
-	text := fmt.Sprintf("%s/%s is %s", a.Job.Namespace, a.Job.Name, style.PaintPhase(string(PhaseOrPending(a.Job))))
-	if a.Why.Code != "" {
-		text += ": " + a.Why.Code
+func (r *Report) Headline(style render.Style, now time.Time) string {
+	text := fmt.Sprintf("%s/%s is %s", r.Job.Namespace, r.Job.Name, style.PaintPhase(string(PhaseOrPending(r.Job))))
+	if r.Why.Code != "" {
+		text += ": " + r.Why.Code
 	}
-	return text + " (" + render.FormatAgeSince(now, a.Since()) + ")"
+	return text + " (" + render.FormatAgeSince(now, r.Since()) + ")"
 }
 
 // Since returns the time when the job entered its current state.
-func (a *Account) Since() time.Time {
-	if e := a.Explanation(); e != nil && e.Since != nil {
+func (r *Report) Since() time.Time {
+	if e := r.Explanation(); e != nil && e.Since != nil {
 		return e.Since.Time
 	}
-	if at := EnteredPhase(a.Job, PhaseOrPending(a.Job)); !at.IsZero() {
+	if at := EnteredPhase(r.Job, PhaseOrPending(r.Job)); !at.IsZero() {
 		return at
 	}
-	return a.Job.CreationTimestamp.Time
+	return r.Job.CreationTimestamp.Time
 }
 
 // Facts returns the numbers behind the reason, one line each.
-func (a *Account) Facts() []Fact {
+func (r *Report) Facts() []Fact {
 	var facts []Fact
 	add := func(name, text string) {
 		if text != "" {
 			facts = append(facts, Fact{name, text})
 		}
 	}
-	if a.IsWaitingJob() {
-		add("needs", DescribeRequest(a.Job))
+	if r.IsWaitingJob() {
+		add("needs", DescribeRequest(r.Job))
 	}
-	add("evictions", EvictionsText(a.Job, a.Zone))
-	e := a.Explanation()
+	add("evictions", EvictionsText(r.Job, r.Zone))
+	e := r.Explanation()
 	if e == nil {
-		return append(facts, a.otherFacts()...)
+		return append(facts, r.otherFacts()...)
 	}
 	add("pods", formatMembers(e.Members))
 	if e.Queue != nil {
@@ -129,8 +129,8 @@ func (a *Account) Facts() []Fact {
 	add("nodes", nodesText(e))
 	add("evict", sparedText(e.Spared))
 	add("evicted", e.EvictedBy)
-	add("start", startText(e, a.Zone))
-	add("tried", triedText(e, a.Zone))
+	add("start", startText(e, r.Zone))
+	add("tried", triedText(e, r.Zone))
 	return facts
 }
 
@@ -264,29 +264,29 @@ func triedText(e *schedulingv1beta1.Explanation, zone *time.Location) string {
 }
 
 // otherFacts returns facts from conditions, pods and events, for a job that the scheduler has not explained.
-func (a *Account) otherFacts() []Fact {
+func (r *Report) otherFacts() []Fact {
 	var facts []Fact
-	if !IsActivePhase(PhaseOrPending(a.Job)) {
-		for _, line := range ListFailures(a.Job, a.Pods) {
+	if !IsActivePhase(PhaseOrPending(r.Job)) {
+		for _, line := range ListFailures(r.Job, r.Pods) {
 			facts = append(facts, Fact{"failed", line})
 		}
 		return facts
 	}
-	for _, line := range TroubleLines(a.Job, TroublesOfPods(a.Pods, a.Events)) {
+	for _, line := range TroubleLines(r.Job, TroublesOfPods(r.Pods, r.Events)) {
 		facts = append(facts, Fact{"pods", line})
 	}
-	for _, line := range countUnscheduled(a.Pods) {
+	for _, line := range countUnscheduled(r.Pods) {
 		facts = append(facts, Fact{"pods", line})
 	}
-	for _, line := range a.latestWarnings() {
+	for _, line := range r.latestWarnings() {
 		facts = append(facts, Fact{"event", line})
 	}
-	if a.IsWaitingJob() && a.Unreadable {
+	if r.IsWaitingJob() && r.Unreadable {
 		facts = append(facts, Fact{"source", "the scheduler's explanation is not shown, because you are not allowed to read pod groups in this namespace"})
 	}
-	if a.IsWaitingJob() && !a.hasAllNodes() && a.Source == byOthers {
+	if r.IsWaitingJob() && !r.hasAllNodes() && r.Source == byOthers {
 		facts = append(facts, Fact{"source", fmt.Sprintf("scheduler %q provided no explanation; this information comes from conditions and events",
-			textOrElse(a.Job.Spec.SchedulerName, keys.DefaultSchedulerName))})
+			textOrElse(r.Job.Spec.SchedulerName, keys.DefaultSchedulerName))})
 	}
 	return facts
 }
@@ -312,50 +312,50 @@ func countUnscheduled(pods []*corev1.Pod) []string {
 const maxWarnings = 5
 
 // hasAllNodes reports whether all pods have nodes, in which case earlier warnings from the scheduler are obsolete.
-func (a *Account) hasAllNodes() bool {
-	return !a.IsWaitingJob() || a.Group != nil && a.Group.Status.Phase == schedulingv1beta1.PodGroupRunning
+func (r *Report) hasAllNodes() bool {
+	return !r.IsWaitingJob() || (r.Group != nil && r.Group.Status.Phase == schedulingv1beta1.PodGroupRunning)
 }
 
 // latestWarnings returns the latest warnings about the job, its PodGroup and its pods, without duplicates.
-func (a *Account) latestWarnings() []string {
+func (r *Report) latestWarnings() []string {
 	var lines []string
 	seen := map[string]bool{}
-	for i := range slices.Backward(a.Events) {
-		event := &a.Events[i]
+	for i := range slices.Backward(r.Events) {
+		event := &r.Events[i]
 		if event.Type != corev1.EventTypeWarning || len(lines) == maxWarnings {
 			continue
 		}
 		text := event.Reason + ": " + OneLine(event.Message)
-		isOutdated := fromScheduler[event.Reason] && a.hasAllNodes()
+		isOutdated := fromScheduler[event.Reason] && r.hasAllNodes()
 		if isOutdated || seen[text] {
 			continue
 		}
 		seen[text] = true
-		lines = append(lines, a.ObjectOf(event)+" "+text)
+		lines = append(lines, r.ObjectOf(event)+" "+text)
 	}
 	return lines
 }
 
-// ToUnstructured returns the account as an object for machine-readable output.
-func (a *Account) ToUnstructured() (*unstructured.Unstructured, error) {
+// ToUnstructured returns the report as an object for machine-readable output.
+func (r *Report) ToUnstructured() (*unstructured.Unstructured, error) {
 	content := map[string]any{
 		"apiVersion": "insight.vc-batch.dev/v1alpha1", "kind": "Explanation",
-		"metadata": map[string]any{"name": a.Job.Name, "namespace": a.Job.Namespace},
-		"phase":    string(PhaseOrPending(a.Job)), "waits": a.IsWaitingJob(), "source": a.Source,
-		"since": a.Since().UTC().Format(time.RFC3339),
+		"metadata": map[string]any{"name": r.Job.Name, "namespace": r.Job.Namespace},
+		"phase":    string(PhaseOrPending(r.Job)), "waits": r.IsWaitingJob(), "source": r.Source,
+		"since": r.Since().UTC().Format(time.RFC3339),
 	}
-	for name, text := range map[string]string{"reason": a.Why.Code, "message": a.Why.Message, "hint": a.Why.Hint} {
+	for name, text := range map[string]string{"reason": r.Why.Code, "message": r.Why.Message, "hint": r.Why.Hint} {
 		if text != "" {
 			content[name] = text
 		}
 	}
-	if e := a.Explanation(); e != nil {
+	if e := r.Explanation(); e != nil {
 		plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(e)
 		if err != nil {
 			return nil, err
 		}
 		content["explanation"] = plain
-	} else if facts := a.Facts(); len(facts) > 0 {
+	} else if facts := r.Facts(); len(facts) > 0 {
 		var lines []any
 		for _, f := range facts {
 			lines = append(lines, f.Name+": "+f.Text)

@@ -40,22 +40,22 @@ func blockedStep(code reason.Code) reason.Step {
 
 // Steps returns the steps of a waiting job and their results: the passed steps, the blocked step, and the remaining
 // ones. It returns nil if the job is not waiting.
-func (a *Account) Steps() []Step {
-	if !a.IsWaitingJob() {
+func (r *Report) Steps() []Step {
+	if !r.IsWaitingJob() {
 		return nil
 	}
-	stop := blockedStep(reason.Code(a.Why.Code))
-	if stop > reason.AtAdmission && a.Group != nil && a.Group.Status.Phase == schedulingv1beta1.PodGroupPending {
+	stop := blockedStep(reason.Code(r.Why.Code))
+	if stop > reason.AtAdmission && r.Group != nil && r.Group.Status.Phase == schedulingv1beta1.PodGroupPending {
 		stop = reason.AtAdmission
 	}
 	steps := []Step{
-		{"submitted", Passed, DescribeRequest(a.Job)}, {"gate", Passed, a.gateText()}, {"queue", Passed, a.queueText()}, {"admitted", Passed, a.admissionText()},
-		{"order", Passed, a.orderText()}, {"nodes", Passed, a.nodesText()}, {"evict", No, a.evictText()}, {"start", NotAsked, a.startText()},
+		{"submitted", Passed, DescribeRequest(r.Job)}, {"gate", Passed, r.gateText()}, {"queue", Passed, r.queueText()}, {"admitted", Passed, r.admissionText()},
+		{"order", Passed, r.orderText()}, {"nodes", Passed, r.nodesText()}, {"evict", No, r.evictText()}, {"start", NotAsked, r.startText()},
 	}
 	for i := range steps {
 		switch at := reason.AtSubmit + reason.Step(i); {
 		case at == stop:
-			steps[i].Result, steps[i].Detail = Blocked, textOrElse(a.Why.Message, a.Why.Code)
+			steps[i].Result, steps[i].Detail = Blocked, textOrElse(r.Why.Message, r.Why.Code)
 		case at > stop && at != reason.AtEvict:
 			steps[i].Result = NotAsked
 		}
@@ -67,34 +67,34 @@ func (a *Account) Steps() []Step {
 }
 
 // gateText describes the conditions that must be met before the job may enter its queue.
-func (a *Account) gateText() string {
+func (r *Report) gateText() string {
 	var parts []string
-	if depends := a.Job.Annotations[keys.Dependency]; depends != "" {
+	if depends := r.Job.Annotations[keys.Dependency]; depends != "" {
 		parts = append(parts, "depends on "+depends)
 	}
-	if begin := a.Job.Annotations[keys.Begin]; begin != "" {
+	if begin := r.Job.Annotations[keys.Begin]; begin != "" {
 		parts = append(parts, "begins "+begin)
 	}
 	return textOrElse(strings.Join(parts, ", "), "no hold, begin time or dependency")
 }
 
-func (a *Account) queueText() string {
-	name := textOrElse(a.Job.Spec.Queue, keys.DefaultQueue)
-	if e := a.Explanation(); e != nil && e.Queue != nil {
+func (r *Report) queueText() string {
+	name := textOrElse(r.Job.Spec.Queue, keys.DefaultQueue)
+	if e := r.Explanation(); e != nil && e.Queue != nil {
 		return queueFacts(e.Queue)[0].Text
 	}
 	return name
 }
 
-func (a *Account) admissionText() string {
-	if a.Group == nil || a.Group.Status.Phase == "" {
+func (r *Report) admissionText() string {
+	if r.Group == nil || r.Group.Status.Phase == "" {
 		return "no pod group yet"
 	}
-	return "pod group " + string(a.Group.Status.Phase)
+	return "pod group " + string(r.Group.Status.Phase)
 }
 
-func (a *Account) orderText() string {
-	if e := a.Explanation(); e != nil && e.Queue != nil {
+func (r *Report) orderText() string {
+	if e := r.Explanation(); e != nil && e.Queue != nil {
 		for _, fact := range queueFacts(e.Queue) {
 			if fact.Name == "order" {
 				return fact.Text
@@ -104,31 +104,31 @@ func (a *Account) orderText() string {
 	return ""
 }
 
-func (a *Account) nodesText() string {
-	if e := a.Explanation(); e != nil && e.Members != nil {
+func (r *Report) nodesText() string {
+	if e := r.Explanation(); e != nil && e.Members != nil {
 		return fmt.Sprintf("%d of %d pods fit now", e.Members.Fit, e.Members.Min)
 	}
 	return ""
 }
 
-func (a *Account) evictText() string {
-	if e := a.Explanation(); e != nil {
+func (r *Report) evictText() string {
+	if e := r.Explanation(); e != nil {
 		return sparedText(e.Spared)
 	}
 	return ""
 }
 
-func (a *Account) startText() string {
-	if e := a.Explanation(); e != nil {
-		return startText(e, a.Zone)
+func (r *Report) startText() string {
+	if e := r.Explanation(); e != nil {
+		return startText(e, r.Zone)
 	}
 	return ""
 }
 
 // HintForProgram returns a hint for the user, with the program's name in place of vcctl.
-func (a *Account) HintForProgram(program string) string {
-	if a.Why.Code == "" {
+func (r *Report) HintForProgram(program string) string {
+	if r.Why.Code == "" {
 		return ""
 	}
-	return render.ReplaceProgramName(a.Why.Hint, program)
+	return render.ReplaceProgramName(r.Why.Hint, program)
 }

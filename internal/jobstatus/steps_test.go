@@ -35,7 +35,7 @@ func TestAJobStopsAtTheStepOfItsReason(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			steps := NewAccount(&Sheet{Job: &batchv1alpha1.Job{Status: tc.job}, Group: tc.group}).Steps()
+			steps := NewReport(&Sheet{Job: &batchv1alpha1.Job{Status: tc.job}, Group: tc.group}).Steps()
 			blocked := ""
 			for i, step := range steps {
 				switch {
@@ -52,7 +52,7 @@ func TestAJobStopsAtTheStepOfItsReason(t *testing.T) {
 			}
 		})
 	}
-	if steps := NewAccount(&Sheet{Job: &batchv1alpha1.Job{Status: batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: batchv1alpha1.Running}}}}).Steps(); steps != nil {
+	if steps := NewReport(&Sheet{Job: &batchv1alpha1.Job{Status: batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: batchv1alpha1.Running}}}}).Steps(); steps != nil {
 		t.Errorf("a job that runs waits for nothing: %v", steps)
 	}
 }

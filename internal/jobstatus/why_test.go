@@ -75,7 +75,7 @@ func TestWhyThereAreTooFewPods(t *testing.T) {
 		t.Errorf("the controller says nothing: %+v", w)
 	}
 	job.Status.State.Reason, job.Status.State.Message = "FailedCreate", "pods is forbidden:\nno PriorityClass with name nosuch was found"
-	a := NewAccount(&Sheet{Job: job, Group: group})
+	a := NewReport(&Sheet{Job: job, Group: group})
 	if a.Why.CodeAndMessage() != "FailedCreate: pods is forbidden: no PriorityClass with name nosuch was found" || a.Why.Hint == "" || a.Source != byController {
 		t.Errorf("the controller could make no pod: %+v, by %s", a.Why, a.Source)
 	}

@@ -194,7 +194,7 @@ func (a *App) refusalReason(binding *screenapi.Binding) string {
 }
 
 // handleEscape first clears what the screen can clear, such as marks. Then it restores the filter with which the screen
-// was opened, which is none for most screens. If there is nothing to clear, it closes the screen.
+// was opened, which is empty for most screens. If there is nothing to clear, it closes the screen.
 func (a *App) handleEscape() {
 	top := a.VisibleScreen()
 	if s, ok := top.(screenapi.Escaper); ok && s.Escape() {

@@ -33,9 +33,9 @@ type Reading struct {
 // any of these changes, the data is requested again. The start of the connection is part of it, so that changes during
 // an outage are not missed.
 type standing struct {
-	row  *snapshot.Job
-	told int32
-	live time.Time
+	row    *snapshot.Job
+	events int32
+	live   time.Time
 }
 
 func (r *Reading) standingOf(snap *snapshot.Snapshot, job *snapshot.Job) standing {
@@ -44,7 +44,7 @@ func (r *Reading) standingOf(snap *snapshot.Snapshot, job *snapshot.Job) standin
 		s.live = snap.Connection.Since
 	}
 	for _, event := range EventsOfJob(snap, job) {
-		s.told += max(event.Count, 1)
+		s.events += max(event.Count, 1)
 	}
 	return s
 }
@@ -122,18 +122,18 @@ func (r *Reading) ReadAndLiveEvents(snap *snapshot.Snapshot, job *snapshot.Job) 
 	return slices.SortedFunc(maps.Values(newest), func(a, b *snapshot.Event) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.UID, b.UID)) })
 }
 
-// AccountFor returns the explanation of a job, as shown by `vcctl job explain`.
-func (r *Reading) AccountFor(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Account {
+// ReportFor returns the explanation of a job, as shown by `vcctl job explain`.
+func (r *Reading) ReportFor(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Report {
 	if !r.hasDataOf(job) {
-		return SnapshotAccount(snap, job)
+		return SnapshotReport(snap, job)
 	}
 	sheet := sheetWithoutPods(snap, job)
-	if a, enough := jobstatus.NewAccountWithoutPods(sheet); enough {
+	if a, enough := jobstatus.NewReportWithoutPods(sheet); enough {
 		return a
 	}
 	sheet.Pods = r.sheet.Pods
 	for _, event := range r.ReadAndLiveEvents(snap, job) {
 		sheet.Events = append(sheet.Events, toAPIEvent(event))
 	}
-	return jobstatus.NewAccount(sheet)
+	return jobstatus.NewReport(sheet)
 }

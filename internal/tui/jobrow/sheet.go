@@ -10,11 +10,11 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// SnapshotAccount returns the explanation of a job, as shown by `vcctl job explain`, based only on the snapshot, which
+// SnapshotReport returns the explanation of a job, as shown by `vcctl job explain`, based only on the snapshot, which
 // has reduced pods and only the latest events. A Reading has more data.
-func SnapshotAccount(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Account {
+func SnapshotReport(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Report {
 	sheet := sheetWithoutPods(snap, job)
-	if a, enough := jobstatus.NewAccountWithoutPods(sheet); enough {
+	if a, enough := jobstatus.NewReportWithoutPods(sheet); enough {
 		return a
 	}
 	for _, pod := range job.Pods {
@@ -23,7 +23,7 @@ func SnapshotAccount(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Acco
 	for _, event := range EventsOfJob(snap, job) {
 		sheet.Events = append(sheet.Events, toAPIEvent(event))
 	}
-	return jobstatus.NewAccount(sheet)
+	return jobstatus.NewReport(sheet)
 }
 
 // sheetWithoutPods returns the data about a job without its pods and events.

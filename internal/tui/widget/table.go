@@ -148,7 +148,7 @@ func sortStable[R any](rows []R, compare func(a, b R) int) {
 	}
 	all := make([]placed, len(rows))
 	for i := range rows {
-		all[i] = placed{rows[i], int32(i)} //nolint:gosec // nobody looks at as many rows
+		all[i] = placed{rows[i], int32(i)} //nolint:gosec // a table has fewer rows
 	}
 	slices.SortFunc(all, func(a, b placed) int { return cmp.Or(compare(a.row, b.row), cmp.Compare(a.at, b.at)) })
 	for i := range all {

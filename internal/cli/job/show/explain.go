@@ -89,14 +89,14 @@ func explainJobs(ctx context.Context, o *explainOptions) error {
 	if o.watch && problem == nil {
 		return o.followExplanation(ctx, c, jobs[0])
 	}
-	accounts, err := o.readAccounts(ctx, c, jobs)
+	reports, err := o.readReports(ctx, c, jobs)
 	if err != nil {
 		return errors.Join(problem, err)
 	}
-	if err := o.printAccounts(accounts); err != nil {
+	if err := o.printReports(reports); err != nil {
 		return errors.Join(problem, err)
 	}
-	if problem == nil && slices.ContainsFunc(accounts, (*jobstatus.Account).IsWaitingJob) {
+	if problem == nil && slices.ContainsFunc(reports, (*jobstatus.Report).IsWaitingJob) {
 		return cli.ExitStatus(cli.ExitPending)
 	}
 	return problem
@@ -105,29 +105,29 @@ func explainJobs(ctx context.Context, o *explainOptions) error {
 // manyJobs is the minimum number of jobs for which the PodGroups are read with one list request instead of one by one.
 const manyJobs = 10
 
-// readAccounts reads the explanations of the jobs. With a selector or --all, it includes only waiting jobs.
-func (o *explainOptions) readAccounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*jobstatus.Account, error) {
+// readReports reads the explanations of the jobs. With a selector or --all, it includes only waiting jobs.
+func (o *explainOptions) readReports(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*jobstatus.Report, error) {
 	if o.sel.SelectsMany() {
 		jobs = slices.DeleteFunc(jobs, func(job *batchv1alpha1.Job) bool {
-			return !(&jobstatus.Account{Sheet: jobstatus.Sheet{Job: job}}).IsWaitingJob()
+			return !(&jobstatus.Report{Sheet: jobstatus.Sheet{Job: job}}).IsWaitingJob()
 		})
 	}
 	if len(jobs) >= manyJobs {
-		return o.readManyAccounts(ctx, c, jobs)
+		return o.readManyReports(ctx, c, jobs)
 	}
-	var accounts []*jobstatus.Account
+	var reports []*jobstatus.Report
 	for _, job := range jobs {
-		a, err := readAccount(ctx, c, job)
+		a, err := readReport(ctx, c, job)
 		if err != nil {
 			return nil, err
 		}
-		accounts = append(accounts, a)
+		reports = append(reports, a)
 	}
-	return accounts, nil
+	return reports, nil
 }
 
-// readManyAccounts reads the PodGroups of many jobs with one list request. It does not read pods.
-func (o *explainOptions) readManyAccounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*jobstatus.Account, error) {
+// readManyReports reads the PodGroups of many jobs with one list request. It does not read pods.
+func (o *explainOptions) readManyReports(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*jobstatus.Report, error) {
 	namespace := jobs[0].Namespace
 	if o.sel.AllNamespaces {
 		namespace = ""
@@ -136,22 +136,22 @@ func (o *explainOptions) readManyAccounts(ctx context.Context, c client.Client, 
 	if cli.IgnoreForbidden(err) != nil {
 		return nil, err
 	}
-	accounts := make([]*jobstatus.Account, len(jobs))
+	reports := make([]*jobstatus.Report, len(jobs))
 	for i, job := range jobs {
-		accounts[i] = jobstatus.NewAccount(&jobstatus.Sheet{Job: job, Group: groups[job.UID], Unreadable: err != nil})
+		reports[i] = jobstatus.NewReport(&jobstatus.Sheet{Job: job, Group: groups[job.UID], Unreadable: err != nil})
 	}
-	return accounts, nil
+	return reports, nil
 }
 
-// readAccount reads the explanation of a job. It reads the job's pods and events only if the scheduler's own
-// explanation is missing.
-func readAccount(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*jobstatus.Account, error) {
+// readReport reads the explanation of a job. It reads the job's pods and events only if they can add to
+// the explanation.
+func readReport(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*jobstatus.Report, error) {
 	group, err := clusterops.PodGroupOfJob(ctx, c, job)
 	if cli.IgnoreForbidden(err) != nil {
 		return nil, err
 	}
 	unreadable := err != nil
-	if a, enough := jobstatus.NewAccountWithoutPods(&jobstatus.Sheet{Job: job, Group: group, Unreadable: unreadable}); enough {
+	if a, enough := jobstatus.NewReportWithoutPods(&jobstatus.Sheet{Job: job, Group: group, Unreadable: unreadable}); enough {
 		return a, nil
 	}
 	s, err := readSheetWithGroup(ctx, c, job, group, true)
@@ -159,21 +159,21 @@ func readAccount(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (
 		return nil, err
 	}
 	s.Unreadable = unreadable
-	return jobstatus.NewAccount(&s.Sheet), nil
+	return jobstatus.NewReport(&s.Sheet), nil
 }
 
-func (o *explainOptions) printAccounts(accounts []*jobstatus.Account) error {
+func (o *explainOptions) printReports(reports []*jobstatus.Report) error {
 	if o.out.IsMachineReadable() {
-		return o.printObjects(accounts)
+		return o.printObjects(reports)
 	}
-	if len(accounts) == 0 {
+	if len(reports) == 0 {
 		if o.sel.SelectsMany() {
 			fmt.Fprintln(o.f.Streams.Err, "No jobs are waiting.")
 		}
 		return nil
 	}
 	var text bytes.Buffer
-	for i, a := range accounts {
+	for i, a := range reports {
 		if i > 0 {
 			fmt.Fprintln(&text)
 		}
@@ -182,9 +182,9 @@ func (o *explainOptions) printAccounts(accounts []*jobstatus.Account) error {
 	return o.f.Streams.ShowPaged(text.Bytes())
 }
 
-func (o *explainOptions) printObjects(accounts []*jobstatus.Account) error {
+func (o *explainOptions) printObjects(reports []*jobstatus.Report) error {
 	var objects []client.Object
-	for _, a := range accounts {
+	for _, a := range reports {
 		if o.out.Format() == "name" {
 			objects = append(objects, a.Job)
 			continue
@@ -204,13 +204,13 @@ func (o *explainOptions) printObjects(accounts []*jobstatus.Account) error {
 // followExplanation prints the explanation whenever it changes, until the job starts or ends.
 func (o *explainOptions) followExplanation(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
 	c = o.f.RetryingClient(c)
-	said := ""
+	printed := ""
 	for {
 		now, watchers, err := watchJobAndGroup(ctx, o.f, c, job)
 		if err != nil {
 			return err
 		}
-		said, err = o.printIfChanged(ctx, c, now, said)
+		printed, err = o.printIfChanged(ctx, c, now, printed)
 		if err == nil {
 			err = waitForChange(ctx, watchers)
 		}
@@ -229,23 +229,23 @@ func (o *explainOptions) followExplanation(ctx context.Context, c client.WithWat
 // errOver stops a watch whose purpose has been achieved.
 var errOver = errors.New("over")
 
-// printIfChanged prints the explanation if it differs from said, the text printed before. If the job is no longer
+// printIfChanged prints the explanation if it differs from printed, the text printed before. If the job is no longer
 // waiting, it returns errOver.
-func (o *explainOptions) printIfChanged(ctx context.Context, c client.Client, job *batchv1alpha1.Job, said string) (string, error) {
-	a, err := readAccount(ctx, c, job)
+func (o *explainOptions) printIfChanged(ctx context.Context, c client.Client, job *batchv1alpha1.Job, printed string) (string, error) {
+	a, err := readReport(ctx, c, job)
 	if err != nil {
-		return said, err
+		return printed, err
 	}
 	var text, timeless bytes.Buffer
 	a.Write(&timeless, o.f.Program, render.Style{}, a.Since(), 0)
-	if said != timeless.String() {
+	if printed != timeless.String() {
 		a.Write(&text, o.f.Program, render.Style{Enabled: o.f.Streams.IsColored()}, o.f.Now(), o.f.Streams.Width)
 		if _, err := o.f.Streams.Out.Write(text.Bytes()); err != nil {
-			return said, err
+			return printed, err
 		}
 	}
 	if !a.IsWaitingJob() {
-		return said, errOver
+		return printed, errOver
 	}
 	return timeless.String(), nil
 }

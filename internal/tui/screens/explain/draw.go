@@ -28,9 +28,9 @@ func (e *Explain) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 		return
 	}
 	rest := e.drawJobAndReason(ctx, c)
-	steps := e.told.Steps()
+	steps := e.report.Steps()
 	if len(steps) == 0 {
-		writeFacts(rest, e.told.Facts())
+		writeFacts(rest, e.report.Facts())
 		return
 	}
 	if c.H >= boxedH && !ctx.Compact {
@@ -43,12 +43,12 @@ func (e *Explain) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 // drawJobAndReason draws the job and the reason why it waits, and returns the rest of the canvas.
 func (e *Explain) drawJobAndReason(ctx *screenapi.Context, c canvas.Canvas) canvas.Canvas {
 	style := theme.Title
-	if e.told.IsWaitingJob() {
+	if e.report.IsWaitingJob() {
 		style = theme.Pending | canvas.Bold
 	}
-	c.Fit(2, 0, c.W-3, strings.TrimSpace(e.job.ID+" "+e.told.Headline(render.Style{}, ctx.Now)), style)
+	c.Fit(2, 0, c.W-3, strings.TrimSpace(e.job.ID+" "+e.report.Headline(render.Style{}, ctx.Now)), style)
 	y := 1
-	for _, text := range []string{e.told.Why.Message, e.expectedStart(ctx), e.unreadNote()} {
+	for _, text := range []string{e.report.Why.Message, e.expectedStart(ctx), e.unreadNote()} {
 		if text == "" {
 			continue
 		}
@@ -67,7 +67,7 @@ func mostLinesOfText(height int) int { return max(height/8, 2) }
 
 // unreadNote returns a note if pods and events are relevant but have not been read yet or could not be read.
 func (e *Explain) unreadNote() string {
-	if _, enough := jobstatus.NewAccountWithoutPods(&e.told.Sheet); enough {
+	if _, enough := jobstatus.NewReportWithoutPods(&e.report.Sheet); enough {
 		return ""
 	}
 	if problem := e.read.Problem(); problem != "" {
@@ -82,25 +82,25 @@ func (e *Explain) unreadNote() string {
 // expectedStart returns the expected start and the position in the queue.
 func (e *Explain) expectedStart(ctx *screenapi.Context) string {
 	var parts []string
-	for _, fact := range e.told.Facts() {
+	for _, fact := range e.report.Facts() {
 		if fact.Name == "order" {
 			parts = append(parts, "Position: "+fact.Text+".")
 		}
 	}
-	told := e.told.Explanation()
+	explanation := e.report.Explanation()
 	switch {
-	case told == nil:
-	case told.Never:
+	case explanation == nil:
+	case explanation.Never:
 		parts = append(parts, "It cannot start with its current request.")
-	case told.EstimatedStart != nil:
-		at := told.EstimatedStart.Time
+	case explanation.EstimatedStart != nil:
+		at := explanation.EstimatedStart.Time
 		text := "Estimated start: ~" + jobrow.FormatMoment(at, ctx.Now)
 		if at.After(ctx.Now) {
 			text += " (in " + render.FormatDuration(at.Sub(ctx.Now)) + ")"
 		}
-		parts = append(parts, strings.TrimSuffix(text+", "+told.Estimate, ", ")+".")
-	case told.Estimate != "":
-		parts = append(parts, "Estimated start: "+told.Estimate+".")
+		parts = append(parts, strings.TrimSuffix(text+", "+explanation.Estimate, ", ")+".")
+	case explanation.Estimate != "":
+		parts = append(parts, "Estimated start: "+explanation.Estimate+".")
 	}
 	return strings.Join(parts, "  ")
 }
@@ -127,10 +127,10 @@ type suggestion struct {
 // listSuggestions returns the suggested changes that would let the job start.
 func (e *Explain) listSuggestions(ctx *screenapi.Context) []suggestion {
 	var lines []suggestion
-	for _, help := range e.told.Why.Helps {
+	for _, help := range e.report.Why.Helps {
 		lines = append(lines, suggestion{text: render.ReplaceProgramName(help, ctx.Program)})
 	}
-	if hint := e.told.HintForProgram(ctx.Program); hint != "" {
+	if hint := e.report.HintForProgram(ctx.Program); hint != "" {
 		lines = append(lines, suggestion{"hint: " + hint, true})
 	}
 	return lines
@@ -177,7 +177,7 @@ func drawSteps(ctx *screenapi.Context, c canvas.Canvas, steps []jobstatus.Step) 
 // drawNodeBox draws the nodes by reason in a box of the needed height.
 func (e *Explain) drawNodeBox(ctx *screenapi.Context, c canvas.Canvas) {
 	c, _ = c.Cut(max(len(e.nodes.Rows()), 1) + 3)
-	note := strings.TrimSpace(describeCount(e.told.Explanation()) + "  enter: show nodes")
+	note := strings.TrimSpace(describeCount(e.report.Explanation()) + "  enter: show nodes")
 	e.nodes.Draw(ctx, widget.DrawTitledBox(c, ctx.Theme, "Nodes by first rejection reason", note), e.noNodesReason())
 }
 
@@ -196,7 +196,7 @@ func resultStyle(result jobstatus.Result) canvas.Style {
 }
 
 func (e *Explain) noNodesReason() string {
-	if e.told.Explanation() == nil {
+	if e.report.Explanation() == nil {
 		return "the scheduler provided no explanation"
 	}
 	return "no nodes were checked: an earlier step blocks the job"

@@ -22,7 +22,7 @@ type Explain struct {
 	uid    types.UID
 	job    *snapshot.Job
 	gone   bool
-	told   *jobstatus.Account
+	report *jobstatus.Report
 	read   jobrow.Reading
 	nodes  widget.Table[group]
 }
@@ -103,7 +103,7 @@ func (e *Explain) Update(ctx *screenapi.Context, event screenapi.Event) []screen
 }
 
 func (e *Explain) refreshJob(ctx *screenapi.Context) {
-	if e.uid == "" || e.target == "" && ctx.Snap.Job(e.uid) == nil {
+	if e.uid == "" || (e.target == "" && ctx.Snap.Job(e.uid) == nil) {
 		e.uid = ""
 		if all := waitingJobs(ctx); len(all) > 0 {
 			e.uid = all[0].UID
@@ -114,13 +114,13 @@ func (e *Explain) refreshJob(ctx *screenapi.Context) {
 	if now != nil || e.target == "" {
 		e.job = now
 	}
-	e.told = nil
+	e.report = nil
 	if e.job == nil {
 		return
 	}
-	e.told = e.read.AccountFor(ctx.Snap, e.job)
-	e.told.Zone = ctx.Now.Location() // use the same time zone in the whole frame
-	e.nodes.SetRows(ctx, groupsFromExplanation(ctx.Snap, e.job, e.told.Explanation()), false)
+	e.report = e.read.ReportFor(ctx.Snap, e.job)
+	e.report.Zone = ctx.Now.Location() // use the same time zone in the whole frame
+	e.nodes.SetRows(ctx, groupsFromExplanation(ctx.Snap, e.job, e.report.Explanation()), false)
 }
 
 // requestData requests pods and events if the explanation depends on them. `vcctl job explain` uses the same rule.
@@ -128,7 +128,7 @@ func (e *Explain) requestData(ctx *screenapi.Context) []screenapi.Effect {
 	if e.job == nil {
 		return nil
 	}
-	if _, enough := jobstatus.NewAccountWithoutPods(&e.told.Sheet); enough {
+	if _, enough := jobstatus.NewReportWithoutPods(&e.report.Sheet); enough {
 		return nil
 	}
 	return e.read.RequestIfChanged(ctx, e.job)
@@ -200,11 +200,11 @@ func (e *Explain) openRejectingNodes(*screenapi.Context) []screenapi.Effect {
 
 // Twin returns the output of `vcctl job explain`.
 func (e *Explain) Twin(ctx *screenapi.Context) string {
-	if e.told == nil {
+	if e.report == nil {
 		return ""
 	}
 	var text strings.Builder
-	plain := *e.told
+	plain := *e.report
 	plain.Zone = nil
 	plain.Write(&text, ctx.Program, render.Style{}, ctx.Now, 0)
 	return text.String()

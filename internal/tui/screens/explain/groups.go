@@ -97,7 +97,7 @@ func groupsFromExplanation(snap *snapshot.Snapshot, job *snapshot.Job, e *schedu
 
 // firstRejection returns the first of the reported reasons for which, judging by the snapshot, a node rejects the job's
 // pods. It returns "" if there is no such reason.
-func firstRejection(node *snapshot.Node, job *snapshot.Job, told map[string]bool) (code, detail string) {
+func firstRejection(node *snapshot.Node, job *snapshot.Job, reported map[string]bool) (code, detail string) {
 	switch {
 	case !node.Ready:
 		return string(reason.NodeNotReady), ""
@@ -110,7 +110,7 @@ func firstRejection(node *snapshot.Node, job *snapshot.Job, told map[string]bool
 			return string(reason.NodeSelectorMismatch), missing
 		}
 	}
-	if told[string(reason.UntoleratedTaint)] {
+	if reported[string(reason.UntoleratedTaint)] {
 		for i := range tasks {
 			if taint := untoleratedTaint(node, &tasks[i].Template.Spec); taint != "" {
 				return string(reason.UntoleratedTaint), taint
@@ -120,7 +120,7 @@ func firstRejection(node *snapshot.Node, job *snapshot.Job, told map[string]bool
 	if node.Unknown {
 		return "?", ""
 	}
-	if hasUnseenReasons(told) {
+	if hasUnseenReasons(reported) {
 		return "?", ""
 	}
 	if lacks := lackingResource(node, job); lacks != "" {
@@ -157,9 +157,9 @@ func untoleratedTaint(node *snapshot.Node, pod *corev1.PodSpec) string {
 }
 
 // hasUnseenReasons reports whether nodes may fail for reasons that cannot be verified in the snapshot.
-func hasUnseenReasons(told map[string]bool) bool {
+func hasUnseenReasons(reported map[string]bool) bool {
 	seen := []string{string(reason.NodeNotReady), string(reason.NodeUnschedulable), string(reason.UntoleratedTaint), string(reason.NodeSelectorMismatch), string(reason.InsufficientResource)}
-	for code := range told {
+	for code := range reported {
 		if !slices.Contains(seen, code) {
 			return true
 		}

@@ -75,7 +75,7 @@ type chart struct {
 	title  string
 	series history.Series
 	style  canvas.Style
-	// full is the amount at the top of the chart, and of says what it is.
+	// full is the amount at the top of the chart, and of describes it.
 	full float64
 	of   string
 }

@@ -52,7 +52,7 @@ func (j *Job) writeSheet(ctx *screenapi.Context, text *bytes.Buffer) {
 		fmt.Fprintln(text, "\nPods:")
 		_ = table.Fprint(text) // writing to a buffer cannot fail
 	}
-	if a := j.told.AccountFor(ctx.Snap, j.job); a.IsWaitingJob() {
+	if a := j.reading.ReportFor(ctx.Snap, j.job); a.IsWaitingJob() {
 		fmt.Fprintln(text)
 		a.Write(text, ctx.Program, render.Style{}, ctx.Now, 0)
 	}

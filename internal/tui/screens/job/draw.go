@@ -160,7 +160,7 @@ func (j *Job) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
 	}
 	drawTimeline(widget.DrawTitledBox(head.Sub(left, 0, head.W-left, head.H), ctx.Theme, "Timeline", ""), way)
 
-	pods, lines, told := splitSummary(rest, ctx.IsSideBySide())
+	pods, lines, events := splitSummary(rest, ctx.IsSideBySide())
 	table := *ctx
 	table.W = min(ctx.W, pods.W) // the columns of a narrow table if other panels are beside it
 	j.pods.Draw(&table, widget.DrawTitledBox(pods, ctx.Theme, "Pods  "+j.describePodCounts(), j.podsBoxNote(ctx)), j.noPodsReason(ctx))
@@ -169,7 +169,7 @@ func (j *Job) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
 		title = "> " + title
 	}
 	j.log.draw(ctx, widget.DrawTitledBox(lines, ctx.Theme, title, j.log.describeView(ctx.Logs, j.failed)), j.job, j.noLogReason(ctx))
-	j.drawLastEvents(ctx, widget.DrawTitledBox(told, ctx.Theme, "Events", "e all"))
+	j.drawLastEvents(ctx, widget.DrawTitledBox(events, ctx.Theme, "Events", "e all"))
 }
 
 // splitSummary returns the parts of the summary for pods, logs and events. Side by side, the logs and events are to the
@@ -201,14 +201,14 @@ func (j *Job) drawLines(ctx *screenapi.Context, c canvas.Canvas) {
 		c.Fit(1, y, c.W-1, line, style)
 	}
 	_, rest := c.Cut(len(head))
-	logLines, toldLines := 4, 2
+	logLines, eventLines := 4, 2
 	if c.H < 16 {
-		logLines, toldLines = 3, 0
+		logLines, eventLines = 3, 0
 	}
-	pods, rest := rest.Cut(rest.H - logLines - toldLines)
+	pods, rest := rest.Cut(rest.H - logLines - eventLines)
 	widget.DrawTitledRule(pods, 0, ctx.Theme, "", "")
 	j.pods.Draw(ctx, pods.Sub(0, 1, pods.W, pods.H-1), j.noPodsReason(ctx))
-	lines, told := rest.Cut(logLines)
+	lines, events := rest.Cut(logLines)
 	title := ""
 	if j.inLogs {
 		title = "Logs"
@@ -216,9 +216,9 @@ func (j *Job) drawLines(ctx *screenapi.Context, c canvas.Canvas) {
 	}
 	widget.DrawTitledRule(lines, 0, ctx.Theme, title, "")
 	j.log.draw(ctx, lines.Sub(1, 1, lines.W-1, lines.H-1), j.job, j.noLogReason(ctx))
-	if toldLines > 0 {
-		widget.DrawTitledRule(told, 0, ctx.Theme, "", "")
-		j.drawLastEvents(ctx, told.Sub(1, 1, told.W-1, told.H-1))
+	if eventLines > 0 {
+		widget.DrawTitledRule(events, 0, ctx.Theme, "", "")
+		j.drawLastEvents(ctx, events.Sub(1, 1, events.W-1, events.H-1))
 	}
 }
 
@@ -236,10 +236,10 @@ func (j *Job) drawLastEvents(ctx *screenapi.Context, c canvas.Canvas) {
 
 // noEventsReason returns the reason why there are no events. If no reason is known, the text includes more.
 func (j *Job) noEventsReason(ctx *screenapi.Context, more string) string {
-	if problem := j.told.Problem(); problem != "" {
+	if problem := j.reading.Problem(); problem != "" {
 		return "the events could not be read: " + problem
 	}
-	if j.told.IsFirstReading(j.job) {
+	if j.reading.IsFirstReading(j.job) {
 		return "reading the events ..."
 	}
 	if unseen := ctx.UnseenReason("events"); unseen != "" {
@@ -252,7 +252,7 @@ func (j *Job) noEventsReason(ctx *screenapi.Context, more string) string {
 func (j *Job) eventLines(ctx *screenapi.Context) []string {
 	job := j.job
 	var lines []string
-	for _, e := range j.told.ReadAndLiveEvents(ctx.Snap, job) {
+	for _, e := range j.reading.ReadAndLiveEvents(ctx.Snap, job) {
 		about := e.Kind
 		switch {
 		case e.Of == job.UID:
@@ -268,7 +268,7 @@ func (j *Job) eventLines(ctx *screenapi.Context) []string {
 		}
 		lines = append(lines, fmt.Sprintf("%s %-7s %s%s  %s: %s", e.At.In(ctx.Now.Location()).Format("15:04:05"), e.Type, e.Reason, times, about, e.Message))
 	}
-	if problem := j.told.Problem(); problem != "" && len(lines) > 0 {
+	if problem := j.reading.Problem(); problem != "" && len(lines) > 0 {
 		lines = append(lines, "some events may be missing: "+problem)
 	}
 	return lines

@@ -44,15 +44,15 @@ type Job struct {
 	// previous is true if the logs of the containers before their last restart are shown.
 	previous bool
 
-	job    *snapshot.Job // last known state
-	gone   bool
-	pods   widget.Table[pod]
-	filter string // for the pods
-	log    logPane
-	lines  widget.Pager // for events and yaml
-	yaml   string
-	asked  bool
-	told   jobrow.Reading
+	job     *snapshot.Job // last known state
+	gone    bool
+	pods    widget.Table[pod]
+	filter  string // for the pods
+	log     logPane
+	lines   widget.Pager // for events and yaml
+	yaml    string
+	asked   bool
+	reading jobrow.Reading
 	// only holds the pods whose logs were requested; if nil, all logs were requested.
 	only map[string]bool
 	// followed lists the pods whose logs are streamed, by container.
@@ -117,13 +117,13 @@ func (j *Job) Update(ctx *screenapi.Context, event screenapi.Event) []screenapi.
 	switch event := event.(type) {
 	case screenapi.Refresh, screenapi.Entered:
 		j.refreshJob(ctx)
-		return append(j.streamLogs(), j.told.RequestIfChanged(ctx, j.job)...)
+		return append(j.streamLogs(), j.reading.RequestIfChanged(ctx, j.job)...)
 	case screenapi.Left:
 		j.followed = nil
 		return []screenapi.Effect{screenapi.StopLogs{}}
 	case screenapi.Done:
 		j.storeManifest(event)
-		return j.told.StoreResult(ctx, event, j.job)
+		return j.reading.StoreResult(ctx, event, j.job)
 	case screenapi.Mouse:
 		j.handleMouse(ctx, event)
 	}
@@ -237,7 +237,7 @@ func (j *Job) SetFilter(ctx *screenapi.Context, text string) error {
 }
 
 // searchesLogs reports whether a search applies to the logs.
-func (j *Job) searchesLogs() bool { return j.page == logs || j.page == summary && j.inLogs }
+func (j *Job) searchesLogs() bool { return j.page == logs || (j.page == summary && j.inLogs) }
 
 // Matches returns the number of matching rows or lines, and the total number.
 func (j *Job) Matches(*screenapi.Context) (shown, all int) {

@@ -114,7 +114,7 @@ const nameWidth = 10
 
 // drawReason draws the state of the job in words, as in `vcctl job explain`.
 func drawReason(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Job) {
-	a := jobrow.SnapshotAccount(ctx.Snap, job)
+	a := jobrow.SnapshotReport(ctx.Snap, job)
 	title := strings.TrimSpace(job.ID + " " + a.Headline(render.Style{}, ctx.Now))
 	c.Fit(1, 0, c.W-1, title, theme.Title)
 	if room := c.W - 4 - canvas.Width(title); room > len(snapshotAge(ctx)) {
@@ -156,7 +156,7 @@ func wrapWithin(text string, width, most int) []string {
 }
 
 // listJobFacts returns the facts about a job. The first fact is the job's nodes or, if it has none, its estimated start.
-func listJobFacts(ctx *screenapi.Context, job *snapshot.Job, a *jobstatus.Account) []jobstatus.Fact {
+func listJobFacts(ctx *screenapi.Context, job *snapshot.Job, a *jobstatus.Report) []jobstatus.Fact {
 	all := a.Facts()
 	if job.NodeList != "" {
 		where := jobstatus.Fact{Name: "nodes", Text: job.NodeList}
