@@ -23,7 +23,7 @@ func Decode[T any](raw []byte) (*T, field.ErrorList) {
 	if err == nil {
 		return object, nil
 	}
-	errs := misfits(raw, reflect.TypeFor[T](), nil)
+	errs := typeErrors(raw, reflect.TypeFor[T](), nil)
 	if len(errs) == 0 {
 		errs = field.ErrorList{field.Invalid(field.NewPath("object"), cut(raw), err.Error())}
 	}
@@ -37,16 +37,17 @@ func UnknownFields(kind schema.GroupVersionKind, raw []byte) []string {
 	if !ok {
 		return nil
 	}
-	return judge.strange(raw)
+	return judge.unknownFields(raw)
 }
 
-func strangeFields[T any](raw []byte) []string {
-	strange, err := kjson.UnmarshalStrict(raw, new(T))
+// describeUnknownFields returns a text about each field that the type does not have.
+func describeUnknownFields[T any](raw []byte) []string {
+	unknown, err := kjson.UnmarshalStrict(raw, new(T))
 	if err != nil {
 		return nil // Decode reports this error
 	}
-	texts := make([]string, len(strange))
-	for i, one := range strange {
+	texts := make([]string, len(unknown))
+	for i, one := range unknown {
 		texts[i] = one.Error()
 	}
 	return texts
@@ -54,13 +55,13 @@ func strangeFields[T any](raw []byte) []string {
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// misfits returns an error for each field below path whose value does not match the type t.
-func misfits(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
+// typeErrors returns an error for each field below path whose value does not match the type t.
+func typeErrors(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
 	if string(raw) == "null" {
 		return nil
 	}
 	if t.Kind() == reflect.Pointer {
-		return misfits(raw, t.Elem(), path)
+		return typeErrors(raw, t.Elem(), path)
 	}
 	value := reflect.New(t)
 	err := kjson.UnmarshalCaseSensitivePreserveInts(raw, value.Interface())
@@ -70,19 +71,19 @@ func misfits(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
 	if !reflect.PointerTo(t).Implements(unmarshaler) {
 		switch t.Kind() {
 		case reflect.Struct:
-			return inStruct(raw, t, path)
+			return typeErrorsInStruct(raw, t, path)
 		case reflect.Map:
-			return inMap(raw, t, path)
+			return typeErrorsInMap(raw, t, path)
 		case reflect.Slice:
 			if t.Elem().Kind() != reflect.Uint8 {
-				return inList(raw, t, path)
+				return typeErrorsInList(raw, t, path)
 			}
 		}
 	}
 	return field.ErrorList{field.Invalid(orObject(path), cut(raw), wanted(t, err))}
 }
 
-func inStruct(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
+func typeErrorsInStruct(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {
 		return field.ErrorList{field.Invalid(orObject(path), cut(raw), "must be an object")}
@@ -94,36 +95,36 @@ func inStruct(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
 		switch {
 		case !member.IsExported() || name == "-":
 		case slices.Contains(strings.Split(options, ","), "inline") || (name == "" && member.Anonymous):
-			errs = append(errs, misfits(raw, member.Type, path)...)
+			errs = append(errs, typeErrors(raw, member.Type, path)...)
 		default:
 			if inner, ok := members[name]; ok {
-				errs = append(errs, misfits(inner, member.Type, path.Child(name))...)
+				errs = append(errs, typeErrors(inner, member.Type, path.Child(name))...)
 			}
 		}
 	}
 	return errs
 }
 
-func inMap(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
+func typeErrorsInMap(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {
 		return field.ErrorList{field.Invalid(orObject(path), cut(raw), "must be an object")}
 	}
 	var errs field.ErrorList
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		errs = append(errs, misfits(members[name], t.Elem(), path.Key(name))...)
+		errs = append(errs, typeErrors(members[name], t.Elem(), path.Key(name))...)
 	}
 	return errs
 }
 
-func inList(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
+func typeErrorsInList(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
 	var members []json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {
 		return field.ErrorList{field.Invalid(orObject(path), cut(raw), "must be a list")}
 	}
 	var errs field.ErrorList
 	for i, inner := range members {
-		errs = append(errs, misfits(inner, t.Elem(), path.Index(i))...)
+		errs = append(errs, typeErrors(inner, t.Elem(), path.Index(i))...)
 	}
 	return errs
 }

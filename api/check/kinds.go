@@ -22,28 +22,29 @@ import (
 
 // judge holds the checks of one kind. The objects are encoded as JSON.
 type judge struct {
-	create  func(object []byte, around *Around) Verdict
-	update  func(old, object []byte, around *Around) Verdict
-	remove  func(name string, around *Around) Verdict // nil if objects of the kind may always be deleted
-	strange func(object []byte) []string
+	create func(object []byte, around *Around) Verdict
+	update func(old, object []byte, around *Around) Verdict
+	remove func(name string, around *Around) Verdict // nil if objects of the kind may always be deleted
+	// unknownFields returns a text about each unknown field.
+	unknownFields func(object []byte) []string
 }
 
 // judges maps kinds to their checks.
 var judges = map[schema.GroupVersionKind]judge{
-	batchv1alpha1.GroupVersion.WithKind("Job"):          of(newJob, changedJob),
-	schedulingv1beta1.GroupVersion.WithKind("Queue"):    of(newQueue, changedQueue).removedBy(removedQueue),
-	schedulingv1beta1.GroupVersion.WithKind("PodGroup"): of(newPodGroup, changedPodGroup),
-	batchv1alpha1.GroupVersion.WithKind("CronJob"):      of(newCronJob, changedCronJob),
-	flowv1alpha1.GroupVersion.WithKind("JobFlow"):       of(newJobFlow, changedJobFlow),
-	flowv1alpha1.GroupVersion.WithKind("JobTemplate"):   of(newJobTemplate, changedJobTemplate),
-	topologyv1alpha1.GroupVersion.WithKind("HyperNode"): of(newHyperNode, changed(newHyperNode)),
-	corev1.SchemeGroupVersion.WithKind("Pod"):           of(newPod, nil),
-	accountv1alpha1.GroupVersion.WithKind("Account"):    of(newAccount, changedAccount).removedBy(removedAccount),
-	accountv1alpha1.GroupVersion.WithKind("QOS"):        of(newQOS, changed(newQOS)),
+	batchv1alpha1.GroupVersion.WithKind("Job"):          newJudge(newJob, changedJob),
+	schedulingv1beta1.GroupVersion.WithKind("Queue"):    newJudge(newQueue, changedQueue).withDeletionCheck(removedQueue),
+	schedulingv1beta1.GroupVersion.WithKind("PodGroup"): newJudge(newPodGroup, changedPodGroup),
+	batchv1alpha1.GroupVersion.WithKind("CronJob"):      newJudge(newCronJob, changedCronJob),
+	flowv1alpha1.GroupVersion.WithKind("JobFlow"):       newJudge(newJobFlow, changedJobFlow),
+	flowv1alpha1.GroupVersion.WithKind("JobTemplate"):   newJudge(newJobTemplate, changedJobTemplate),
+	topologyv1alpha1.GroupVersion.WithKind("HyperNode"): newJudge(newHyperNode, changed(newHyperNode)),
+	corev1.SchemeGroupVersion.WithKind("Pod"):           newJudge(newPod, nil),
+	accountv1alpha1.GroupVersion.WithKind("Account"):    newJudge(newAccount, changedAccount).withDeletionCheck(removedAccount),
+	accountv1alpha1.GroupVersion.WithKind("QOS"):        newJudge(newQOS, changed(newQOS)),
 }
 
-// of returns a judge with typed checks. If update is nil, updates are not checked.
-func of[T any](create func(*T, *Around) Verdict, update func(old, object *T, around *Around) Verdict) judge {
+// newJudge returns a judge with typed checks. If update is nil, updates are not checked.
+func newJudge[T any](create func(*T, *Around) Verdict, update func(old, object *T, around *Around) Verdict) judge {
 	return judge{
 		create: func(raw []byte, around *Around) Verdict {
 			object, errs := Decode[T](raw)
@@ -53,7 +54,7 @@ func of[T any](create func(*T, *Around) Verdict, update func(old, object *T, aro
 			verdict := create(object, around)
 			if meta, ok := any(object).(metav1.Object); ok {
 				verdict.Errors = append(validateName(meta), verdict.Errors...)
-				verdict.Warnings = append(verdict.Warnings, misspelt(meta.GetAnnotations(), field.NewPath("metadata", "annotations"))...)
+				verdict.Warnings = append(verdict.Warnings, unknownAnnotationWarnings(meta.GetAnnotations(), field.NewPath("metadata", "annotations"))...)
 			}
 			return verdict
 		},
@@ -68,18 +69,18 @@ func of[T any](create func(*T, *Around) Verdict, update func(old, object *T, aro
 			}
 			return update(old, object, around)
 		},
-		strange: strangeFields[T],
+		unknownFields: describeUnknownFields[T],
 	}
 }
 
-// removedBy returns the judge with an additional check of deletions.
-func (j judge) removedBy(remove func(name string, around *Around) Verdict) judge {
+// withDeletionCheck returns the judge with a check of deletions.
+func (j judge) withDeletionCheck(remove func(name string, around *Around) Verdict) judge {
 	j.remove = remove
 	return j
 }
 
-// misspelt returns warnings about unknown annotations that have the project's prefix.
-func misspelt(annotations map[string]string, at *field.Path) []string {
+// unknownAnnotationWarnings returns warnings about unknown annotations that have the project's prefix.
+func unknownAnnotationWarnings(annotations map[string]string, at *field.Path) []string {
 	var warnings []string
 	for _, key := range keys.Unknown(annotations) {
 		text := at.Key(key).String() + ": unknown annotation, which vc ignores"
@@ -167,7 +168,7 @@ func (a *Around) jobsOf(cron *batchv1alpha1.CronJob) Verdict {
 	if len(verdict.Errors) == 0 {
 		verdict.Errors = a.accountRules(a.withDefaultAccount(job), template, false)
 	}
-	verdict.Warnings = append(verdict.Warnings, misspelt(job.Annotations, template.Child("metadata", "annotations"))...)
+	verdict.Warnings = append(verdict.Warnings, unknownAnnotationWarnings(job.Annotations, template.Child("metadata", "annotations"))...)
 	return verdict
 }
 
