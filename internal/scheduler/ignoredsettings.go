@@ -54,12 +54,12 @@ func reportIgnoredAnnotations(s *cycle.Cycle, j *framework.Job) {
 		texts = append(texts, f(j)...)
 	}
 	slices.Sort(texts)
-	said := strings.Join(slices.Compact(texts), "; ")
-	if said == j.Remarked {
+	text := strings.Join(slices.Compact(texts), "; ")
+	if text == j.Remarked {
 		return
 	}
-	if j.Remarked = said; said != "" {
-		s.Out.Events = append(s.Out.Events, decision.Event{Gang: gangObject(j.Gang), Type: corev1.EventTypeWarning, Reason: reasonIgnored, Message: said})
+	if j.Remarked = text; text != "" {
+		s.Out.Events = append(s.Out.Events, decision.Event{Gang: gangObject(j.Gang), Type: corev1.EventTypeWarning, Reason: reasonIgnored, Message: text})
 	}
 }
 

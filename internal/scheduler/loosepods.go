@@ -36,7 +36,7 @@ func (e *Engine) reportLoosePods(s *cycle.Cycle) {
 	if c.loose == nil {
 		c.loose = map[*model.Task]time.Time{}
 	}
-	var untold []*model.Task
+	var unreported []*model.Task
 	waiting := 0
 	for _, t := range loose {
 		if t.Condition == looseCondition(s, t) {
@@ -48,17 +48,17 @@ func (e *Engine) reportLoosePods(s *cycle.Cycle) {
 			since = s.Now
 			c.loose[t] = since
 		}
-		if ripe := since.Add(patience); s.Now.Before(ripe) {
-			s.WakeAt(ripe)
+		if deadline := since.Add(patience); s.Now.Before(deadline) {
+			s.WakeAt(deadline)
 		} else {
-			untold = append(untold, t)
+			unreported = append(unreported, t)
 		}
 	}
 	if len(c.loose) > waiting {
 		c.pruneLoose(s, loose)
 	}
-	slices.SortFunc(untold, comparePodNames)
-	for _, t := range untold {
+	slices.SortFunc(unreported, comparePodNames)
+	for _, t := range unreported {
 		condition := looseCondition(s, t)
 		s.Out.PodConditions = append(s.Out.PodConditions, decision.PodCondition{Pod: podObject(t), Reason: condition.Reason, Message: condition.Message})
 	}

@@ -204,19 +204,19 @@ func updateConditions(s *cycle.Cycle, j *framework.Job, phase schedulingv1beta1.
 // isOnlyUnschedulable reports whether the conditions state exactly once, with the given reason, that the gang is
 // unschedulable, and do not state that it is scheduled.
 func isOnlyUnschedulable(conditions []schedulingv1beta1.PodGroupCondition, reason string) bool {
-	said := 0
+	recorded := 0
 	for i := range conditions {
 		switch c := &conditions[i]; {
 		case c.Type == schedulingv1beta1.PodGroupUnschedulableType:
 			if c.Status != corev1.ConditionTrue || c.Reason != reason {
 				return false
 			}
-			said++
+			recorded++
 		case c.Type == schedulingv1beta1.PodGroupScheduledType && c.Status == corev1.ConditionTrue:
 			return false
 		}
 	}
-	return said == 1
+	return recorded == 1
 }
 
 // conditionReason returns the reason that Volcano uses for a verdict.

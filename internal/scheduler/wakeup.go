@@ -77,7 +77,7 @@ var wakeUps = []wakeUp{
 	{"the gang's queue has more free resources", nil, (*waker).queueImproved},
 	{"the limits of the gang's queue changed", nil, (*waker).limitsShifted},
 	{"the cluster or its quota has more free resources", (*waker).clusterImproved, func(_ *waker, j *framework.Job) bool { return j.IsClusterBound() }},
-	{"the time that the gang waits for has passed", nil, func(w *waker, j *framework.Job) bool { return w.cycle.Reached(j, j.DueAt) }},
+	{"the time that the gang waits for has passed", nil, func(w *waker, j *framework.Job) bool { return w.cycle.ReachedOrRetryAt(j, j.DueAt) }},
 	{"nodes have more free resources", (*waker).nodesTouched, (*waker).nodesHelp},
 	{"resources are held for the gang", (*waker).nodesTouched, func(w *waker, j *framework.Job) bool { return w.cycle.MayUseHeld(j) }},
 }

@@ -27,11 +27,11 @@ func (s *Cycle) CompareWithShare(j *framework.Job, minimum resource.Request) Sha
 	return NotPermitted
 }
 
-// mayUseShareOrBorrow reports whether a waiting gang counts when resources are lent. Such a gang is admitted, may be
-// tried, and neither has nor will get resources in this cycle.
+// mayUseShareOrBorrow reports whether FindBorrowers considers a waiting gang: it is admitted, waits for its minimum, has
+// no resources, may be tried in this cycle, and was not skipped because others come before it.
 func (s *Cycle) mayUseShareOrBorrow(j *framework.Job) bool {
 	waitsForMinimum := j.IsAdmitted() && j.Need() > 0 && !j.HasResources()
-	return waitsForMinimum && j.Verdict.Code != reason.BehindOthers && s.IsTryable(j)
+	return waitsForMinimum && !j.IsBehindOthers() && s.IsTryable(j)
 }
 
 // FindBorrowers returns the waiting gangs that need more than their queues deserve. It returns nil if a gang that

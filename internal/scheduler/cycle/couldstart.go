@@ -92,11 +92,11 @@ func (s *Cycle) couldStartByLimits(j *framework.Job) (could, decided bool) {
 
 // mayStillArrive reports whether pods that a gang lacks may still be created.
 func (s *Cycle) mayStillArrive(j *framework.Job) bool {
-	told := j.Status.Explanation
-	if told == nil || told.Reason != string(reason.NotEnoughPods) || told.Since == nil {
+	explanation := j.Status.Explanation
+	if explanation == nil || explanation.Reason != string(reason.NotEnoughPods) || explanation.Since == nil {
 		return true
 	}
-	at := told.Since.Add(arrival)
+	at := explanation.Since.Add(arrival)
 	if s.Now.Before(at) {
 		s.WakeAt(at)
 		return true

@@ -22,16 +22,16 @@ func (p *plan) commitEvictions(chosen []int) {
 	for _, i := range chosen {
 		u := &p.units[i]
 		why := p.grantReasons(u)
-		told := 0
+		recorded := 0
 		for _, t := range u.tasks {
 			if p.times[t] == 0 { // already recorded
 				continue
 			}
 			p.times[t] = 0
-			told++
+			recorded++
 			s.Out.Evicts = append(s.Out.Evicts, p.newEviction(u, t, why))
 		}
-		s.RecordEvicted(u.gang, told)
+		s.RecordEvicted(u.gang, recorded)
 		blockers = append(blockers, u.gang.Title())
 	}
 	p.setTakerMessages(s.Out.Evicts[first:])

@@ -5,8 +5,8 @@ import "time"
 // Attaching holds the settings of policy predicates for volumes and devices.
 type Attaching struct {
 	Limits, Zones, Binding, Devices bool
-	// Pointless disables scores for volumes and devices, so that they only restrict where a pod may run.
-	Pointless bool
+	// NoScores disables scores for volumes and devices, so that they only restrict where a pod may run.
+	NoScores bool
 	// BindTimeout is the maximum time that a bind waits for its volumes. DeviceTimeout is the maximum time that the
 	// search for devices on a single node may take.
 	BindTimeout, DeviceTimeout time.Duration

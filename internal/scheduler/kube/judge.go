@@ -30,11 +30,13 @@ type shapeCase struct {
 // podCase holds the verdict on a pod that applies to all nodes, and the state that the plugins prepared for checking
 // single nodes.
 type podCase struct {
-	known                                           bool
-	gen, version                                    uint64
-	verdict                                         verdict
-	state                                           fwk.CycleState
-	restrictions, limits, zone, bound, free, device bool // the checks that must run for each node
+	known        bool
+	gen, version uint64
+	verdict      verdict
+	state        fwk.CycleState
+	// the checks that must run for each node: bound checks the volumes of claims, and unbound searches volumes for claims
+	// without one
+	restrictions, limits, zone, bound, unbound, device bool
 
 	ranks bool // the plugins score the pod's candidate nodes
 	quickCase
@@ -136,8 +138,8 @@ func (a *Adapter) runPreFilters(c *shapeCase, p *podCase) {
 		return status.IsSuccess()
 	}
 	if plugins.binding != nil && ask(plugins.binding, reason.VolumeUnavailable) {
-		p.free = a.hasUnboundClaim(c.shape)
-		p.bound = !p.free
+		p.unbound = a.hasUnboundClaim(c.shape)
+		p.bound = !p.unbound
 	}
 	if plugins.zone != nil {
 		p.zone = ask(plugins.zone, reason.VolumeUnavailable)
@@ -156,9 +158,9 @@ func (a *Adapter) runPreFilters(c *shapeCase, p *podCase) {
 // ranksNodesFor reports whether the plugins' scores can make a difference for the pod.
 func (a *Adapter) ranksNodesFor(shape *model.Shape, p *podCase) bool {
 	switch {
-	case a.conf.Pointless:
+	case a.conf.NoScores:
 		return false
-	case p.free && a.conf.Points > 0:
+	case p.unbound && a.conf.Points > 0:
 		return true
 	}
 	return p.device && a.hasAlternatives(shape)
@@ -245,7 +247,7 @@ func (a *Adapter) checkUsage(c *shapeCase, p *podCase, id model.NodeID, later bo
 			return v
 		}
 	}
-	if !p.free && !p.device {
+	if !p.unbound && !p.device {
 		return verdict{}
 	}
 	state := kubeframework.NewCycleState()
@@ -263,7 +265,7 @@ func (a *Adapter) checkUsage(c *shapeCase, p *podCase, id model.NodeID, later bo
 
 // findAttachments checks whether the pod can get the volumes and devices that it needs on the node in focus.
 func (a *Adapter) findAttachments(c *shapeCase, p *podCase, pod *corev1.Pod, node *nodeInfo, state fwk.CycleState) verdict {
-	if p.free {
+	if p.unbound {
 		if _, status := a.plugins.binding.PreFilter(a.ctx, state, pod, nil); !status.IsSuccess() {
 			return podVerdict(reason.VolumeUnavailable, status, c.about)
 		}
@@ -290,7 +292,7 @@ func (a *Adapter) rankNodes(_ *framework.Job, t *model.Task, nodes []model.NodeI
 	if !p.ranks || p.states == nil || p.version != a.version {
 		return
 	}
-	if p.free && a.plugins.binding != nil && a.conf.Points > 0 {
+	if p.unbound && a.plugins.binding != nil && a.conf.Points > 0 {
 		a.addScores(p, nodes, points, a.conf.Weight, a.plugins.binding, t.Shape.Attached)
 	}
 	if p.device {

@@ -60,7 +60,7 @@ func (a *Adapter) reserveForTask(t *model.Task, id model.NodeID) {
 		p = a.preparedCase(c, true)
 	}
 	r.problem = p.verdict.detail
-	if r.problem == "" && (p.free || p.device) {
+	if r.problem == "" && (p.unbound || p.device) {
 		a.runReserve(r, c, p)
 	}
 	a.taken[t] = r
@@ -80,7 +80,7 @@ func (a *Adapter) runReserve(r *reservation, c *shapeCase, p *podCase) {
 		r.problem = string(v.code) + " " + v.detail
 		return
 	}
-	if p.free {
+	if p.unbound {
 		if status := a.plugins.binding.Reserve(a.ctx, state, r.pod, node.Node().Name); !status.IsSuccess() {
 			r.problem = shortenMessage(status.Message())
 			return

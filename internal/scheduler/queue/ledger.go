@@ -91,9 +91,9 @@ type Queue struct {
 	// flat is true if Share counts only the resources that the queue's own gangs hold.
 	flat bool
 	// all is true if every resource counts in Share, even if spec.deserved does not name it.
-	all    bool
-	totals []float64
-	said   said
+	all            bool
+	totals         []float64
+	contradictions contradictionCache
 }
 
 // AcceptsGangs reports whether the queue exists and is open.
@@ -390,7 +390,7 @@ func (q *Queue) computeShare() float64 {
 	held := q.ShareAmounts()
 	share, some := 0.0, q.all
 	for i, d := range q.Deserved {
-		if i == resource.Pods || !q.all && !q.Named[i] {
+		if i == resource.Pods || (!q.all && !q.Named[i]) {
 			continue
 		}
 		some = true

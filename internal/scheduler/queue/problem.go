@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// said caches the contradictions in a queue's spec, for one generation of the queue.
-type said struct {
+// contradictionCache caches the contradictions in a queue's spec, for one generation of the queue.
+type contradictionCache struct {
 	gen      uint64
 	warnings []string
 }
@@ -33,10 +33,10 @@ func (q *Queue) cachedWarnings(resources *resource.Names) []string {
 	if !q.Known {
 		return nil
 	}
-	if q.said.gen != q.Gen {
-		q.said = said{q.Gen, q.findContradictions(resources)}
+	if q.contradictions.gen != q.Gen {
+		q.contradictions = contradictionCache{q.Gen, q.findContradictions(resources)}
 	}
-	return slices.Clip(q.said.warnings)
+	return slices.Clip(q.contradictions.warnings)
 }
 
 func (q *Queue) findContradictions(resources *resource.Names) []string {

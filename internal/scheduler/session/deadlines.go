@@ -6,9 +6,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// Reached reports whether a time has been reached. If not, the job is tried again at that time. The zero time is
-// never reached.
-func (s *Session) Reached(j *framework.Job, at time.Time) bool {
+// ReachedOrRetryAt reports whether a time has been reached. If not, it requests that the job is tried again at that
+// time. The zero time is never reached.
+func (s *Session) ReachedOrRetryAt(j *framework.Job, at time.Time) bool {
 	if at.IsZero() {
 		return false
 	}
@@ -21,10 +21,11 @@ func (s *Session) Reached(j *framework.Job, at time.Time) bool {
 	return false
 }
 
-// IsOverdue reports whether the job has waited longer than its deadline allows.
+// IsOverdue reports whether the job has waited longer than its deadline allows. If not, it requests that the job is
+// tried again at its deadlines.
 func (s *Session) IsOverdue(j *framework.Job) bool {
 	for _, deadline := range s.Rules.Deadlines {
-		if s.Reached(j, deadline(j)) {
+		if s.ReachedOrRetryAt(j, deadline(j)) {
 			return true
 		}
 	}

@@ -11,15 +11,15 @@ func TestAJobIsTriedAgainAtTheEarliestTimeThatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s, j := &Session{Now: now}, &framework.Job{}
-	if s.Reached(j, time.Time{}) || !j.DueAt.IsZero() {
+	if s.ReachedOrRetryAt(j, time.Time{}) || !j.DueAt.IsZero() {
 		t.Error("no time was reached, or is waited for")
 	}
 	for _, wait := range []time.Duration{2 * time.Hour, time.Hour, 3 * time.Hour} {
-		if s.Reached(j, now.Add(wait)) {
+		if s.ReachedOrRetryAt(j, now.Add(wait)) {
 			t.Errorf("the time in %v is reached", wait)
 		}
 	}
-	if !s.Reached(j, now) {
+	if !s.ReachedOrRetryAt(j, now) {
 		t.Error("the present is not reached")
 	}
 	if want := now.Add(time.Hour); !j.DueAt.Equal(want) {

@@ -13,16 +13,16 @@ func (p *Policy) recordFigures() {
 		info := nodes.Info[id]
 		return info != nil && info.Annotations[keys.VGPURegister] != ""
 	}, func(id model.NodeID, had, has bool) {
-		if !had && !has || nodes.Name[id] == "" {
+		if (!had && !has) || nodes.Name[id] == "" {
 			return
 		}
-		told := decision.NodeDevices{Node: nodes.Name[id]}
+		figures := decision.NodeDevices{Node: nodes.Name[id]}
 		if has {
 			for _, c := range p.nodeCards(id).vgpu {
-				told.Cards = append(told.Cards, cardFigures(&c))
+				figures.Cards = append(figures.Cards, cardFigures(&c))
 			}
 		}
-		p.s.Out.Stats.Devices = append(p.s.Out.Stats.Devices, told)
+		p.s.Out.Stats.Devices = append(p.s.Out.Stats.Devices, figures)
 	})
 }
 

@@ -111,7 +111,7 @@ func (p *Policy) grantFromAnnotations(a *ask, t *model.Task, node string) grant 
 		}
 		return g
 	}
-	if on, told := t.Annotations[keys.VGPUNode]; told && on != node {
+	if on, isGiven := t.Annotations[keys.VGPUNode]; isGiven && on != node {
 		return nil // the task is bound to a node other than the one in its annotation
 	}
 	g, err := parseGrant(t.Annotations[keys.VGPUIDs])

@@ -41,13 +41,13 @@ func annotatedPath(q *queue.Queue) []step {
 // weightContradictions returns warnings for queues that give a group a weight that is ignored, because another queue
 // gives the group a different weight.
 func weightContradictions(queues []*queue.Queue) map[*queue.Queue][]string {
-	found, said := map[*queue.Queue][]string{}, map[string]float64{}
+	found, weights := map[*queue.Queue][]string{}, map[string]float64{}
 	for _, q := range queues {
 		path := ""
 		for _, s := range annotatedPath(q) {
 			path += "/" + s.name
-			if first, known := said[path]; !known {
-				said[path] = s.weight
+			if first, known := weights[path]; !known {
+				weights[path] = s.weight
 			} else if first != s.weight {
 				found[q] = append(found[q], fmt.Sprintf("%s: the weight of %s is %g, because another queue already sets this weight", keys.HierarchyWeights, s.name, first))
 			}

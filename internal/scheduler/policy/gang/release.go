@@ -46,9 +46,9 @@ func parseDuration(arguments config.Arguments, key string, usual, longest time.D
 	return d
 }
 
-// releaseBroken evicts the pods of a gang that has been broken for too long, because two gangs that are waiting for
-// each other's nodes would otherwise wait forever. It selects one gang at a time, the last in scheduling order, whose
-// resources may allow the other gangs to become complete.
+// releaseBroken registers the eviction of a gang that has been broken for too long, because two gangs that are waiting
+// for each other's nodes would otherwise wait forever. Action shuffle evicts one gang at a time, the last in scheduling
+// order, whose resources may allow the other gangs to become complete.
 func (p *Policy) releaseBroken(s *session.Session) {
 	if p.release <= 0 {
 		return
@@ -58,7 +58,7 @@ func (p *Policy) releaseBroken(s *session.Session) {
 	}})
 }
 
-// releasePartial evicts the pods of a gang that should have started as a whole but did not.
+// releasePartial registers the eviction of a gang that should have started as a whole but did not.
 func (p *Policy) releasePartial(s *session.Session) {
 	if p.window <= 0 || !s.Rules.Gang {
 		return
@@ -73,10 +73,10 @@ func (p *Policy) releasePartial(s *session.Session) {
 	}})
 }
 
-// lastWaiting returns the last waiting gang, in scheduling order, for which so returns true, or nil if none exists.
-func lastWaiting(s *session.Session, so func(*session.Session, *framework.Job) bool) (last *framework.Job) {
+// lastWaiting returns the last waiting gang, in scheduling order, for which matches returns true, or nil if none exists.
+func lastWaiting(s *session.Session, matches func(*session.Session, *framework.Job) bool) (last *framework.Job) {
 	for _, j := range s.AllWaiting {
-		if so(s, j) && (last == nil || s.Rules.CompareJobs(last, j) < 0) {
+		if matches(s, j) && (last == nil || s.Rules.CompareJobs(last, j) < 0) {
 			last = j
 		}
 	}

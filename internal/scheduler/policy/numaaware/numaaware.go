@@ -127,11 +127,11 @@ func (p *Policy) loadNodeState(id model.NodeID) *node {
 	var promised []*model.Task
 	var stay numa.CPUSet
 	for _, t := range nodes.Tasks[id] {
-		text, told := t.Annotations[keys.NumaCPUs]
+		text, isGiven := t.Annotations[keys.NumaCPUs]
 		if t.Status == model.Pipelined && t.Shape.Pinned {
 			promised = append(promised, t)
 		}
-		if !told || !t.Status.CountsOnNode() {
+		if !isGiven || !t.Status.CountsOnNode() {
 			continue
 		}
 		a, err := parseAssigned(text)
@@ -225,7 +225,7 @@ func (n *node) checkShape(s *model.Shape, later bool) answer {
 		return answer{code: reason.NumaPolicyMismatch, detail: fmt.Sprintf("the pod requires policy %s, but the node has policy %s", want, policyOrNone(policy))}
 	case len(n.numa.CPUs) == 0:
 		return answer{code: reason.NumaUnknown, detail: "no cpuDetail"}
-	case !n.numa.HasFree || n.numa.Free.IsEmpty() && len(n.leaving) == 0:
+	case !n.numa.HasFree || (n.numa.Free.IsEmpty() && len(n.leaving) == 0):
 		return answer{code: reason.NumaUnknown, detail: "the node reports no free CPUs"}
 	}
 	return n.simulateKubelet(s, policy, later)

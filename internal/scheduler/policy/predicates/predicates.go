@@ -20,7 +20,7 @@ type Policy struct {
 // New returns the policy. It calls warn for each invalid argument.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	p := &Policy{conf, warn, parseAttaching(conf.Arguments, warn)}
-	p.attaching.Pointless = !conf.Enabled("enableNodeOrder")
+	p.attaching.NoScores = !conf.Enabled("enableNodeOrder")
 	return p
 }
 

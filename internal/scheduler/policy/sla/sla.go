@@ -70,7 +70,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	if p.conf.Enabled("enableJobEnqueued") {
 		s.Rules.Vote(func(j *framework.Job) (framework.Vote, explain.Verdict) {
-			if s.Reached(j, p.deadlineOf(j)) {
+			if s.ReachedOrRetryAt(j, p.deadlineOf(j)) {
 				return framework.Permit, explain.Verdict{}
 			}
 			return framework.Abstain, explain.Verdict{}
