@@ -18,8 +18,8 @@ import (
 	"github.com/vc-batch/vc/internal/apiclient"
 )
 
-// busy lists the kinds of this project that change with every job. They are watched in all namespaces.
-var busy = []struct {
+// frequentKinds lists the kinds of this project that change with every job. They are watched in all namespaces.
+var frequentKinds = []struct {
 	object   client.Object
 	version  schema.GroupVersion
 	resource string
@@ -31,7 +31,7 @@ var busy = []struct {
 // informers creates the informers of the controllers' cache.
 type informers struct {
 	retrier *retrier
-	quick   map[reflect.Type]toolscache.ListerWatcher // sources for the busy kinds
+	quick   map[reflect.Type]toolscache.ListerWatcher // sources for frequentKinds
 }
 
 // newInformers returns the informers for a cluster. If config is nil, controller-runtime's source is used for every
@@ -41,7 +41,7 @@ func newInformers(config *rest.Config) (*informers, error) {
 	if config == nil {
 		return all, nil
 	}
-	for _, kind := range busy {
+	for _, kind := range frequentKinds {
 		reader, err := apiclient.NewGroupClient(config, kind.version, api.AddToScheme)
 		if err != nil {
 			return nil, err

@@ -39,7 +39,7 @@ func (s Selection) IsEnabled(name string) bool { return !s.off[name] }
 // other controllers are on if the list contains * or is empty. Duplicate and unknown names are errors.
 func ParseSelection(list []string) (Selection, error) {
 	s := Selection{off: map[string]bool{}}
-	said := map[string]bool{}
+	chosen := map[string]bool{}
 	rest := len(list) == 0
 	for _, item := range list {
 		if item == "*" {
@@ -48,7 +48,7 @@ func ParseSelection(list []string) (Selection, error) {
 		}
 		name := strings.TrimPrefix(strings.TrimPrefix(item, "+"), "-")
 		on := !strings.HasPrefix(item, "-")
-		if _, twice := said[name]; twice {
+		if _, twice := chosen[name]; twice {
 			return s, fmt.Errorf("--controllers: %s is specified twice; specify it once", name)
 		}
 		switch {
@@ -57,10 +57,10 @@ func ParseSelection(list []string) (Selection, error) {
 		case !slices.Contains(known, name) && !slices.Contains(elsewhere, name):
 			return s, fmt.Errorf("--controllers: unknown controller %q; valid controllers are %s; * selects all controllers", name, strings.Join(known, ", "))
 		}
-		said[name] = on
+		chosen[name] = on
 	}
 	for _, name := range known {
-		if on, ok := said[name]; ok {
+		if on, ok := chosen[name]; ok {
 			s.off[name] = !on
 		} else {
 			s.off[name] = !rest

@@ -51,7 +51,7 @@ func runTermsUntilDone(ctx context.Context, o *Options, lease string, log logr.L
 		}
 		rest = min(2*rest, restLong)
 	}
-	return nil //nolint:nilerr // a term's error at the stop is of no interest to anybody
+	return nil //nolint:nilerr // the program is stopping, and errors of terms were logged
 }
 
 // runGuarded runs a term and turns a panic into an error.

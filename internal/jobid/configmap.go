@@ -36,7 +36,7 @@ func (c ConfigMap) Load(ctx context.Context) (Mark, error) {
 		return Mark{}, c.wrapStoreError(err)
 	}
 	value, err := strconv.ParseInt(stored.Data[markKey], 10, 64)
-	return Mark{Value: value, Version: stored.ResourceVersion, Missing: err != nil || value < 0}, nil //nolint:nilerr // what cannot be read is as good as missing
+	return Mark{Value: value, Version: stored.ResourceVersion, Missing: err != nil || value < 0}, nil //nolint:nilerr // an invalid mark is the same as a missing one
 }
 
 // Swap stores a new mark in the ConfigMap. It fails if the ConfigMap has changed since the old mark was read.

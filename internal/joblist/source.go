@@ -108,7 +108,7 @@ func (s *Source) list(ctx context.Context, q jobsummary.Query, to io.Writer) err
 	caughtUp := make(chan error, 1)
 	go func() { caughtUp <- c.waitUntilCurrent(ctx, q.Namespace) }()
 	mark := c.follower.changeCount()
-	w := &writer{caches: c, told: map[types.UID]string{}}
+	w := &writer{caches: c, listed: map[types.UID]string{}}
 	stream, err := w.encodeEntries(q)
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func objectsInNamespace[T any](index toolscache.Indexer, namespace string) ([]T,
 type writer struct {
 	*caches
 	fresh   map[types.UID]part
-	told    map[types.UID]string // versions of the jobs in the list
+	listed  map[types.UID]string // versions of the jobs in the list
 	entries int
 	reports int // bytes
 	parts   [][]byte
@@ -187,7 +187,7 @@ func (w *writer) encodeEntries(q jobsummary.Query) ([]byte, error) {
 		return nil, err
 	}
 	jobs = slices.DeleteFunc(jobs, func(job *batchv1alpha1.Job) bool {
-		return w.told[job.UID] == job.ResourceVersion || q.Arrays && job.Annotations[keys.Array] == ""
+		return w.listed[job.UID] == job.ResourceVersion || (q.Arrays && job.Annotations[keys.Array] == "")
 	})
 	groups, err := objectsInNamespace[*schedulingv1beta1.PodGroup](w.groups, q.Namespace)
 	if err != nil {
@@ -215,7 +215,7 @@ func (w *writer) encodeEntries(q jobsummary.Query) ([]byte, error) {
 			return nil, w.err
 		}
 		stream = jobsummary.AppendEntry(stream, w.parts...)
-		w.told[entry.Job.UID] = entry.Job.ResourceVersion
+		w.listed[entry.Job.UID] = entry.Job.ResourceVersion
 		w.entries++
 	}
 	w.storeParts()
@@ -227,11 +227,11 @@ func (w *writer) stillExist(namespace string) bool {
 	jobs, err := objectsInNamespace[*batchv1alpha1.Job](w.jobs, namespace)
 	there := 0
 	for _, job := range jobs {
-		if _, told := w.told[job.UID]; told {
+		if _, listed := w.listed[job.UID]; listed {
 			there++
 		}
 	}
-	return err == nil && there == len(w.told)
+	return err == nil && there == len(w.listed)
 }
 
 // storeParts stores the encoded parts. If at least half of the stored parts may belong to deleted objects, it drops all

@@ -115,7 +115,7 @@ func (d Dir) Check() error {
 func (d Dir) checkOwner(user int) error {
 	info, err := os.Stat(string(d))
 	if err != nil {
-		return nil //nolint:nilerr // said by who reads it
+		return nil //nolint:nilerr // reading the directory reports the error
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != user {
 		return usererror.Wrapf("specify a --dir that belongs to you, or run vc-local as that user", "%s belongs to user %d, but you are user %d", d, stat.Uid, user)

@@ -50,7 +50,7 @@ type Load struct{ CPU, Memory float64 }
 func New(m config.Metrics, cluster *rest.Config) (Source, error) {
 	client := &http.Client{Timeout: answerTime, Transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: answerTime}).DialContext,
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: m.InsecureSkipVerify}, //nolint:gosec // asked for by tls.insecureSkipVerify
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: m.InsecureSkipVerify}, //nolint:gosec // requested by tls.insecureSkipVerify
 	}}
 	address := strings.TrimSuffix(m.Address, "/")
 	switch m.Type {

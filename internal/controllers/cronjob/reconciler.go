@@ -38,7 +38,7 @@ type Reconciler struct {
 	api      client.Client
 	recorder record.EventRecorder
 	now      func() time.Time
-	told     eventdedup.Events
+	recorded eventdedup.Events
 }
 
 // New returns a Reconciler that is not registered with a manager.
@@ -76,7 +76,7 @@ var cronJobKind = batchv1alpha1.GroupVersion.WithKind("CronJob").GroupKind()
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	cron := &batchv1alpha1.CronJob{}
 	if err := r.cache.Get(ctx, request.NamespacedName, cron); err != nil {
-		r.told.Forget(request.NamespacedName)
+		r.recorded.Forget(request.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	jobs, err := index.JobsOwnedBy(ctx, r.cache, cron)
@@ -212,7 +212,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, cron *batchv1alpha1.CronJo
 }
 
 func (r *Reconciler) recordEvent(name types.NamespacedName, cron *batchv1alpha1.CronJob, e Event) {
-	if r.told.New(name, e.Reason, e.Message) {
+	if r.recorded.New(name, e.Reason, e.Message) {
 		r.recorder.Event(cron, e.Type, e.Reason, e.Message)
 	}
 }

@@ -12,22 +12,22 @@ import (
 // concurrent use.
 type Events struct {
 	mu   sync.Mutex
-	said map[types.NamespacedName]map[string]string
+	last map[types.NamespacedName]map[string]string
 }
 
 // New stores the message and reports whether it differs from the last message with the same reason.
 func (e *Events) New(object types.NamespacedName, reason, message string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.said == nil {
-		e.said = map[types.NamespacedName]map[string]string{}
+	if e.last == nil {
+		e.last = map[types.NamespacedName]map[string]string{}
 	}
-	of := e.said[object]
+	of := e.last[object]
 	if of == nil {
 		of = map[string]string{}
-		e.said[object] = of
+		e.last[object] = of
 	}
-	if last, ok := of[reason]; ok && last == message {
+	if before, ok := of[reason]; ok && before == message {
 		return false
 	}
 	of[reason] = message
@@ -38,5 +38,5 @@ func (e *Events) New(object types.NamespacedName, reason, message string) bool {
 func (e *Events) Forget(object types.NamespacedName) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	delete(e.said, object)
+	delete(e.last, object)
 }

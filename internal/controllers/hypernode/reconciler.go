@@ -78,7 +78,7 @@ type Reconciler struct {
 	watching   bool
 	ask        func(context.Context, *ufmSource, credentials) ([]port, error)
 	asked      answer
-	told       eventdedup.Events
+	recorded   eventdedup.Events
 }
 
 // New returns a Reconciler that is not registered with a manager.
@@ -237,7 +237,7 @@ func (r *Reconciler) recordProblem(about *corev1.ConfigMap, reason string, wrong
 	if wrong != nil {
 		text = wrong.Error()
 	}
-	if r.told.New(r.ConfigMap, reason, text) && text != "" {
+	if r.recorded.New(r.ConfigMap, reason, text) && text != "" {
 		r.Recorder.Event(about, corev1.EventTypeWarning, reason, text+"; previously discovered HyperNodes are not changed")
 	}
 }

@@ -98,7 +98,7 @@ func requestPorts(ctx context.Context, s *ufmSource, c credentials) ([]port, err
 	req.SetBasicAuth(c.user, c.password)
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true,
-		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: s.insecure}, //nolint:gosec // whoever configures it says so
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: s.insecure}, //nolint:gosec // the configuration requests it
 	}
 	resp, err := (&http.Client{Transport: transport}).Do(req)
 	if err != nil {

@@ -218,7 +218,7 @@ var errGone = errors.New("the job has been deleted")
 // the remaining objects are removed once the cache shows the deletion.
 func (a *application) ignoreIfDeleted(what string, err error) error {
 	if apierrors.IsNotFound(err) {
-		return soon{errGone}
+		return passingError{errGone}
 	}
 	return fmt.Errorf("%s of job %s: %w", what, a.job.Name, err)
 }
@@ -302,25 +302,25 @@ func (a *application) adoptExistingPod(ctx context.Context, wanted *corev1.Pod) 
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(wanted), &there)
 	switch {
 	case apierrors.IsNotFound(err):
-		return soon{fmt.Errorf("pod %s: the name is already in use", wanted.Name)}
+		return passingError{fmt.Errorf("pod %s: the name is already in use", wanted.Name)}
 	case err != nil:
 		return fmt.Errorf("pod %s: %w", wanted.Name, err)
 	case metav1.IsControlledBy(&there, a.job):
 		a.known.recordCreatedPod(&there, a.now())
 		return nil
 	case there.DeletionTimestamp != nil:
-		return soon{fmt.Errorf("pod %s: an older pod with this name is still terminating", wanted.Name)}
+		return passingError{fmt.Errorf("pod %s: an older pod with this name is still terminating", wanted.Name)}
 	case a.isLeftBehind(&there):
 		if err := a.deleteObject(ctx, &there); err != nil {
 			return err
 		}
-		return soon{fmt.Errorf("pod %s: the pod of an older job with this name is being deleted", wanted.Name)}
+		return passingError{fmt.Errorf("pod %s: the pod of an older job with this name is being deleted", wanted.Name)}
 	}
 	return fmt.Errorf("pod %s: a pod that does not belong to this job already has this name; delete that pod or rename the job", wanted.Name)
 }
 
-// soon is an error that resolves itself shortly.
-type soon struct{ error }
+// passingError is an error whose cause is expected to disappear soon.
+type passingError struct{ error }
 
 // isLeftBehind reports whether an object belongs to an older, deleted job with the same name and has not been deleted
 // by the garbage collector yet.

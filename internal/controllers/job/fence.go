@@ -102,7 +102,7 @@ func (a *application) compareWithServer(ctx context.Context) error {
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(a.job), &job)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && (job.UID != a.job.UID || job.ResourceVersion != a.job.ResourceVersion):
-		return soon{errOutdated}
+		return passingError{errOutdated}
 	case err != nil:
 		return fmt.Errorf("job %s: %w", a.job.Name, err)
 	}

@@ -62,7 +62,7 @@ func (a *application) assignJobNumber(ctx context.Context, w plan.NumberJob) err
 		a.known.unnumbered = a.now().Add(unnumbered)
 		a.recordEvent(plan.Event{Type: corev1.EventTypeWarning, Reason: jobIDError, Message: "The job continues without a number: " + err.Error()})
 		a.requeueAfter(time.Millisecond)
-		return nil //nolint:nilerr // it is told, and no reason not to run the job
+		return nil //nolint:nilerr // the event reports the error, and the job can run without a number
 	}
 	update := a.job.DeepCopy()
 	if was, ok := batchv1alpha1.JobID(update); ok {

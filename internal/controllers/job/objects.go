@@ -40,7 +40,7 @@ func (a *application) ensureObject(ctx context.Context, o pluginapi.Object) erro
 		if err := a.deleteObject(ctx, there); err != nil {
 			return err
 		}
-		return soon{fmt.Errorf("%T %s: the object of an older job with this name is being deleted", o.Wanted, o.Wanted.GetName())}
+		return passingError{fmt.Errorf("%T %s: the object of an older job with this name is being deleted", o.Wanted, o.Wanted.GetName())}
 	}
 	if there != nil && !metav1.IsControlledBy(there, a.job) {
 		return a.handleForeign(o, there)

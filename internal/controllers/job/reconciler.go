@@ -193,7 +193,7 @@ func (a *application) handleFailure(ctx context.Context, err error) (reconcile.R
 		a.known.conflicts++
 		return reconcile.Result{RequeueAfter: coalesce}, nil
 	}
-	if passing := (soon{}); errors.As(err, &passing) {
+	if passing := (passingError{}); errors.As(err, &passing) {
 		log.FromContext(ctx).V(1).Info("Trying again in a moment", "why", err.Error())
 		a.known.soonDelay = min(max(2*a.known.soonDelay, firstSoonDelay), longestSoonDelay)
 		return reconcile.Result{RequeueAfter: a.known.soonDelay}, nil

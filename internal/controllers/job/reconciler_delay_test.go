@@ -17,7 +17,7 @@ func TestADelayBeforeARetryGrows(t *testing.T) {
 	var delays []time.Duration
 	for range 7 {
 		a := &application{Reconciler: &Reconciler{}, known: known}
-		result, err := a.handleFailure(t.Context(), soon{errors.New("an older pod is still terminating")})
+		result, err := a.handleFailure(t.Context(), passingError{errors.New("an older pod is still terminating")})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func mayBeWaiting(job *batchv1alpha1.Job) bool {
 	if plan.IsEndedOrAborted(job.Status.State.Phase) {
 		return false
 	}
-	return isPendingJob(job) && !plan.HasEverStarted(job) || strings.Contains(job.Annotations[keys.Dependency], string(batchv1alpha1.AfterCorr))
+	return (isPendingJob(job) && !plan.HasEverStarted(job)) || strings.Contains(job.Annotations[keys.Dependency], string(batchv1alpha1.AfterCorr))
 }
 
 // collector gathers jobs without duplicates.
@@ -68,8 +68,8 @@ type collector struct {
 // followDependencies adds the jobs that a job is waiting for.
 func (c *collector) followDependencies(job *batchv1alpha1.Job, first bool) error {
 	d, err := batchv1alpha1.DependencyOf(job)
-	if err != nil || !first && !isPendingJob(job) {
-		return nil //nolint:nilerr // what cannot be read is told by the plan of that job
+	if err != nil || (!first && !isPendingJob(job)) {
+		return nil //nolint:nilerr // the plan of that job reports the invalid annotation
 	}
 	for _, term := range d.Terms {
 		switch {

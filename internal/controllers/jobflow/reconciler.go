@@ -43,7 +43,7 @@ type Reconciler struct {
 	now      func() time.Time
 	prober   *prober
 	listener listener
-	told     eventdedup.Events
+	recorded eventdedup.Events
 	gone     graveyard
 	ending   endingFlows
 }
@@ -114,7 +114,7 @@ func (r *Reconciler) flowsUsing(ctx context.Context, template client.Object) []r
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	f := &flowv1alpha1.JobFlow{}
 	if err := r.cache.Get(ctx, request.NamespacedName, f); err != nil {
-		r.told.Forget(request.NamespacedName)
+		r.recorded.Forget(request.NamespacedName)
 		r.listener.countUnanswered(request.NamespacedName, nil)
 		if apierrors.IsNotFound(err) {
 			r.gone.dropDeletedFlow(request.NamespacedName)
@@ -246,7 +246,7 @@ func (r *Reconciler) deleteStepJob(ctx context.Context, job *batchv1alpha1.Job) 
 }
 
 func (r *Reconciler) recordEvent(f *flowv1alpha1.JobFlow, e Event) {
-	if r.told.New(client.ObjectKeyFromObject(f), e.Reason, e.Message) {
+	if r.recorded.New(client.ObjectKeyFromObject(f), e.Reason, e.Message) {
 		r.recorder.Event(f, e.Type, e.Reason, e.Message)
 	}
 }

@@ -28,8 +28,8 @@ import (
 // watchers of queues.
 const coalesce = 500 * time.Millisecond
 
-// soon is the delay before the queue is read again from the cache, which still shows an earlier queue with the same name.
-const soon = 20 * time.Millisecond
+// outdatedCacheDelay is the delay before the queue is read again from the cache, which still shows an earlier queue with the same name.
+const outdatedCacheDelay = 20 * time.Millisecond
 
 // Options configures the controller.
 type Options struct {
@@ -149,7 +149,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		}
 		q = current
 		if command != nil && !isMeantFor(command, &q) {
-			return reconcile.Result{RequeueAfter: soon}, nil // another queue now has the name
+			return reconcile.Result{RequeueAfter: outdatedCacheDelay}, nil // another queue now has the name
 		}
 		p = computePlan(&q, parent, countGroups(held), asked)
 	} else if wait := r.writeDelay(&q, &p); wait > 0 {

@@ -19,7 +19,7 @@ const minLimit = 205 << 20
 // memoryLimitFor returns the memory limit for the given amount of live data, both in bytes. Without a limit, garbage
 // from incoming lists would be collected too late. The limit grows with the data of the cluster.
 func memoryLimitFor(kept uint64) int64 {
-	return max(minLimit, int64(kept/10*13)+15<<20) //nolint:gosec // no memory is as large
+	return max(minLimit, int64(kept/10*13)+15<<20) //nolint:gosec // no machine has that much memory
 }
 
 // returnDelay is the time between the last list or change and the return of memory to the system.

@@ -75,7 +75,7 @@ func (s *podEnvironment) volumeSources(ctx context.Context) volume.Sources {
 func (w *worker) preparePodEnvironment(ctx context.Context, api *corev1.Pod) {
 	s := &podEnvironment{node: w.node, pod: api, hostname: hostnameOf(api), cancel: func() {}}
 	wait := 200 * time.Millisecond
-	said := ""
+	reported := ""
 	for {
 		err := s.completeSetup(ctx, w)
 		if err == nil {
@@ -86,9 +86,9 @@ func (w *worker) preparePodEnvironment(ctx context.Context, api *corev1.Pod) {
 			return
 		}
 		// Do not report the same error twice in a row.
-		if text := err.Error(); text != said {
+		if text := err.Error(); text != reported {
 			w.node.recordPodEvent(api, corev1.EventTypeWarning, "FailedMount", text)
-			said = text
+			reported = text
 		}
 		if !sleepContext(ctx, wait) {
 			s.releaseAll()

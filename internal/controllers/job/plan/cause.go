@@ -226,13 +226,13 @@ func disruptionCause(name string, pod *corev1.Pod) (c Cause, ok bool) {
 	if at < 0 {
 		return Cause{}, false
 	}
-	switch said := &pod.Status.Conditions[at]; said.Reason {
+	switch condition := &pod.Status.Conditions[at]; condition.Reason {
 	case corev1.PodReasonPreemptionByScheduler:
-		return Cause{code: reason.Preempted, text: name + " was preempted" + messageSuffix(said.Message)}, true
+		return Cause{code: reason.Preempted, text: name + " was preempted" + messageSuffix(condition.Message)}, true
 	case byPodGC, byTaintManager:
-		return Cause{code: reason.NodeStopped, text: name + ": the node was lost" + messageSuffix(said.Message)}, true
+		return Cause{code: reason.NodeStopped, text: name + ": the node was lost" + messageSuffix(condition.Message)}, true
 	default:
-		return Cause{code: reason.Evicted, text: name + " was evicted" + messageSuffix(said.Message)}, true
+		return Cause{code: reason.Evicted, text: name + " was evicted" + messageSuffix(condition.Message)}, true
 	}
 }
 

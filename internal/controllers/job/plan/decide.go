@@ -107,15 +107,15 @@ func (b *builder) decideEvent() decision {
 // recordDelay records an event which says that the response to events of this kind in this task is delayed. It does so
 // only once.
 func (b *builder) recordDelay(a answer, e *event) {
-	key := fmt.Sprintf("told/%s/%d/%d", e.kind, e.task, b.job.Status.Version)
-	if _, told := b.plan.Since[key]; told {
+	key := fmt.Sprintf("delayed/%s/%d/%d", e.kind, e.task, b.job.Status.Version)
+	if _, isRecorded := b.plan.Since[key]; isRecorded {
 		return
 	}
 	if b.plan.Since == nil {
 		b.plan.Since = map[string]time.Time{}
 	}
-	at, told := b.in.Since[key]
-	if !told {
+	at, isRecorded := b.in.Since[key]
+	if !isRecorded {
 		at = b.in.Now
 		b.appendEvent(corev1.EventTypeNormal, string(batchv1alpha1.ExecuteAction), "Execute action %s after %s: %s", a.action, textformat.FormatDuration(a.delay), e.text)
 	}

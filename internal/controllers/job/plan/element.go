@@ -54,11 +54,11 @@ func (b *builder) summarizeElements() []element {
 	return list
 }
 
-// what is the state of an array element.
-type what int
+// elementState is the state of an array element.
+type elementState int
 
 const (
-	waits what = iota
+	waits elementState = iota
 	runs
 	succeeded
 	failed
@@ -68,7 +68,7 @@ const (
 // stateOfElement returns the state of the element at a position. The result of the element's pods takes precedence over
 // the recorded result, the recorded result takes precedence over pods that have not ended, and any result takes
 // precedence over a later cancellation.
-func (b *builder) stateOfElement(at int, e *element, phase batchv1alpha1.JobPhase) what {
+func (b *builder) stateOfElement(at int, e *element, phase batchv1alpha1.JobPhase) elementState {
 	ended := e.live == 0 && e.well+e.badly == b.array.size
 	recorded := b.record.elements[at]
 	switch {
@@ -109,8 +109,8 @@ const noCode = "-1"
 
 // arrayStatus returns the status of the array, which contains the state of each element.
 func (b *builder) arrayStatus(phase batchv1alpha1.JobPhase) *batchv1alpha1.ArrayStatus {
-	elements, told, toldCauses := b.summarizeElements(), exitCodesByElement(b.job.Status.Array), causesByElement(b.job.Status.Array)
-	sets := map[what][]int32{}
+	elements, recordedCodes, recordedCauses := b.summarizeElements(), exitCodesByElement(b.job.Status.Array), causesByElement(b.job.Status.Array)
+	sets := map[elementState][]int32{}
 	codes, causes := map[string][]int32{}, map[string][]int32{}
 	var waiting []int
 	at := 0
@@ -122,8 +122,8 @@ func (b *builder) arrayStatus(phase batchv1alpha1.JobPhase) *batchv1alpha1.Array
 		case waits:
 			waiting = append(waiting, at)
 		case failed:
-			known := codeOfElement(told, index)
-			code, cause := cmp.Or(known, noCode), codeOfElement(toldCauses, index)
+			known := codeOfElement(recordedCodes, index)
+			code, cause := cmp.Or(known, noCode), codeOfElement(recordedCauses, index)
 			if len(e.codes) > 0 {
 				code = strconv.Itoa(int(e.codes[0]))
 			}

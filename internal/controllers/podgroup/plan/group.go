@@ -115,8 +115,8 @@ func copyNamedKeys(to, from map[string]string, names ...string) {
 // MinMember returns the minimum size from the owner's annotation or, if it is missing, from the pod's annotation,
 // because the owner may be of a kind that is not read. The default is 1.
 func MinMember(pod, inherited map[string]string) int32 {
-	text, said := inherited[keys.GroupMinMember]
-	if !said {
+	text, isGiven := inherited[keys.GroupMinMember]
+	if !isGiven {
 		text = pod[keys.GroupMinMember]
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
