@@ -27,7 +27,7 @@ import (
 const Namespace = "volcano-system"
 
 // CRDVersionAnnotation is the annotation of a CRD with the version of its schema: a number that `make generate` raises
-// whenever the spec of the CRD changes. It tells an older schema from a newer one.
+// whenever the spec of the CRD changes. It distinguishes older schemas from newer ones.
 const CRDVersionAnnotation = "vc-batch.dev/crd-version"
 
 //go:embed crds/*.yaml

@@ -2,7 +2,7 @@ package deploy
 
 import "k8s.io/apimachinery/pkg/api/resource"
 
-// Size is what one replica of a component requests. The memory is also its limit.
+// Size is the request of one replica of a component. The memory is also its limit.
 type Size struct {
 	CPU       string
 	MemoryMiB int64

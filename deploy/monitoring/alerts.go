@@ -15,7 +15,7 @@ type Alert struct {
 	Severity Severity
 	// Expr is the condition, and For is how long it must hold.
 	Expr, For string
-	// Summary says what is wrong; Action says what to do.
+	// Summary describes the problem, and Action what to do about it.
 	Summary, Action string
 }
 

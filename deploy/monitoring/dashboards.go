@@ -36,7 +36,7 @@ const (
 // Panel is a chart of one or more expressions.
 type Panel struct {
 	Title string
-	// Help tells the reader what to look for.
+	// Help describes what to look for.
 	Help    string
 	Unit    Unit
 	Queries []Query

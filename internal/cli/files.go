@@ -252,12 +252,12 @@ func SetNamespaces(f *Factory, objects []FileObject, ask bool) error {
 		case own == "":
 			object.Object.SetNamespace(namespace)
 		case f.NamespaceGiven() && own != namespace:
-			said := "-n"
+			source := "-n"
 			if f.Streams.Env("VCCTL_NAMESPACE") == namespace {
-				said = "VCCTL_NAMESPACE"
+				source = "VCCTL_NAMESPACE"
 			}
-			problems = append(problems, AddFileSource(usererror.Errorf("remove "+said+", or remove the namespace from the file",
-				"the namespace of the object is %q, but %s specifies %q", own, said, namespace), object))
+			problems = append(problems, AddFileSource(usererror.Errorf("remove "+source+", or remove the namespace from the file",
+				"the namespace of the object is %q, but %s specifies %q", own, source, namespace), object))
 		}
 	}
 	return errors.Join(problems...)

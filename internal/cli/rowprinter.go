@@ -128,18 +128,18 @@ func (p *rowPrinter[T]) printRows(items []T) error {
 
 // storeRow stores the row of item and reports whether the row has changed.
 func (p *rowPrinter[T]) storeRow(item T) bool {
-	var said strings.Builder
+	var text strings.Builder
 	for _, column := range p.visibleColumns() {
 		if !column.Volatile {
-			said.WriteString(column.Text(item) + "\x00")
+			text.WriteString(column.Text(item) + "\x00")
 		}
 	}
 	if p.last == nil {
 		p.last = map[string]T{}
 	}
 	key := objectKey(item)
-	changed := p.rows[key] != said.String()
-	p.rows[key], p.last[key] = said.String(), item
+	changed := p.rows[key] != text.String()
+	p.rows[key], p.last[key] = text.String(), item
 	return changed
 }
 

@@ -156,8 +156,8 @@ type Limit struct {
 	// in descending order of their shares. Both are set only if the limit is a share.
 	Total   float64
 	Sharers []Sharer
-	// Budget is set if the limit is the budget of an account. The amounts are then multiplied by minutes, and Held is what
-	// pods have used and reserve until their time limits.
+	// Budget is set if the limit is the budget of an account. The amounts are then multiplied by minutes, and Held is the
+	// sum of the amount that pods have used and the amount that they reserve until their time limits.
 	Budget *BudgetLimit
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// checkMachine tries what containers need, and returns an error that says what this machine does not permit. It runs in
+// checkMachine tries what containers need, and returns an error that names what this machine does not permit. It runs in
 // the namespaces of the test, with an empty directory.
 func checkMachine(dir string) error {
 	return errors.Join(tryOverlay(dir), tryCgroup(), tryInterfaces(), tryFirewall())

@@ -13,14 +13,15 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// jobRecord holds what gates of jobs depend on, for all jobs that have had a name.
+// jobRecord holds the events that open or close the gates of other jobs. It is shared by all jobs that have had the
+// same name.
 type jobRecord struct {
 	started, completed, failed bool
 }
 
 func (r *jobRecord) hasEnded() bool { return r.completed || r.failed }
 
-// recordForGates records what has happened to a job, and whether it has been released.
+// recordForGates records whether a job has started, completed, failed, or been released from a hold.
 func (c *checks) recordForGates(job *batchv1alpha1.Job) {
 	name := client.ObjectKeyFromObject(job)
 	r := c.gates.jobs[name]
@@ -41,7 +42,7 @@ func (c *checks) recordForGates(job *batchv1alpha1.Job) {
 	}
 }
 
-// gateRecords holds what has happened to jobs on which others wait.
+// gateRecords holds the past states of jobs, on which the gates of other jobs depend.
 type gateRecords struct {
 	jobs map[types.NamespacedName]*jobRecord
 	// released holds the jobs that have been without a hold.

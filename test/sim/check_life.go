@@ -309,7 +309,7 @@ func (l *jobHistory) hasOccurred(event busv1alpha1.Event, job *batchv1alpha1.Job
 	return false
 }
 
-// hasSucceeded reports whether a pod of each place of a task has succeeded.
+// hasSucceeded reports whether the task has places, and in each of them a pod has succeeded.
 func (l *jobHistory) hasSucceeded(task *batchv1alpha1.TaskSpec) bool {
 	for index := range task.Replicas {
 		if place := l.places[replicaID{task.Name, index}]; place == nil || !place.phases[corev1.PodSucceeded] {

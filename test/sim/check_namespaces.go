@@ -14,7 +14,7 @@ import (
 )
 
 // mostTerminatingCreates and mostMissingCreates limit how often a program may try, within refusedCreateWindow, to create the
-// same object or objects of the same owner. The error tells that a namespace is being deleted. A namespace that does not
+// same object or objects of the same owner. The error reports that a namespace is being deleted. A namespace that does not
 // exist may only be unknown to the API server, so creates are repeated with the usual pauses.
 const (
 	mostTerminatingCreates = 8

@@ -37,9 +37,9 @@ type schedulerTerm struct {
 	outbox  *outbox.Outbox
 	loop    *cycleloop.Loop
 
-	waiting  bool   // the loop waits for a signal
-	due      uint64 // number of the last scheduled cycle, so that earlier ones are dropped
-	idleOpen bool   // the next opening of the idle lane is scheduled
+	waiting         bool   // the loop waits for a signal
+	due             uint64 // number of the last scheduled cycle, so that earlier ones are dropped
+	isIdleScheduled bool   // a call that sends the writes of the idle lane is scheduled
 }
 
 // startSchedulerTerm builds all state from scratch and starts to watch.
@@ -111,10 +111,10 @@ func (t *schedulerTerm) continueWork() {
 	for perform := t.outbox.TakeWrite(); perform != nil; perform = t.outbox.TakeWrite() {
 		t.process.spawn(func() { perform(context.Background()) }, t.continueWork)
 	}
-	if t.outbox.HasQueuedWrites() && !t.idleOpen {
-		t.idleOpen = true
+	if t.outbox.HasQueuedWrites() && !t.isIdleScheduled {
+		t.isIdleScheduled = true
 		t.process.after(outbox.IdleTick, func() {
-			t.idleOpen = false
+			t.isIdleScheduled = false
 			t.outbox.OpenIdleLane()
 			t.continueWork()
 		})

@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// Input holds a job and what belongs to it.
+// Input holds a job, its pods and their measured uses.
 type Input struct {
 	// Cluster is the name of the cluster.
 	Cluster string

@@ -135,8 +135,8 @@ func (p *pod) update(now *corev1.Pod, at time.Time, maxGap time.Duration) {
 	}
 }
 
-// startOf returns when the first container of a pod started, or else when a node accepted the pod. It is zero if this is
-// unknown.
+// startOf returns the earliest start of a container that is in the status of a pod, or else the time at which a node
+// accepted the pod. It is zero if neither is known.
 func startOf(p *corev1.Pod) time.Time {
 	var start time.Time
 	for i := range p.Status.ContainerStatuses {

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// shortestPause and longestPause limit the delay before another attempt to reach the database. It doubles.
+	// shortestPause and longestPause limit the delay before the next attempt to reach the database. It doubles
+	// after each failure.
 	shortestPause = 100 * time.Millisecond
 	longestPause  = 30 * time.Second
 	// readerPatience is how long a query waits until the database is up to date.

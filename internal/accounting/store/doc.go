@@ -17,6 +17,6 @@
 // # Concurrency
 //
 // All methods of a store may be called by several goroutines. Records are read without a transaction: each month is
-// consistent in itself. DropMonth waits until nobody reads the month. One process at a time uses a directory of SQLite.
+// consistent in itself. DropMonth waits until no query reads the month. One process at a time uses a directory of SQLite.
 // Several processes may use a database of PostgreSQL.
 package store

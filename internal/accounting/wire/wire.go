@@ -58,8 +58,8 @@ func EncodeQuery(query any) (string, error) {
 	return url.Values{QueryParameter: {string(text)}}.Encode(), nil
 }
 
-// DecodeQuery parses the query part of a URL into an accounting.Query, an accounting.UsageQuery or an
-// accounting.CapacityQuery. Unknown fields are errors, because a later version of a command may have set them to select fewer records.
+// DecodeQuery parses the query part of a URL into one of the queries of package accounting. Unknown fields are errors,
+// because a later version of a command may have set them to select fewer records.
 func DecodeQuery(values url.Values, into any) error {
 	text := values.Get(QueryParameter)
 	if text == "" {

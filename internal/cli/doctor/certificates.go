@@ -41,9 +41,9 @@ type bundle struct {
 type certified struct {
 	// name is the server, and registrations are the objects with the authorities.
 	name, registrations string
-	// missing is what a missing registration means, and start is what to do about it.
+	// missing is the effect of a missing registration, and start is the remedy.
 	missing, start string
-	// renew is what to do about an invalid certificate.
+	// renew is the remedy for an invalid certificate.
 	renew string
 }
 
@@ -65,7 +65,7 @@ type certificateFacts struct {
 	server  certified
 	now     time.Time
 	bundles []bundle
-	// serving is the chain that the server presents, with their own certificate first. source says where it was read.
+	// serving is the chain that the server presents, with their own certificate first. source is the place where it was read.
 	serving []*x509.Certificate
 	source  string
 	// servingErr is the reason why the serving certificate is invalid or could not be read.

@@ -1,4 +1,4 @@
-// Package doctor implements `vcctl doctor`, which checks an installation of vc and says what to do about each finding.
+// Package doctor implements `vcctl doctor`, which checks an installation of vc and prints a remedy for each problem.
 //
 //	In:   objects of the cluster, reviews of rights, the API server's clock; each check reads its facts
 //	Out:  findings, as a report

@@ -23,9 +23,9 @@ const (
 type Finding struct {
 	Check  string `json:"check"`
 	Result Result `json:"result"`
-	// Found says what was found, or why the check was skipped.
+	// Found describes the finding, or the reason why the check was skipped.
 	Found string `json:"found"`
-	// Remedy says what to do. It is empty if nothing needs to be done.
+	// Remedy describes what to do. It is empty if nothing needs to be done.
 	Remedy string `json:"remedy,omitempty"`
 }
 

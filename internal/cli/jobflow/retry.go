@@ -126,7 +126,7 @@ func (o *retryOptions) waitUntilEnd(ctx context.Context, c client.WithWatch, ret
 	isAsBefore := func(flow jobFlow) bool {
 		return phaseOf(flow) == flowv1alpha1.Failed && !lastFailureTime(flow, time.Time{}).After(failed[flow.Namespace+"/"+flow.Name])
 	}
-	again := &goal{isReached: end.isReached, said: end.said, isLost: func(flow jobFlow) bool { return end.isLost(flow) && !isAsBefore(flow) }}
+	again := &goal{isReached: end.isReached, result: end.result, isLost: func(flow jobFlow) bool { return end.isLost(flow) && !isAsBefore(flow) }}
 	return (&waiter{f: o.f, wait: &o.wait, goal: again}).waitForAll(ctx, c, retried)
 }
 

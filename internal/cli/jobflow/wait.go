@@ -89,8 +89,8 @@ type goal struct {
 	isReached, isLost func(jobFlow) bool
 	// isGone is true if the condition is met when the object is deleted.
 	isGone bool
-	// said returns the end of the success message.
-	said func(jobFlow) string
+	// result returns the end of the success message.
+	result func(jobFlow) string
 }
 
 // newGoal parses --for.
@@ -108,11 +108,11 @@ func newGoal(text string) (*goal, error) {
 	never := func(jobFlow) bool { return false }
 	switch word := strings.ToLower(text); word {
 	case "running":
-		return &goal{isReached: is(flowv1alpha1.Running, flowv1alpha1.Succeed), isLost: is(flowv1alpha1.Failed), said: phaseText}, nil
+		return &goal{isReached: is(flowv1alpha1.Running, flowv1alpha1.Succeed), isLost: is(flowv1alpha1.Failed), result: phaseText}, nil
 	case "done", "ended", "succeeded", "completed":
-		return &goal{isReached: is(flowv1alpha1.Succeed), isLost: is(flowv1alpha1.Failed), said: phaseText}, nil
+		return &goal{isReached: is(flowv1alpha1.Succeed), isLost: is(flowv1alpha1.Failed), result: phaseText}, nil
 	case "deleted", "delete":
-		return &goal{isReached: never, isLost: never, isGone: true, said: func(jobFlow) string { return "deleted" }}, nil
+		return &goal{isReached: never, isLost: never, isGone: true, result: func(jobFlow) string { return "deleted" }}, nil
 	}
 	path, isPath := strings.CutPrefix(text, "jsonpath=")
 	if !isPath {
@@ -122,7 +122,7 @@ func newGoal(text string) (*goal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &goal{isReached: func(flow jobFlow) bool { return has(flow) }, isLost: never, said: func(jobFlow) string { return "has " + path }}, nil
+	return &goal{isReached: func(flow jobFlow) bool { return has(flow) }, isLost: never, result: func(jobFlow) string { return "has " + path }}, nil
 }
 
 // phaseText returns the last word of a success message, for a flow's phase.
@@ -218,13 +218,13 @@ func (w *waiter) announceReasons(ctx context.Context, c client.WithWatch, flows 
 
 // waitForOne waits for one flow, for at most --timeout.
 func (w *waiter) waitForOne(limited, whole context.Context, c client.WithWatch, flow jobFlow) error {
-	last, said := flow, map[string]bool{}
+	last, printed := flow, map[string]bool{}
 	err := cli.FollowObject(limited, c, newFlowList, client.ObjectKeyFromObject(flow), flow.UID, func(now jobFlow) (bool, error) {
 		last = now
 		if w.goal.isReached(now) || w.goal.isLost(now) {
 			return true, nil
 		}
-		return false, w.printMissing(limited, c, now, said)
+		return false, w.printMissing(limited, c, now, printed)
 	})
 	switch {
 	case errors.Is(err, cli.ErrGone) && w.goal.isGone:
@@ -247,10 +247,10 @@ func (w *waiter) printReached(flow jobFlow) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.out == nil {
-		w.f.Notef("job flow %q %s", flow.Name, w.goal.said(flow))
+		w.f.Notef("job flow %q %s", flow.Name, w.goal.result(flow))
 		return nil
 	}
-	return cli.PrintSuccess(w.f, w.out, flow, w.goal.said(flow))
+	return cli.PrintSuccess(w.f, w.out, flow, w.goal.result(flow))
 }
 
 // failureError returns an error that names the failed steps of a flow.
@@ -275,7 +275,7 @@ func (w *waiter) timeoutError(flow jobFlow) error {
 }
 
 // printMissing prints a message, only once per step, for each startable step without a JobTemplate.
-func (w *waiter) printMissing(ctx context.Context, c client.Client, flow jobFlow, said map[string]bool) error {
+func (w *waiter) printMissing(ctx context.Context, c client.Client, flow jobFlow, printed map[string]bool) error {
 	if len(startableSteps(flow)) == 0 {
 		return nil
 	}
@@ -284,8 +284,8 @@ func (w *waiter) printMissing(ctx context.Context, c client.Client, flow jobFlow
 		return err
 	}
 	for _, step := range startableSteps(flow) {
-		if missing[step] && !said[step] {
-			said[step] = true
+		if missing[step] && !printed[step] {
+			printed[step] = true
 			w.f.Notef("job flow %q is waiting: step %s: %s", flow.Name, step, render.ReplaceProgramName(missingTemplateText(flow, step), w.f.Program))
 		}
 	}

@@ -161,7 +161,7 @@ func (o *options) rejectExisting(ctx context.Context, object cli.FileObject) err
 	there := &unstructured.Unstructured{}
 	there.SetGroupVersionKind(object.Object.GroupVersionKind())
 	if c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, there) != nil {
-		return nil //nolint:nilerr // what cannot be read does not prevent the simulation
+		return nil //nolint:nilerr // the simulation also works without these objects
 	}
 	phase, _, _ := unstructured.NestedString(there.Object, "status", "state", "phase")
 	if phase == "" {

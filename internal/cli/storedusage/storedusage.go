@@ -54,7 +54,7 @@ func (s *Stored) Budgets() (Budgets, error) {
 	return all, nil
 }
 
-// parse parses the entries in a part of the ConfigMap. hint says how the part becomes valid again.
+// parse parses the entries in a part of the ConfigMap. hint describes how the part becomes valid again.
 func parse[T any](s *Stored, part, hint string) ([]T, error) {
 	text := s.data[part]
 	if text == "" {

@@ -103,8 +103,8 @@ func LinesOfAssociations(associations []fairtree.Association, cluster string) []
 	return lines
 }
 
-// LinesOfUsers returns the lines for the accounts of users. These lines contain no shares, because only queues have
-// shares.
+// LinesOfUsers returns the lines for the accounts of users in a cluster without Fair Tree. These lines contain no
+// shares, because only queues have shares there.
 func LinesOfUsers(users, accounts []string, cluster string) []*Line {
 	var lines []*Line
 	for _, user := range users {

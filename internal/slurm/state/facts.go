@@ -101,8 +101,8 @@ func finalCode(f Facts) Code {
 			return Cancelled
 		}
 	}
-	for _, said := range codes {
-		if code := codeOfReason(said); code != "" {
+	for _, recorded := range codes {
+		if code := codeOfReason(recorded); code != "" {
 			return code
 		}
 	}

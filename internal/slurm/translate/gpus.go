@@ -94,8 +94,8 @@ func (b *sizing) gresPerNode(s *size) ([]optionvalue.Gres, error) {
 
 // totalGPUOptions returns the options that determine the total number of GPUs, as the user specified them.
 func (b *sizing) totalGPUOptions() string {
-	if said := b.r.OptionText("gpus"); said != "" {
-		return said
+	if given := b.r.OptionText("gpus"); given != "" {
+		return given
 	}
 	return b.r.OptionText("ntasks-per-gpu") + " with " + b.r.OptionText("ntasks")
 }

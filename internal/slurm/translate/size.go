@@ -77,13 +77,13 @@ func (b *sizing) describeSize() {
 	}
 	b.launch.TasksPerNode, b.launch.CPUsPerTask = int(r.TasksPerNode), int(r.CPUsPerTask)
 	b.launch.MemPerNode, b.launch.MemPerCPU, b.launch.MemPerGPU = mebibytes(r.Mem), mebibytes(r.MemPerCPU), mebibytes(r.MemPerGPU)
-	for _, said := range []struct {
+	for _, given := range []struct {
 		option string
 		gpus   []optionvalue.Gres
 		to     *string
 	}{{"gpus", b.gpus.total, &b.launch.GPUs}, {"gpus-per-node", b.gpus.perNode, &b.launch.GPUsPerNode}, {"gpus-per-task", b.gpus.perTask, &b.launch.GPUsPerTask}, {"tres-per-task", b.gpus.perTask, &b.launch.GPUsPerTask}} {
-		if r.HasOption(said.option) {
-			*said.to = formatGPUs(said.gpus)
+		if r.HasOption(given.option) {
+			*given.to = formatGPUs(given.gpus)
 		}
 	}
 	b.launch.GPUsOnNode = int(sumCounts(s.gres, "gpu"))

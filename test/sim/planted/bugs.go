@@ -14,7 +14,7 @@ type bug struct {
 	file string // relative to the root of the module
 	old  string // occurs exactly once in the file
 	new  string
-	// note says why the simulator cannot find the bug. It is empty for a bug that must be found.
+	// note is the reason why the simulator cannot find the bug. It is empty for a bug that must be found.
 	note string
 }
 

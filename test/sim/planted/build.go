@@ -21,7 +21,7 @@ const switchVariable = "PLANTED_BUG"
 type builder struct {
 	root    string
 	dir     string // for temporary files
-	overlay string // file that tells the compiler which files to replace
+	overlay string // file that names the files that the compiler replaces
 }
 
 // newBuilder plants bugs.

@@ -100,17 +100,17 @@ func appendResult(name string, r *result) error {
 type progress struct {
 	mu      sync.Mutex
 	left    int
-	running map[string]string // bug → what happens with it
+	running map[string]string // the progress for each bug
 }
 
-// report records what happens with a bug.
-func (p *progress) report(bug, what string) {
+// report records the progress for a bug, for example the number of seeds.
+func (p *progress) report(bug, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.running[bug] = what
+	p.running[bug] = text
 }
 
-// finish prints the result of a bug.
+// finish prints the result for a bug, which no longer runs.
 func (p *progress) finish(r *result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -19,14 +19,14 @@ const (
 	// standsFor is how long a reason must persist before it is printed. The delay avoids messages about jobs that start
 	// immediately.
 	standsFor = time.Second
-	// saysAgainAfter is the time during which a reason with the same code is not printed again, even if its numbers
+	// announceAgainAfter is the time during which a reason with the same code is not printed again, even if its numbers
 	// change.
-	saysAgainAfter = time.Minute
+	announceAgainAfter = time.Minute
 	// mostAnnounced is the maximum number of jobs whose reasons are printed. For more jobs, a list is clearer.
 	mostAnnounced = 10
 )
 
-// Announcer tells a user who is waiting for jobs why the jobs are pending. It prints each reason to standard error when
+// Announcer reports to a user who is waiting for jobs why the jobs are pending. It prints each reason to standard error when
 // the reason is first known and whenever it changes. Close stops the announcer.
 type Announcer struct {
 	f      *cli.Factory
@@ -179,7 +179,7 @@ func (a *Announcer) scheduleReason(one *announced) {
 // isAlreadyPrinted reports whether the reason need not be printed, because it was already printed, or because a reason
 // with the same code was printed recently.
 func (o *announced) isAlreadyPrinted(code, text string, now time.Time) bool {
-	return text == o.text || code == o.code && now.Sub(o.at) < saysAgainAfter
+	return text == o.text || (code == o.code && now.Sub(o.at) < announceAgainAfter)
 }
 
 // printReason prints a reason if it still applies.

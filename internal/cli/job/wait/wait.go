@@ -95,8 +95,8 @@ type aim struct {
 	// ends is true if the condition is met when the job ends. In that case, an array with failed elements is reported
 	// as an error.
 	ends bool
-	// said returns the end of the success message.
-	said func(*batchv1alpha1.Job) string
+	// result returns the end of the success message.
+	result func(*batchv1alpha1.Job) string
 }
 
 // parseAim parses --for.
@@ -108,19 +108,19 @@ func parseAim(text string) (*aim, error) {
 	phase := func(job *batchv1alpha1.Job) string { return strings.ToLower(string(jobstatus.PhaseOrPending(job))) }
 	switch word := strings.ToLower(text); word {
 	case "running":
-		return &aim{name: word, there: is(batchv1alpha1.Running, batchv1alpha1.Completing, batchv1alpha1.Completed), lost: inEnd, said: phase}, nil
+		return &aim{name: word, there: is(batchv1alpha1.Running, batchv1alpha1.Completing, batchv1alpha1.Completed), lost: inEnd, result: phase}, nil
 	case "done", "ended":
-		return &aim{name: "done", ends: true, there: is(batchv1alpha1.Completed), lost: inEnd, said: phase}, nil
+		return &aim{name: "done", ends: true, there: is(batchv1alpha1.Completed), lost: inEnd, result: phase}, nil
 	case "succeeded", "completed":
-		return &aim{name: "succeeded", ends: true, there: is(batchv1alpha1.Completed), said: phase,
+		return &aim{name: "succeeded", ends: true, there: is(batchv1alpha1.Completed), result: phase,
 			lost: func(job *batchv1alpha1.Job) bool {
 				return inEnd(job) || jobstatus.PhaseOrPending(job) == batchv1alpha1.Aborted
 			}}, nil
 	case "suspended":
-		return &aim{name: word, there: is(batchv1alpha1.Aborted), lost: inEnd, said: func(*batchv1alpha1.Job) string { return "suspended" }}, nil
+		return &aim{name: word, there: is(batchv1alpha1.Aborted), lost: inEnd, result: func(*batchv1alpha1.Job) string { return "suspended" }}, nil
 	case "deleted", "delete":
 		never := func(*batchv1alpha1.Job) bool { return false }
-		return &aim{name: "deleted", gone: true, there: never, lost: never, said: func(*batchv1alpha1.Job) string { return "deleted" }}, nil
+		return &aim{name: "deleted", gone: true, there: never, lost: never, result: func(*batchv1alpha1.Job) string { return "deleted" }}, nil
 	}
 	if path, found := strings.CutPrefix(text, "jsonpath="); found {
 		return parsePathAim(path)
@@ -134,7 +134,7 @@ func parsePathAim(text string) (*aim, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &aim{name: text, there: func(job *batchv1alpha1.Job) bool { return has(job) }, said: func(*batchv1alpha1.Job) string { return "has " + text },
+	return &aim{name: text, there: func(job *batchv1alpha1.Job) bool { return has(job) }, result: func(*batchv1alpha1.Job) string { return "has " + text },
 		lost: func(*batchv1alpha1.Job) bool { return false }}, nil
 }
 
@@ -342,7 +342,7 @@ func (w *waiter) handleDeleted(job *batchv1alpha1.Job) error {
 
 func (w *waiter) finishJob(job *batchv1alpha1.Job) error {
 	delete(w.pending, job.UID)
-	return cli.PrintSuccess(w.o.f, &w.o.out, job, w.goal.said(job))
+	return cli.PrintSuccess(w.o.f, &w.o.out, job, w.goal.result(job))
 }
 
 // timeoutError returns an error that names the late jobs and, as far as vcctl can read it, the reason why they are

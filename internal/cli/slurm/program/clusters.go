@@ -90,7 +90,7 @@ func (c *Call) InClustersParallel(between string, do func(one *Call, named bool)
 	var wait sync.WaitGroup
 	for i, name := range names {
 		one := c.inCluster(name)
-		one.said = map[string]bool{}
+		one.printedNotes = map[string]bool{}
 		one.Factory.Streams.Out, one.Factory.Streams.Err, one.Factory.Streams.ErrTTY = &outs[i], &notes[i], false
 		wait.Go(func() { errs[i] = do(one, true) })
 	}
@@ -98,8 +98,8 @@ func (c *Call) InClustersParallel(between string, do func(one *Call, named bool)
 	printed := false
 	for i := range names {
 		for line := range strings.Lines(notes[i].String()) {
-			if !c.said[line] {
-				c.said[line] = true
+			if !c.printedNotes[line] {
+				c.printedNotes[line] = true
 				if _, err := c.Factory.Streams.Err.Write([]byte(line)); err != nil {
 					return err
 				}

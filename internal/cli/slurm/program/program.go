@@ -49,8 +49,8 @@ type Call struct {
 	Parsed  getopt.Parsed
 	// Words holds all arguments after the program's name.
 	Words []string
-	// said holds the notes that have been printed, so that -i does not repeat them.
-	said map[string]bool
+	// printedNotes holds the notes that have been printed, so that -i does not repeat them.
+	printedNotes map[string]bool
 	// quiet suppresses notes and warnings.
 	quiet bool
 }
@@ -77,7 +77,7 @@ func NewCommand(f *cli.Factory, p Program) *cobra.Command {
 		Example:            f.FormatExamples(p.Example),
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, words []string) error {
-			c := &Call{Factory: f, Table: table, Words: words, said: map[string]bool{}}
+			c := &Call{Factory: f, Table: table, Words: words, printedNotes: map[string]bool{}}
 			return c.PrintError(c.parseAndRun(cmd, p.Run))
 		},
 	}
@@ -139,7 +139,7 @@ func (c *Call) applyConnection() {
 // PrintError prints an error in Slurm's format and returns an error that contains only the exit code.
 func (c *Call) PrintError(err error) error {
 	var status cli.ExitStatus
-	if err == nil || errors.As(err, &status) && !usererror.IsJoined(err) {
+	if err == nil || (errors.As(err, &status) && !usererror.IsJoined(err)) {
 		return err
 	}
 	code := 0
@@ -182,8 +182,8 @@ func (c *Call) IsInJob() bool { return c.Factory.Streams.Env(launchconfig.EnvPod
 // prints nothing, because a job intentionally has few permissions and scripts read both output streams.
 func (c *Call) PrintNoteOnce(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if !c.said[text] && !c.IsInJob() {
-		c.said[text] = true
+	if !c.printedNotes[text] && !c.IsInJob() {
+		c.printedNotes[text] = true
 		c.PrintNotef("note", "%s", text)
 	}
 }

@@ -53,16 +53,16 @@ func gatherFiles(ctx context.Context, p getopt.Parsed) (int, error) {
 		}
 	}
 	all.Wait()
-	var told []error
+	var withHost []error
 	for i, err := range problems {
 		switch {
 		case err != nil:
-			told = append(told, usererror.Errorf(usererror.FromError(err).Hint, "%s: %v", hosts[i], err))
+			withHost = append(withHost, usererror.Errorf(usererror.FromError(err).Hint, "%s: %v", hosts[i], err))
 		case p.Has("verbose"):
 			fmt.Fprintf(os.Stderr, "sgather: %s.%s\n", to, hosts[i])
 		}
 	}
-	return 0, joinErrors(told)
+	return 0, joinErrors(withHost)
 }
 
 // gathering holds the options of sgather.

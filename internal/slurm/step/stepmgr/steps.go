@@ -126,9 +126,9 @@ func (m *Manager) waitForResult(conn *protocol.Conn, s *liveStep) launchconfig.S
 			m.showOutput(s, f)
 			continue
 		}
-		var told launchconfig.Step
-		if f.Kind == protocol.AnswerFrame && json.Unmarshal(f.Data, &told) == nil {
-			result.Code, result.Signal, result.Cancelled, result.Usage = told.Code, told.Signal, told.Cancelled, told.Usage
+		var reported launchconfig.Step
+		if f.Kind == protocol.AnswerFrame && json.Unmarshal(f.Data, &reported) == nil {
+			result.Code, result.Signal, result.Cancelled, result.Usage = reported.Code, reported.Signal, reported.Cancelled, reported.Usage
 			_ = conn.SendFrame(protocol.AnswerFrame, 0, []byte("{}"))
 			return result
 		}
@@ -141,7 +141,7 @@ func (m *Manager) reserveStep(conn *protocol.Conn, r *protocol.BeginRequest) (*l
 	if err != nil {
 		return nil, nil, err
 	}
-	told := false
+	reported := false
 	for {
 		m.mu.Lock()
 		if m.closing {
@@ -158,8 +158,8 @@ func (m *Manager) reserveStep(conn *protocol.Conn, r *protocol.BeginRequest) (*l
 		if r.Now {
 			return nil, nil, usererror.Errorf("omit --immediate to wait for the nodes, or use --overlap to share processors with other steps", "Unable to create step for job %s: Requested nodes are busy", m.pod.SlurmJobID())
 		}
-		if !told {
-			told = true
+		if !reported {
+			reported = true
 			if err := conn.SendFrame(protocol.NoticeFrame, 0, fmt.Appendf(nil, "Job %s step creation temporarily disabled, retrying (Requested nodes are busy)", m.pod.SlurmJobID())); err != nil {
 				return nil, nil, err
 			}
