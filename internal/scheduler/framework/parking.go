@@ -14,8 +14,8 @@ func (j *Job) IsClusterBound() bool {
 // IsAccountBound reports whether a limit of the job's account or user holds the job back.
 func (j *Job) IsAccountBound() bool { return reason.Get(j.Verdict.Code).Has(reason.LimitOfAccount) }
 
-// NeedsAnything reports whether the gang needs anything, which is the case if it is not admitted, has tasks without a
-// node, or is below its minimum.
+// NeedsAnything reports whether the gang needs anything: it is not admitted, has tasks without a node, or is below its
+// minimum. A completed gang may be below its minimum.
 func (j *Job) NeedsAnything() bool {
 	switch j.Phase {
 	case schedulingv1beta1.PodGroupPending:

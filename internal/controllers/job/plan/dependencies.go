@@ -40,7 +40,7 @@ func (b *builder) dependenciesMet(task int) bool {
 }
 
 // isTaskReady reports whether a task has at least minAvailable pods that have succeeded or are running with all
-// containers ready.
+// containers ready. A task without minAvailable is always ready, and a missing task never.
 func (b *builder) isTaskReady(task int) bool {
 	if task < 0 {
 		return false

@@ -250,8 +250,8 @@ func (t *tally) scopesOfAccount(of model.Party) []*scope {
 	return path
 }
 
-// memberOf returns the QOS, the user and the account to which a gang counts. Without its PodGroup, only the labels and annotations
-// of its pods name them. They count only for pods of Jobs: admission prevents that users write them there.
+// memberOf returns the QOS, the user and the account to which a gang counts. Without its PodGroup, only the labels and
+// annotations of its pods name them. They count only for pods of Jobs, where admission prevents users from writing them.
 func memberOf(g *model.Gang) member {
 	if g.Known || len(g.Tasks) == 0 {
 		return member{Party: g.Party(), qos: g.QOS}
