@@ -37,6 +37,7 @@ func (s *Cycle) PassQueueGate(j *framework.Job) explain.Verdict {
 	}
 	j.Passed = append(j.Passed, waiting[first:n]...)
 	j.AtGate = j.AtGate[n-first:]
+	delete(s.could, j) // nodes matter now, see couldStartByLimits
 	s.Touch(j)
 	return explain.Verdict{}
 }
