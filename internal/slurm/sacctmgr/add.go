@@ -54,7 +54,7 @@ func (p *planner) addAccounts() error {
 		"  Organization    = " + r.findSetting(Organization, "Parent/Account Name") + "\n",
 	})
 	p.writeList(" Associations", associations)
-	p.writeList(" Settings", settingLines(r.Set))
+	p.writeList(" Settings", settingLines(r.Entity, r.Set))
 	return nil
 }
 
@@ -175,7 +175,7 @@ func (p *planner) addUsers() error {
 		p.writeList(" Settings =", []string{"  Default Account = " + cmp.Or(wanted, accounts[0]) + "\n"})
 	}
 	p.writeList(" Associations =", associations)
-	p.writeList(" Non Default Settings", settingLines(r.Set))
+	p.writeList(" Non Default Settings", settingLines(r.Entity, r.Set))
 	return nil
 }
 

@@ -246,8 +246,11 @@ func amountsText(amounts []Amount) string {
 // settingTitles maps limits to their titles in the list of settings.
 var settingTitles = map[Key]string{MaxTRESPerJob: "MaxTRES", MaxTRESPerUser: "MaxTRESPU", MaxWall: "MaxWall"}
 
+// qosSettingTitles contains the titles of limits that apply to each user in a QOS.
+var qosSettingTitles = map[Key]string{MaxJobs: "MaxJobsPU", MaxSubmitJobs: "MaxSubmitPU"}
+
 // settingLines lists limits and shares as sacctmgr prints them before they are committed.
-func settingLines(settings []Setting) []string {
+func settingLines(entity Entity, settings []Setting) []string {
 	var lines []string
 	for i := range settings {
 		s := &settings[i]
@@ -257,6 +260,9 @@ func settingLines(settings []Setting) []string {
 		}
 		title := string(s.Key)
 		if other, ok := settingTitles[s.Key]; ok {
+			title = other
+		}
+		if other, ok := qosSettingTitles[s.Key]; ok && entity == QOS {
 			title = other
 		}
 		lines = append(lines, fmt.Sprintf("  %-*s%s %s\n", settingWidth, title, s.Op, s.text()))

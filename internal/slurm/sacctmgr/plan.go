@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	accountv1alpha1 "github.com/vc-batch/vc/api/account/v1alpha1"
 	"github.com/vc-batch/vc/internal/printable"
@@ -180,10 +181,18 @@ func (p *planner) validateWrites(writes []Write) error {
 			continue
 		}
 		if list := accountv1alpha1.Validate(w.Account, after); len(list) > 0 {
-			errs = append(errs, usererror.Errorf("correct the value", "account %s: %v", w.Account.Name, list.ToAggregate()))
+			errs = append(errs, usererror.Errorf(validationHint(list), "account %s: %v", w.Account.Name, list.ToAggregate()))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// validationHint returns the hint for the errors of an account.
+func validationHint(list field.ErrorList) string {
+	if list[0].Field == field.NewPath("spec", "parent").String() {
+		return "choose a parent that is not below this account; sacctmgr show association tree and vcctl account tree show the tree"
+	}
+	return "correct the value"
 }
 
 // checkAccounts returns an error if one of the accounts does not exist.

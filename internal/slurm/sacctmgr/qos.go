@@ -55,7 +55,7 @@ func (p *planner) addQOS() error {
 		return nil
 	}
 	p.writeList(" Adding QOS(s)", names)
-	p.writeList(" Settings", append([]string{"  Description    = " + r.findSetting(Description, "QOS Name") + "\n"}, settingLines(r.Set)...))
+	p.writeList(" Settings", append([]string{"  Description    = " + r.findSetting(Description, "QOS Name") + "\n"}, settingLines(r.Entity, r.Set)...))
 	return nil
 }
 

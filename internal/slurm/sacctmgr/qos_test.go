@@ -94,11 +94,12 @@ func TestPlansOfQOSDescribeTheirChanges(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string]string{
 		"add qos long,normal priority=urgent maxwall=1-0": " Adding QOS(s)\n  long\n Settings\n  Description    = QOS Name\n  Priority      = urgent\n  MaxWall       = 1-00:00:00\n",
-		"add qos normal":                       " Nothing new added.\n",
-		"modify qos set maxjobs=3":             " Modified qos...\n  high\n  normal\n  short\n",
-		"modify qos royal set maxjobs=3":       " Nothing modified\n",
-		"delete qos royal":                     " Nothing deleted\n",
-		"modify account physics set qos+=high": " Modified account associations...\n  C = prod       A = physics of science\n",
+		"add qos long maxjobspu=2 maxsubmitpu=4":          " Adding QOS(s)\n  long\n Settings\n  Description    = QOS Name\n  MaxJobsPU     = 2\n  MaxSubmitPU   = 4\n",
+		"add qos normal":                                  " Nothing new added.\n",
+		"modify qos set maxjobs=3":                        " Modified qos...\n  high\n  normal\n  short\n",
+		"modify qos royal set maxjobs=3":                  " Nothing modified\n",
+		"delete qos royal":                                " Nothing deleted\n",
+		"modify account physics set qos+=high":            " Modified account associations...\n  C = prod       A = physics of science\n",
 	} {
 		if strings.HasPrefix(words, "modify qos set") {
 			words = "modify qos high,normal,short set maxjobs=3"
