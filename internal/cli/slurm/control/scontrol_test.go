@@ -151,6 +151,8 @@ func TestScontrol(t *testing.T) {
 		run("a limit that is no time", "scontrol", "update", "JobId=38", "TimeLimit=2h"),
 		slurmtest.WithChecks(run("drain a node", "scontrol", "update", "NodeName=r05n[07-08]", "State=DRAIN", "Reason=fan broken"), node("r05n07", "fan broken", true), node("r05n08", "fan broken", true)),
 		slurmtest.WithChecks(run("resume a node", "scontrol", "update", "NodeName=r05n10", "State=RESUME"), node("r05n10", "", false)),
+		run("drain a node that does not exist", "scontrol", "update", "NodeName=r99n01", "State=DRAIN", "Reason=fan broken"),
+		run("change the reason of a node that does not exist", "scontrol", "update", "NodeName=r99n01", "Reason=fan broken"),
 		run("drain without a reason", "scontrol", "update", "NodeName=r05n07", "State=DRAIN"),
 		run("close a partition", "scontrol", "update", "PartitionName=research", "State=INACTIVE"),
 		run("a partition that is to take jobs and start none", "scontrol", "update", "PartitionName=research", "State=DOWN"),

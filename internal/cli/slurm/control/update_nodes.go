@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,7 +71,7 @@ func updateNodes(ctx context.Context, c *program.Call, list string, change []sco
 	for _, name := range names {
 		if state != "" {
 			if _, err := cluster.SetCordoned(ctx, name, state == "DRAIN"); err != nil {
-				return err
+				return explainNodeError(err, name)
 			}
 		}
 		notes := map[string]any{keys.DrainReason: textOrNil(reason), keys.DrainedBy: nil, keys.DrainedAt: nil}
@@ -83,10 +84,18 @@ func updateNodes(ctx context.Context, c *program.Call, list string, change []sco
 		}
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		if err := cl.Patch(ctx, node, client.RawPatch(types.MergePatchType, text)); err != nil {
-			return err
+			return explainNodeError(err, name)
 		}
 	}
 	return nil
+}
+
+// explainNodeError returns Slurm's error if a node does not exist, and err otherwise.
+func explainNodeError(err error, name string) error {
+	if apierrors.IsNotFound(err) {
+		return program.InvalidNodesError(name)
+	}
+	return err
 }
 
 // updatePartition opens or closes a queue.
