@@ -19,6 +19,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -87,6 +88,22 @@ func NodeEvents(ctx context.Context, config *rest.Config, query accounting.NodeE
 	}
 	defer response.Body.Close()
 	return wire.ReadEvents(response.Body)
+}
+
+// HasDatabase reports whether the cluster has an accounting database, also if the database does not answer.
+func HasDatabase(config *rest.Config) (bool, error) {
+	c, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return false, err
+	}
+	_, err = c.ServerResourcesForGroupVersion(wire.GroupName + "/" + wire.Version)
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case apierrors.IsServiceUnavailable(err): // the API is registered, and its server is down
+		return true, nil
+	}
+	return err == nil, err
 }
 
 // MayReadAll reports whether the user may read the data of all users in the accounting database. The resource is

@@ -75,3 +75,22 @@ func TestWarningsOfTheDatabaseReachTheUser(t *testing.T) {
 		t.Errorf("warnings %q, want %q", kept, want)
 	}
 }
+
+func TestADatabaseThatDoesNotAnswerExists(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[int]bool{http.StatusOK: true, http.StatusServiceUnavailable: true, http.StatusNotFound: false} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(code)
+			_, _ = w.Write([]byte(`{"kind":"APIResourceList","groupVersion":"accounting.vc-batch.dev/v1alpha1","resources":[]}`))
+		}))
+		got, err := HasDatabase(&rest.Config{Host: server.URL})
+		server.Close()
+		if err != nil || got != want {
+			t.Errorf("response %d: database %t, %v; want %t", code, got, err, want)
+		}
+	}
+	if _, err := HasDatabase(&rest.Config{Host: "http://127.0.0.1:1"}); err == nil {
+		t.Error("no error if the API server does not answer")
+	}
+}

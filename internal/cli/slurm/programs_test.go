@@ -3,8 +3,10 @@ package slurm_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -131,7 +133,21 @@ func TestListingsOfASite(t *testing.T) {
 		slurmtest.NewRun("a step", "scancel", "36.0"),
 		slurmtest.NewRun("the script alone", "scancel", "-b", "36"),
 		slurmtest.NewRun("ping", "scontrol", "ping"),
-		slurmtest.NewRun("what programs look for in the configuration", "scontrol", "show", "config"),
+		{About: "what programs look for in the configuration", Argv: []string{"slurm", "scontrol", "show", "config"}, Prepare: func(server *clitest.Server) {
+			server.HandlePath("/apis/accounting.vc-batch.dev/v1alpha1", http.NotFoundHandler())
+		}},
+		{About: "the configuration of a cluster with an accounting database", Argv: []string{"slurm", "scontrol", "show", "config"}, Prepare: func(server *clitest.Server) {
+			server.HandlePath("/apis/accounting.vc-batch.dev/v1alpha1", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, `{"kind":"APIResourceList","groupVersion":"accounting.vc-batch.dev/v1alpha1","resources":[]}`)
+			}))
+		}},
+		{About: "a node with the user who drained it, and when", Argv: []string{"slurm", "scontrol", "-o", "show", "node", "r05n07"}, Prepare: func(server *clitest.Server) {
+			node := golden.NewNode("r05n07")
+			node.Spec.Unschedulable = true
+			node.Annotations = map[string]string{keys.DrainReason: "fan broken", keys.DrainedBy: "mei", keys.DrainedAt: "2026-03-01T11:30:00Z"}
+			server.SetObjects(node)
+		}},
 		slurmtest.NewRun("licences", "scontrol", "show", "lic"),
 		slurmtest.NewRun("steps", "scontrol", "show", "step"),
 		{About: "dependencies that are met, open and lost", Argv: []string{"slurm", "squeue", "-h", "-j", "39", "-o", "%i %r %E"}, Prepare: func(server *clitest.Server) {

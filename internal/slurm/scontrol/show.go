@@ -205,7 +205,11 @@ func NodeText(n *sinfo.Node, partitions []string, now time.Time, style timeforma
 		"AllocTRES=" + sinfo.TRESText(n.Used),
 	}
 	if n.Reason != "" {
-		lines = append(lines, "Reason="+n.Reason)
+		reason := "Reason=" + n.Reason
+		if n.At != sinfo.Unknown {
+			reason += fmt.Sprintf(" [%s@%s]", n.By, n.At)
+		}
+		lines = append(lines, reason)
 	}
 	return joinLines(lines, oneLine)
 }

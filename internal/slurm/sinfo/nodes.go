@@ -42,6 +42,9 @@ type Node struct {
 	types map[string]string
 }
 
+// Unknown is the user who drained a node, and the time, if they were not recorded.
+const Unknown = "Unknown"
+
 // Partition is a queue that accepts jobs.
 type Partition struct {
 	Name string
@@ -168,7 +171,7 @@ func newNode(node *corev1.Node, held *nodecapacity.Amounts, busy bool, now time.
 	case n.Reason == "" && !ready:
 		n.Reason = "Not responding"
 	}
-	n.By, n.At = cmp.Or(node.Annotations[keys.DrainedBy], "Unknown"), "Unknown"
+	n.By, n.At = cmp.Or(node.Annotations[keys.DrainedBy], Unknown), Unknown
 	if at, err := time.Parse(time.RFC3339, node.Annotations[keys.DrainedAt]); err == nil {
 		n.At = at.In(now.Location()).Format(timeformat.Standard)
 	}

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/vc-batch/vc/internal/cli/recorded"
 	"github.com/vc-batch/vc/internal/cli/slurm/clusterdata"
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
@@ -176,8 +177,12 @@ func showConfig(c *program.Call) error {
 	if server, err := url.Parse(host); err == nil && server.Host != "" {
 		host = server.Hostname()
 	}
-	_, err := fmt.Fprintf(c.Factory.Streams.Out, `Configuration data as of %s
-AccountingStorageType   = accounting_storage/none
+	storage, err := accountingStorage(c)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.Factory.Streams.Out, `Configuration data as of %s
+AccountingStorageType   = %s
 AcctGatherNodeFreq      = 0 sec
 AuthType                = auth/kubernetes
 ClusterName             = %s
@@ -191,8 +196,24 @@ SchedulerTimeSlice      = %d sec
 SchedulerType           = sched/vc
 SLURM_VERSION           = %s
 SlurmctldHost[0]        = %s
-`, c.Factory.Now().Format(timeformat.Standard), c.ClusterName(), optionvalue.MaxArraySize, int(program.MinJobAge/time.Second), int(schedulerTimeSlice/time.Second), program.SlurmVersion, host)
+`, c.Factory.Now().Format(timeformat.Standard), storage, c.ClusterName(), optionvalue.MaxArraySize, int(program.MinJobAge/time.Second), int(schedulerTimeSlice/time.Second), program.SlurmVersion, host)
 	return err
+}
+
+// accountingStorage returns the value of AccountingStorageType. Programs compare it with the names of Slurm's plugins, to
+// find out whether sacct lists jobs that do not exist any more.
+func accountingStorage(c *program.Call) (string, error) {
+	config, err := c.Factory.RESTConfig()
+	if err != nil {
+		return "", err
+	}
+	switch exists, err := recorded.HasDatabase(config); {
+	case err != nil:
+		return "", err
+	case exists:
+		return "accounting_storage/slurmdbd", nil
+	}
+	return "accounting_storage/none", nil
 }
 
 func showJobs(ctx context.Context, c *program.Call, name string) error {
