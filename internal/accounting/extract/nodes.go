@@ -1,16 +1,18 @@
 package extract
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/accounting"
 )
 
-// cordonedReason is the reason of the state of a cordoned node.
+// cordonedReason is the reason of the state of a cordoned node without keys.DrainReason.
 const cordonedReason = "Cordoned"
 
 // NodeChanges returns how the nodes of a cluster differ from the last known change of each, in order. Each month begins
@@ -81,7 +83,7 @@ func describeNode(cluster string, node *corev1.Node) accounting.NodeChange {
 	case ready.Status != corev1.ConditionTrue:
 		change.State, change.Reason = accounting.NodeDown, ready.Reason
 	case node.Spec.Unschedulable:
-		change.State, change.Reason = accounting.NodeDrained, cordonedReason
+		change.State, change.Reason = accounting.NodeDrained, cmp.Or(node.Annotations[keys.DrainReason], cordonedReason)
 	}
 	return change
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/accounting"
 )
 
@@ -37,6 +38,8 @@ func TestChangesOfNodes(t *testing.T) {
 	noon, minute := december.Add(12*time.Hour), time.Minute
 	cordoned := testNode("a", corev1.ConditionTrue, december)
 	cordoned.Spec.Unschedulable = true
+	drained := cordoned
+	drained.Annotations = map[string]string{keys.DrainReason: "bad disk"}
 	larger := testNode("a", corev1.ConditionTrue, december)
 	larger.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse("8")
 	more := nodeAt("a", noon, accounting.NodeUp, "")
@@ -58,6 +61,7 @@ func TestChangesOfNodes(t *testing.T) {
 		"removed":                     {last: new(nodeAt("a", december, accounting.NodeUp, "")), want: []accounting.NodeChange{gone}},
 		"still removed":               {last: &gone},
 		"created again":               {last: &gone, node: new(testNode("a", up, december)), want: []accounting.NodeChange{nodeAt("a", noon.Add(time.Second), accounting.NodeUp, "")}},
+		"drained for a reason":        {last: new(nodeAt("a", december, accounting.NodeUp, "")), node: &drained, want: []accounting.NodeChange{nodeAt("a", noon, accounting.NodeDrained, "bad disk")}},
 		"changed again in the second": {last: new(nodeAt("a", noon, accounting.NodeUp, "")), node: &cordoned, want: []accounting.NodeChange{nodeAt("a", noon.Add(time.Second), accounting.NodeDrained, "Cordoned")}},
 		"a new month":                 {last: new(nodeAt("a", december.Add(-minute), accounting.NodeUp, "")), node: new(testNode("a", up, december.Add(-minute))), want: []accounting.NodeChange{nodeAt("a", december, accounting.NodeUp, "")}},
 		"a change in a new month": {last: new(nodeAt("a", december.Add(-minute), accounting.NodeUp, "")), node: &cordoned, want: []accounting.NodeChange{

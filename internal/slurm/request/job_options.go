@@ -1,6 +1,7 @@
 package request
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,7 @@ var jobOptions = setGroup("Job",
 	Option{Option: newRequired("comment", 0, "TEXT", "Comment to store with the job"), Env: "COMMENT", set: storeText(func(r *Request) *string { return &r.Comment })},
 	Option{Option: newRequired("wckey", 0, "KEY", "Workload characterization key for accounting"), Env: "WCKEY", set: storeText(func(r *Request) *string { return &r.WCKey })},
 	Option{Option: newRequired("extra", 0, "TEXT", "Additional text to store with the job"), Env: "EXTRA", set: storeText(func(r *Request) *string { return &r.Extra })},
-	Option{Option: newRequired("mail-type", 0, "EVENTS", "Events that trigger mail, stored with the job for a notifier"), Env: "MAIL_TYPE", set: storeText(func(r *Request) *string { return &r.MailType })},
+	Option{Option: newRequired("mail-type", 0, "EVENTS", "Events that trigger mail, stored with the job for a notifier"), Env: "MAIL_TYPE", set: setMailType},
 	Option{Option: newRequired("mail-user", 0, "ADDRESS", "Recipient of mail, stored with the job for a notifier"), Env: "MAIL_USER", set: storeText(func(r *Request) *string { return &r.MailUser })},
 )
 
@@ -48,6 +49,21 @@ func storeTrue(field func(*Request) *bool) func(*Request, string, bool) error {
 		*field(r) = true
 		return nil
 	}
+}
+
+// mailTypes are the events of --mail-type in Slurm 22.05.
+var mailTypes = []string{
+	"NONE", "BEGIN", "END", "FAIL", "REQUEUE", "ALL", "INVALID_DEPEND", "STAGE_OUT", "TIME_LIMIT", "TIME_LIMIT_90", "TIME_LIMIT_80", "TIME_LIMIT_50", "ARRAY_TASKS",
+}
+
+func setMailType(r *Request, text string, _ bool) error {
+	for event := range strings.SplitSeq(text, ",") {
+		if !slices.Contains(mailTypes, strings.ToUpper(event)) {
+			return invalidValueError("mail-type", &optionvalue.Bad{Hint: "use one or more of " + strings.Join(mailTypes, ", ") + ", separated by commas"})
+		}
+	}
+	r.MailType = text
+	return nil
 }
 
 func setPartition(r *Request, text string, _ bool) error {

@@ -122,6 +122,7 @@ func TestErrorsInSlurmsWords(t *testing.T) {
 		"-a 3-1":               "sbatch: error: Batch job submission failed: Invalid job array specification\nsbatch: hint: \"3-1\" runs backwards: write 1-3\n",
 		"--reservation=x":      "sbatch: error: --reservation is not supported here (Volcano does not support advance reservations)\nsbatch: hint: remove --reservation, or add this option to ignore in the site's profile\n",
 		"--mem=4Gi --begin=xx": "sbatch: error: Invalid --mem specification\nsbatch: hint: \"4Gi\" is Kubernetes notation; use 4G (in Slurm, G means 1024 MiB)\nsbatch: error: Invalid --begin specification\nsbatch: hint: use HH:MM[:SS], YYYY-MM-DD[THH:MM[:SS]], MM/DD[/YY][-HH:MM[:SS]], today, tomorrow, noon, midnight, or now+2hours\n",
+		"--mail-type=end,FOO":  "sbatch: error: Invalid --mail-type specification\nsbatch: hint: use one or more of NONE, BEGIN, END, FAIL, REQUEUE, ALL, INVALID_DEPEND, STAGE_OUT, TIME_LIMIT, TIME_LIMIT_90, TIME_LIMIT_80, TIME_LIMIT_50, ARRAY_TASKS, separated by commas\n",
 		"--mpi=pmix":           "sbatch: error: Invalid --mpi specification\nsbatch: hint: use mpirun, or srun --mpi=none; pmix is not supported here\n",
 		"--exclusive=topo":     "sbatch: error: Invalid --exclusive specification\nsbatch: hint: use --exclusive without a value or --exclusive=user; topo is not supported here\n",
 	} {
