@@ -98,6 +98,16 @@ func (s *Strategy) findTerm(resources map[string]Term, name string) (Term, bool)
 	return found, best != ""
 }
 
+// addScarce adds the weights of scarce resources. Those that no node has count in the total only.
+func (s *strategy) addScarce(resources *resource.Names, weights map[string]float64) {
+	for _, name := range slices.Sorted(maps.Keys(weights)) {
+		s.scarceTotal += weights[name]
+		if index, ok := resources.Find(name); ok {
+			s.scarce = append(s.scarce, strategyTerm{index: index, weight: weights[name]})
+		}
+	}
+}
+
 func (s *Strategy) prepareFor(resources *resource.Names, shape *model.Shape, left map[string]bool) strategy {
 	out := strategy{weight: s.Weight, scarceWeight: s.Scarce.Weight}
 	terms := s.Resources
@@ -112,14 +122,8 @@ func (s *Strategy) prepareFor(resources *resource.Names, shape *model.Shape, lef
 			out.total += term.Weight
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Scarce.Resources)) {
-		if s.Scarce.Weight <= 0 {
-			break
-		}
-		out.scarceTotal += s.Scarce.Resources[name]
-		if index, ok := resources.Find(name); ok {
-			out.scarce = append(out.scarce, strategyTerm{index: index, weight: s.Scarce.Resources[name]})
-		}
+	if s.Scarce.Weight > 0 {
+		out.addScarce(resources, s.Scarce.Resources)
 	}
 	out.any = out.total > 0 || out.scarceTotal > 0
 	return out

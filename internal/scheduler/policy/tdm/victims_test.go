@@ -1,6 +1,25 @@
 package tdm
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
+
+func TestAnInvalidPeriodIsReported(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]struct {
+		period  time.Duration
+		isValid bool
+	}{
+		"": {time.Minute, true}, "90s": {90 * time.Second, true}, "soon": {time.Minute, false}, "0s": {time.Minute, false}, "-5m": {time.Minute, false},
+	} {
+		warnings := 0
+		got := parsePeriod(text, func(string, ...any) { warnings++ })
+		if isValid := warnings == 0; got != want.period || isValid != want.isValid {
+			t.Errorf("%q: %s, %d warnings; want %s, valid: %v", text, got, warnings, want.period, want.isValid)
+		}
+	}
+}
 
 func TestShare(t *testing.T) {
 	t.Parallel()
