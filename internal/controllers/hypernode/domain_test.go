@@ -106,3 +106,18 @@ func TestPortsMakeDomains(t *testing.T) {
 		})
 	}
 }
+
+func TestPathsAgreeIfOneContinuesTheOthers(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "r1": "r1", "r1 r1/h1": "r1/h1", "r1/h1 r1": "r1/h1", "r1 r2": "", "r1/h1 r1/h2": "", "r1 r10": "", "r1 r1/h1 r2": "",
+	} {
+		paths := map[string]bool{}
+		for _, path := range strings.Fields(text) {
+			paths[path] = true
+		}
+		if got := agreedPath(paths); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

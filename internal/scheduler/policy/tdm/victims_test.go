@@ -1,9 +1,26 @@
 package tdm
 
 import (
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/vc-batch/vc/internal/scheduler/config"
 )
+
+func TestAnUnknownTimeZoneIsReported(t *testing.T) {
+	t.Parallel()
+	for zone, want := range map[string][]string{
+		"Europe/Berlin": nil,
+		"Mars/Olympus":  {`argument tdm.time-zone: "Mars/Olympus" is not a valid time zone; the machine's time zone is used`},
+	} {
+		var warnings []string
+		New(config.Plugin{Arguments: config.Arguments{timeZone: zone}}, func(text string) { warnings = append(warnings, text) })
+		if !slices.Equal(warnings, want) {
+			t.Errorf("%s: %q, want %q", zone, warnings, want)
+		}
+	}
+}
 
 func TestAnInvalidPeriodIsReported(t *testing.T) {
 	t.Parallel()
