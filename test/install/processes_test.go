@@ -127,20 +127,25 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// peak returns the peak memory of the process, in bytes.
+// peak returns the peak memory of the process, in bytes, without the pages of the program file. The kernel drops those
+// before it kills a process that exceeds its limit.
 func (c *component) peak(t *testing.T) int64 {
 	t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.process.Process.Pid))
 	must(t, err)
+	sizes := map[string]int64{}
 	for line := range strings.Lines(string(data)) {
-		if text, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kib, err := strconv.ParseInt(strings.Fields(text)[0], 10, 64)
+		name, text, _ := strings.Cut(line, ":")
+		if words := strings.Fields(text); len(words) == 2 && words[1] == "kB" {
+			kib, err := strconv.ParseInt(words[0], 10, 64)
 			must(t, err)
-			return kib << 10
+			sizes[name] = kib << 10
 		}
 	}
-	t.Fatalf("%s: its status has no VmHWM", c.name)
-	return 0
+	if sizes["VmHWM"] == 0 || sizes["RssFile"] == 0 {
+		t.Fatalf("%s: its status has no VmHWM or RssFile:\n%s", c.name, data)
+	}
+	return sizes["VmHWM"] - sizes["RssFile"]
 }
 
 // requireWithinLimit fails if the component has exited or has used more memory than its limit.
