@@ -260,6 +260,22 @@ func (c *cluster) eventually(d time.Duration, what string, check func() error) {
 	}
 }
 
+// waitUntilNoneIsLeft waits until count returns 0. How long this takes depends on the machine, so it fails only if the count
+// has not decreased for a minute.
+func (c *cluster) waitUntilNoneIsLeft(what string, count func() int) {
+	c.t.Helper()
+	for left := count(); left > 0; {
+		c.eventually(time.Minute, fmt.Sprintf("fewer than %d %s are left", left, what), func() error {
+			now := count()
+			if now >= left {
+				return fmt.Errorf("%d are left", now)
+			}
+			left = now
+			return nil
+		})
+	}
+}
+
 // pods returns the pods with some labels by name, without terminating pods.
 func (c *cluster) pods(namespace string, labels client.MatchingLabels) map[string]corev1.Pod {
 	c.t.Helper()

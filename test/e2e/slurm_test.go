@@ -168,13 +168,13 @@ srun sh -c 'exit $SLURM_PROCID'; echo "code $?"
 func (u *slurmUser) array() {
 	id := u.submit("echo element $SLURM_ARRAY_TASK_ID of $SLURM_ARRAY_TASK_COUNT in $SLURM_ARRAY_JOB_ID\n[ $((SLURM_ARRAY_TASK_ID % 20)) != 7 ]\n", "--array=0-99%10", "-J", "hundred")
 	name, most := u.numbered(id).Name, 0
-	limit := 90*time.Second + time.Duration(*taskRounds)*time.Second // the rounds of manyTasks use the same nodes
-	u.eventually(limit, "all elements have ended", func() error {
+	u.waitUntilNoneIsLeft("elements", func() int {
 		most = max(most, u.alive(name))
-		if left := u.says("squeue", "-h", "-r", "-j", id); left != "" {
-			return fmt.Errorf("%d are left", len(strings.Split(left, "\n")))
+		left := u.says("squeue", "-h", "-r", "-j", id)
+		if left == "" {
+			return 0
 		}
-		return nil
+		return len(strings.Split(left, "\n"))
 	})
 	if most == 0 || most > 10 {
 		u.t.Errorf("%d elements ran at once", most)
