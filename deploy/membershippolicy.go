@@ -30,9 +30,9 @@ type protectedField struct {
 	exemption string
 	// reason completes a message: why users may not change the part.
 	reason string
-	// remedy describes what users can do instead of a change.
+	// remedy describes what users can do if a policy rejects a change of the part.
 	remedy string
-	// remedyForNew describes what users can do instead of creating an object with the part, in a policy for new objects.
+	// remedyForNew describes what users can do if a policy rejects a new object that has the part.
 	remedyForNew string
 }
 

@@ -17,8 +17,8 @@ type nodeFlags struct {
 	taints            []string
 }
 
-// nodeSpec returns the node spec for the flags. prefix is the common beginning of the flags' names, for
-// messages: -- or --node-.
+// nodeSpec returns the node spec for the flags. The names of the flags in its errors begin with prefix, which is -- or
+// --node-.
 func (f nodeFlags) nodeSpec(prefix, kind string, count int) (nodespec.Spec, error) {
 	spec := nodespec.Spec{Kind: kind, Count: &count, CPU: f.cpu, Memory: f.memory, Taints: f.taints}
 	for _, quantity := range []struct{ flag, text string }{{"cpu", f.cpu}, {"memory", f.memory}} {

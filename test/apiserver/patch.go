@@ -158,8 +158,10 @@ func (e *entry) encode(mentioned map[string]bool) ([]byte, error) {
 		}
 		v := value.Field(f.index)
 		isStatus := f.index == e.kind.statusField
+		isMissingStatus := isStatus && e.kind.custom && e.lacksStatus
+		isOmitted := f.omitEmpty && isEmpty(v)
 		switch {
-		case isStatus && e.kind.custom && e.lacksStatus, f.omitEmpty && isEmpty(v):
+		case isMissingStatus, isOmitted:
 		case isStatus && e.status != nil:
 			content[f.name] = e.status.fields
 		default:

@@ -28,7 +28,8 @@ import (
 // watchers of queues.
 const coalesce = 500 * time.Millisecond
 
-// outdatedCacheDelay is the delay before the queue is read again from the cache, which still shows an earlier queue with the same name.
+// outdatedCacheDelay is the time after which a queue is read again if the cache still contains an earlier queue with the
+// same name.
 const outdatedCacheDelay = 20 * time.Millisecond
 
 // Options configures the controller.

@@ -110,7 +110,7 @@ func (p *progress) report(bug, text string) {
 	p.running[bug] = text
 }
 
-// finish prints the result for a bug, which no longer runs.
+// finish prints the result of a bug and ends the report of its progress.
 func (p *progress) finish(r *result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
