@@ -76,6 +76,14 @@ func rejectEnded(instead string) func(*batchv1alpha1.Job) string {
 	}
 }
 
+// suggestRerunIfEnded rejects jobs that have ended. The reason names the command that runs the job again.
+func suggestRerunIfEnded(job *batchv1alpha1.Job) string {
+	if job.Annotations[keys.Slurm] != "" {
+		return rejectEnded("submit it again; scontrol write batch_script " + job.Labels[keys.JobID] + " saves its script")(job)
+	}
+	return rejectEnded("run it again with `vcctl job rerun " + job.Name + "`")(job)
+}
+
 // textIfPhase returns a function that returns text for jobs whose phase satisfies a condition.
 func textIfPhase(holds func(batchv1alpha1.JobPhase) bool, text string) func(*batchv1alpha1.Job) string {
 	return func(job *batchv1alpha1.Job) string {
@@ -95,7 +103,7 @@ var (
 	Resume = &Verb{
 		Name: "resume", Done: "resumed", Action: busv1alpha1.ResumeJobAction,
 		reached: hasReachedPhase(batchv1alpha1.Pending, batchv1alpha1.Running, batchv1alpha1.Restarting, batchv1alpha1.Completing, batchv1alpha1.Completed),
-		refuse:  rejectEnded("run it again"),
+		refuse:  suggestRerunIfEnded,
 		already: textIfPhase(func(phase batchv1alpha1.JobPhase) bool { return !IsSuspended(phase) }, "is not suspended"),
 	}
 	Restart = &Verb{
@@ -107,7 +115,7 @@ var (
 			if IsSuspended(jobstatus.PhaseOrPending(job)) {
 				return "the job is suspended; resume it instead"
 			}
-			return rejectEnded("run it again")(job)
+			return suggestRerunIfEnded(job)
 		},
 		already: textIfPhase(func(phase batchv1alpha1.JobPhase) bool { return phase == batchv1alpha1.Restarting }, "is already being restarted"),
 	}

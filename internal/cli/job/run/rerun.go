@@ -82,7 +82,7 @@ func rerunJob(ctx context.Context, o *rerunOptions) error {
 		return err
 	}
 	if old.Annotations[keys.Slurm] != "" {
-		return usererror.Errorf("submit the script again, or run the same job again with `vcctl slurm scontrol requeue "+old.Labels[keys.JobID]+"`",
+		return usererror.Errorf("submit the script again; `vcctl slurm scontrol write batch_script "+old.Labels[keys.JobID]+"` saves it",
 			"job %q was submitted by sbatch or srun: its script and environment cannot be copied, because they are deleted with the job", old.Name)
 	}
 	name := o.changes.name

@@ -192,9 +192,21 @@ func runSshare(ctx context.Context, c *program.Call) error {
 			return err
 		}
 		lines = slices.DeleteFunc(lines, func(l *sshare.Line) bool { return len(accounts) > 0 && !slices.Contains(accounts, l.Name) })
+		if len(accounts) > 0 && len(lines) == 0 {
+			one.PrintNotef("note", "%s", noSharesNote(accounts, isFairTree))
+		}
 		_, err = io.WriteString(one.Factory.Streams.Out, columns.FormatTable(lines, outputForm(c)))
 		return err
 	})
+}
+
+// noSharesNote says why none of the selected accounts has a line.
+func noSharesNote(accounts []string, isFairTree bool) string {
+	names := strings.Join(accounts, ",")
+	if isFairTree {
+		return "no line for " + names + "; sacctmgr show account lists the accounts"
+	}
+	return "no queue is named " + names + "; sshare shows accounts only if the scheduler uses the policy fairtree"
 }
 
 // shareLines returns one line for each queue, unless -U is specified, and one line for each account of each user.
