@@ -124,6 +124,7 @@ func TestListingsOfASite(t *testing.T) {
 		slurmtest.RejectLists(atSite("without the jobs of all namespaces", "squeue", "-p", "gpu", "-t", "PD", "-o", "%i"), "/apis/batch.volcano.sh/v1alpha1/jobs"),
 		slurmtest.RejectLists(atSite("without nodes", "sinfo", "-p", "gpu"), "/api/v1/nodes"),
 		slurmtest.RejectLists(atSite("without the profile", "sinfo", "-h", "-o", "%P"), "/api/v1/namespaces/nlp/configmaps", "/api/v1/namespaces/volcano-system/configmaps"),
+		slurmtest.RejectLists(slurmtest.NewRun("without the profile of the site", "sinfo", "-h", "-o", "%P"), "/api/v1/namespaces/volcano-system/configmaps"),
 		slurmtest.WithEnv(slurmtest.NewRun("SQUEUE_ARRAY", "squeue", "-h", "-t", "PD", "-n", "sweep", "-o", "%i"), "SQUEUE_ARRAY", "1"),
 		slurmtest.WithEnv(slurmtest.NewRun("sacct of an account, and an option without effect", "sacct", "-X", "-a", "-D", "-A", "nlp-a", "-o", "jobid,account"), "USER", "mei"),
 		slurmtest.NewRun("a signal for a script", "scancel", "-s", "USR1", "-b", "36"),

@@ -71,7 +71,7 @@ func ReadSiteProfile(ctx context.Context, c *program.Call, cl client.Client) (*p
 	if err != nil {
 		return nil, err
 	}
-	p, _, err := ReadProfile(ctx, cl, namespace)
+	p, _, err := ReadProfile(ctx, c, cl, namespace)
 	switch {
 	case apierrors.IsForbidden(err):
 		c.PrintNoteOnce("you are not allowed to read ConfigMap %s in namespace %s: the site's profile is not used", profile.Name, namespace)
@@ -87,9 +87,9 @@ func ReadSiteProfile(ctx context.Context, c *program.Call, cl client.Client) (*p
 const SystemNamespace = "volcano-system"
 
 // ReadProfile reads the profile in the namespace or, if none exists, the profile in the system namespace. If neither
-// exists, it returns an empty profile. hidden is the system namespace if the user is not allowed to read the profile
-// there.
-func ReadProfile(ctx context.Context, cl client.Client, namespace string) (p *profile.Profile, hidden string, err error) {
+// exists, it returns an empty profile. If the user is not allowed to read the profile in the system namespace, it prints
+// a note, returns an empty profile, and hidden is that namespace.
+func ReadProfile(ctx context.Context, c *program.Call, cl client.Client, namespace string) (p *profile.Profile, hidden string, err error) {
 	for _, where := range []string{namespace, SystemNamespace} {
 		found := &corev1.ConfigMap{}
 		err := cl.Get(ctx, client.ObjectKey{Namespace: where, Name: profile.Name}, found)
@@ -97,6 +97,7 @@ func ReadProfile(ctx context.Context, cl client.Client, namespace string) (p *pr
 		case apierrors.IsNotFound(err):
 			continue
 		case apierrors.IsForbidden(err) && where != namespace:
+			c.PrintNoteOnce("you are not allowed to read ConfigMap %s in namespace %s: the site's partitions, accounts, limits and volumes are not used; an administrator can bind the role vc-slurm-profile there", profile.Name, where)
 			hidden = where
 			continue
 		case err != nil:

@@ -44,6 +44,10 @@ func TestSbatch(t *testing.T) {
 	broken.Prepare = func(server *clitest.Server) {
 		server.SetObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "slurm-profile", Namespace: "nlp"}, Data: map[string]string{"profile.yaml": "maxTime: 2h\n"}})
 	}
+	hidden := batchRun("the user may not read the site's profile", slurmtest.HelloScript, "--container-image=app:1")
+	hidden.Prepare = func(server *clitest.Server) {
+		server.RejectRequests("GET", "/api/v1/namespaces/volcano-system/configmaps", 403, metav1.StatusReasonForbidden, "no")
+	}
 	planned := batchRun("when would it start", slurmtest.HelloScript, "--test-only", "-N4", "-c8")
 	planned.Prepare = func(server *clitest.Server) {
 		slurmtest.AddProfile(server)
@@ -53,6 +57,7 @@ func TestSbatch(t *testing.T) {
 	golden.CompareRuns(t, "sbatch", []golden.Run{
 		batchRun("a script on standard input", slurmtest.HelloScript),
 		batchRun("a command line", "", "--wrap=echo hi"),
+		hidden,
 		batchRun("the number alone", slurmtest.HelloScript, "--parsable"),
 		batchRun("nothing but errors", slurmtest.HelloScript, "-Q", "--hint=nomultithread"),
 		batchRun("what has no effect", "#!/bin/sh\n#SBATCH --hint=nomultithread\n#SBATCH --mail-type=END\necho\n#SBATCH -n2\n", "-s"),

@@ -46,7 +46,7 @@ func readSite(ctx context.Context, c *program.Call, r *request.Request) (*site, 
 		return nil, err
 	}
 	s := &site{namespace: namespace}
-	if s.profile, s.facts.HiddenProfile, err = clusterdata.ReadProfile(ctx, cl, namespace); err != nil {
+	if s.profile, s.facts.HiddenProfile, err = clusterdata.ReadProfile(ctx, c, cl, namespace); err != nil {
 		return nil, err
 	}
 	s.cluster = cmp.Or(s.profile.ClusterName, c.ClusterName())
