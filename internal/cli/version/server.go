@@ -26,9 +26,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// oldest is the first Kubernetes version that fully supports vc's custom resource definitions, because CEL validation
-// rules have been generally available since this version.
-const oldest = "1.29.0"
+// oldest is the first supported Kubernetes version, as in kubeVersion of the charts.
+const oldest = "1.34.0"
 
 // kinds lists the kinds that the command line reads and writes.
 var kinds = []struct {
@@ -60,7 +59,7 @@ func (o *options) readServer(ctx context.Context, info *Info) error {
 	}
 	info.Server = &Server{Address: config.Host, Kubernetes: kubernetes.GitVersion, APIs: []string{}}
 	if running, err := version.ParseGeneric(kubernetes.GitVersion); err == nil && running.LessThan(version.MustParseGeneric(oldest)) {
-		info.Warnings = append(info.Warnings, fmt.Sprintf("the cluster runs Kubernetes %s, but vc needs %s or later", kubernetes.GitVersion, strings.TrimSuffix(oldest, ".0")))
+		info.Warnings = append(info.Warnings, fmt.Sprintf("the cluster runs Kubernetes %s, but vc supports %s and later versions", kubernetes.GitVersion, strings.TrimSuffix(oldest, ".0")))
 	}
 	if err := info.readAPIs(c); err != nil {
 		return err
