@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/vc-batch/vc/internal/slurm/profile"
 )
@@ -41,11 +42,56 @@ func TestEveryUserMayReadAccountsAndOnlyAdministratorsMayChangeThem(t *testing.T
 	}
 }
 
+// TestAllUsersMayViewClusterScopedKinds checks that a role that is bound to all users covers every cluster-scoped kind.
+func TestAllUsersMayViewClusterScopedKinds(t *testing.T) {
+	t.Parallel()
+	roles, bound := map[string][]rbacv1.PolicyRule{}, []string{}
+	for _, object := range People() {
+		switch object := object.(type) {
+		case *rbacv1.ClusterRole:
+			roles[object.Name] = object.Rules
+		case *rbacv1.ClusterRoleBinding:
+			if object.Subjects[0].Name == "system:authenticated" {
+				bound = append(bound, object.RoleRef.Name)
+			}
+		}
+	}
+	var rules []rbacv1.PolicyRule
+	for _, name := range bound {
+		rules = append(rules, roles[name]...)
+	}
+	for group, resources := range kindsOfScope(apiextensionsv1.ClusterScoped) {
+		for _, resource := range resources {
+			for _, verb := range []string{"get", "list", "watch"} {
+				if !permit(rules, group, resource, verb) {
+					t.Errorf("users may not %s %s.%s", verb, resource, group)
+				}
+			}
+		}
+	}
+}
+
+// kindsOfScope returns the resources of our CustomResourceDefinitions with this scope, by group.
+func kindsOfScope(scope apiextensionsv1.ResourceScope) map[string][]string {
+	kinds := map[string][]string{}
+	for _, crd := range CRDs() {
+		if crd.Spec.Scope == scope {
+			kinds[crd.Spec.Group] = append(kinds[crd.Spec.Group], crd.Spec.Names.Plural)
+		}
+	}
+	return kinds
+}
+
+// permit reports whether rules permit a verb on a resource.
+func permit(rules []rbacv1.PolicyRule, group, resource, verb string) bool {
+	return slices.ContainsFunc(rules, func(r rbacv1.PolicyRule) bool {
+		return slices.Contains(r.APIGroups, group) && slices.Contains(r.Resources, resource) && slices.Contains(r.Verbs, verb)
+	})
+}
+
 // TestUsersMayUseAllOurKinds checks that the roles aggregated into edit and view cover every namespaced kind.
 func TestUsersMayUseAllOurKinds(t *testing.T) {
-	kinds := map[string][]string{
-		batchGroup: {"jobs", "cronjobs"}, flowGroup: {"jobflows", "jobtemplates"}, gangGroup: {"podgroups"}, busGroup: {"commands"}, insightGroup: {"plans"},
-	}
+	kinds := kindsOfScope(apiextensionsv1.NamespaceScoped)
 	verbs := map[string][]string{
 		"volcano-user":   {"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"},
 		"volcano-viewer": {"get", "list", "watch"},
@@ -58,10 +104,7 @@ func TestUsersMayUseAllOurKinds(t *testing.T) {
 		for group, resources := range kinds {
 			for _, resource := range resources {
 				for _, verb := range verbs[role.Name] {
-					allowed := slices.ContainsFunc(role.Rules, func(r rbacv1.PolicyRule) bool {
-						return slices.Contains(r.APIGroups, group) && slices.Contains(r.Resources, resource) && slices.Contains(r.Verbs, verb)
-					})
-					if !allowed {
+					if !permit(role.Rules, group, resource, verb) {
 						t.Errorf("%s may not %s %s.%s", role.Name, verb, resource, group)
 					}
 				}

@@ -252,7 +252,7 @@ func (c component) objects() []runtime.Object {
 func People() []runtime.Object { return append(people(), policies()...) }
 
 // people returns roles that are aggregated into Kubernetes' roles for users, so that users who may edit or view the
-// objects in a namespace may also edit or view its jobs. All users may view queues, which are cluster-scoped.
+// objects in a namespace may also edit or view its jobs. All users may view the cluster-scoped kinds, such as queues.
 func people() []runtime.Object {
 	aggregated := func(roles ...string) map[string]string {
 		labels := map[string]string{}
@@ -277,7 +277,11 @@ func people() []runtime.Object {
 			rule(busGroup, of("commands"), watched...),
 			rule(insightGroup, of("plans"), watched...),
 		}),
-		clusterRole("volcano-queue-viewer", nil, []rbacv1.PolicyRule{rule(gangGroup, of("queues"), watched...), rule(netGroup, of("hypernodes"), watched...)}),
+		clusterRole("volcano-queue-viewer", nil, []rbacv1.PolicyRule{
+			rule(gangGroup, of("queues"), watched...),
+			rule(netGroup, of("hypernodes"), watched...),
+			rule(nodeGroup, of("numatopologies"), watched...),
+		}),
 		clusterRoleBinding("volcano-queue-viewer", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
 		// An administrator grants this role to those who manage queues.
 		clusterRole("volcano-queue-admin", nil, []rbacv1.PolicyRule{rule(gangGroup, of("queues"), append(everything, "use")...)}),
