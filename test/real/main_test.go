@@ -39,8 +39,11 @@ func run(m *testing.M) (int, error) {
 		fmt.Println("test/real is skipped:", missing)
 		return 0, nil
 	}
-	if !isInside() {
+	switch os.Getenv(insideVariable) {
+	case "":
 		return runInside()
+	case roleInit:
+		return runAsInit()
 	}
 	dir := os.Getenv(dirVariable)
 	if err := errors.Join(prepareNamespaces(), checkMachine(dir)); err != nil {

@@ -12,11 +12,17 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// insideVariable is set in the process that runs in namespaces of its own.
+// insideVariable is set in the processes that run in namespaces of their own. Its value is the role of the process.
 const insideVariable = "VC_REAL_INSIDE"
 
-// runInNamespaces runs this program again in new PID, mount and network namespaces, and returns its exit code. When
-// the new process ends, the kernel kills all processes that it has started.
+// The roles of processes in the namespaces.
+const (
+	roleInit  = "init"  // PID 1: starts the process with roleTests, and reaps orphans
+	roleTests = "tests" // runs the tests
+)
+
+// runInNamespaces runs this program again as PID 1 of new PID, mount and network namespaces, and returns its exit code.
+// When the new process ends, the kernel kills all processes in the namespaces.
 func runInNamespaces() (int, error) {
 	// The kernel sends the signal below when the thread ends that started the process, not when this process ends.
 	runtime.LockOSThread()
@@ -26,7 +32,7 @@ func runInNamespaces() (int, error) {
 		return 1, err
 	}
 	inside := exec.Command(program, os.Args[1:]...)
-	inside.Env = append(os.Environ(), insideVariable+"=1")
+	inside.Env = append(os.Environ(), insideVariable+"="+roleInit)
 	inside.Stdin, inside.Stdout, inside.Stderr = os.Stdin, os.Stdout, os.Stderr
 	inside.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET,
@@ -41,8 +47,34 @@ func runInNamespaces() (int, error) {
 	return 0, err
 }
 
-// isInside reports whether this process runs in namespaces of its own.
-func isInside() bool { return os.Getenv(insideVariable) != "" }
+// runAsInit runs the tests in a child process, and returns its exit code. Until the child ends, it reaps the orphans in
+// the PID namespace: containerd leaves one for each pod, and thousands of zombies slow down everything that reads /proc.
+func runAsInit() (int, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return 1, err
+	}
+	if err := os.Setenv(insideVariable, roleTests); err != nil {
+		return 1, err
+	}
+	tests, err := os.StartProcess(program, os.Args, &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	if err != nil {
+		return 1, err
+	}
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return 1, fmt.Errorf("wait for the tests: %w", err)
+		case pid == tests.Pid && status.Signaled():
+			return 1, fmt.Errorf("the tests ended by signal: %s", status.Signal())
+		case pid == tests.Pid:
+			return status.ExitStatus(), nil
+		}
+	}
+}
 
 // prepareNamespaces makes the new namespaces usable: mounts do not propagate to the machine, /proc lists only the
 // processes of the PID namespace, and the loopback interface is up.
