@@ -18,7 +18,7 @@ import (
 
 func TestAJobIsStartedStepByStep(t *testing.T) {
 	t.Parallel()
-	svc := func(j *batchv1alpha1.Job) { j.Spec.Plugins = map[string][]string{"svc": {}, "env": {}} }
+	svc := func(j *batchv1alpha1.Job) { j.Spec.Plugins = map[string][]string{"svc": {}} }
 	tests := map[string]struct {
 		in   *story
 		want []string

@@ -5,7 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/podshape"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 func TestAnUnknownTimeZoneIsReported(t *testing.T) {
@@ -35,6 +39,35 @@ func TestAnInvalidPeriodIsReported(t *testing.T) {
 		if isValid := warnings == 0; got != want.period || isValid != want.isValid {
 			t.Errorf("%q: %s, %d warnings; want %s, valid: %v", text, got, warnings, want.period, want.isValid)
 		}
+	}
+}
+
+// TestEvictionsOfOneGangAreCounted evicts pods of a gang of which one pod at most may be unavailable.
+func TestEvictionsOfOneGangAreCounted(t *testing.T) {
+	t.Parallel()
+	shape := &model.Shape{Spec: podshape.Spec{Notes: map[string]string{keys.Preemptable: "true"}}}
+	gang := &model.Gang{Annotations: map[string]string{keys.JDBMaxUnavailable: "1"}}
+	gang.Tasks = []*model.Task{{Gang: gang, Shape: shape}, {Gang: gang, Shape: shape}}
+	gang.Count[model.Running] = 2
+	p := &Policy{}
+	p.nodes.Values = []string{""}
+	guard := p.grantGuestEviction(&framework.Attack{Taker: &framework.Job{Gang: &model.Gang{}}})
+
+	first, second := gang.Tasks[:1], gang.Tasks[1:]
+	mayEvict := func(victims []*model.Task) bool {
+		ok, _ := guard.May(victims)
+		return ok
+	}
+	if !mayEvict(first) || !mayEvict(second) || mayEvict(gang.Tasks) {
+		t.Error("want one eviction of either pod, and not of both at once")
+	}
+	guard.Out(first, 1)
+	if mayEvict(second) {
+		t.Error("the second pod may be evicted after the first")
+	}
+	guard.Out(first, -1)
+	if !mayEvict(second) {
+		t.Error("the second pod may not be evicted although the eviction of the first was withdrawn")
 	}
 }
 
