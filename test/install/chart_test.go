@@ -2,8 +2,14 @@ package install
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -11,14 +17,27 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/internal/admission"
 	"github.com/vc-batch/vc/test/charttest"
 )
 
-// groupsOfOthers are the API groups of objects that need other software, which is not installed here.
-var groupsOfOthers = map[string]bool{"monitoring.coreos.com": true, "cert-manager.io": true}
+// groupsOfOthers are the API groups of objects that need the CRDs of other software, and the kinds that the chart has.
+var groupsOfOthers = map[string][]string{
+	"monitoring.coreos.com": {"PodMonitor", "PrometheusRule", "ServiceMonitor"},
+	"cert-manager.io":       {"Certificate"},
+}
+
+// crdsOfOthers are files with CRDs in the Go modules of that software. The project does not import these modules.
+var crdsOfOthers = []struct {
+	module, dir string
+	files       []string
+}{
+	{"github.com/prometheus-operator/prometheus-operator@v0.85.0", "example/prometheus-operator-crd", []string{"monitoring.coreos.com_podmonitors.yaml", "monitoring.coreos.com_prometheusrules.yaml", "monitoring.coreos.com_servicemonitors.yaml"}},
+	{"github.com/cert-manager/cert-manager@v1.21.2", "deploy/crds", []string{"cert-manager.io_certificates.yaml"}},
+}
 
 // TestTheAPIServerAcceptsTheChartWithEachCombinationOfValues creates every object of the chart in a dry run. Unknown fields
 // are errors.
@@ -39,7 +58,7 @@ func TestTheAPIServerAcceptsTheChartWithEachCombinationOfValues(t *testing.T) {
 				objects, err := charttest.Objects(release.Manifest)
 				must(t, err)
 				for _, object := range objects {
-					if groupsOfOthers[object.GroupVersionKind().Group] {
+					if _, ofOthers := groupsOfOthers[object.GroupVersionKind().Group]; ofOthers {
 						continue
 					}
 					creator := c
@@ -71,6 +90,81 @@ func createUnderFreeName(ctx context.Context, c client.Client, object *unstructu
 		err = client.IgnoreAlreadyExists(err)
 	}
 	return err
+}
+
+// TestTheAPIServerAcceptsTheObjectsForOtherSoftware creates the objects of the chart for the Prometheus Operator and for
+// cert-manager in a dry run, with the CRDs of that software. Unknown fields are errors.
+func TestTheAPIServerAcceptsTheObjectsForOtherSoftware(t *testing.T) {
+	installCRDsOfOthers(t)
+	strict := client.NewDryRunClient(client.WithFieldValidation(admin(t), metav1.FieldValidationStrict))
+	loaded, err := charttest.Load("vc")
+	must(t, err)
+	missing := map[schema.GroupKind]bool{}
+	for group, kinds := range groupsOfOthers {
+		for _, kind := range kinds {
+			missing[schema.GroupKind{Group: group, Kind: kind}] = true
+		}
+	}
+	for _, combination := range charttest.Combinations() {
+		release, err := charttest.Render(loaded, combination.Values)
+		must(t, err)
+		objects, err := charttest.Objects(release.Manifest)
+		must(t, err)
+		for _, object := range objects {
+			kind := object.GroupVersionKind().GroupKind()
+			if _, ofOthers := groupsOfOthers[kind.Group]; !ofOthers {
+				continue
+			}
+			delete(missing, kind)
+			if err := strict.Create(t.Context(), object); err != nil {
+				t.Errorf("%s: %s %s: %v", combination.Name, kind.Kind, object.GetName(), err)
+			}
+		}
+	}
+	if len(missing) > 0 {
+		t.Errorf("no combination of values has %v", slices.Collect(maps.Keys(missing)))
+	}
+}
+
+// installCRDsOfOthers installs the CRDs in crdsOfOthers until the test ends, and waits until their kinds are served. It
+// skips the test if they cannot be downloaded.
+func installCRDsOfOthers(t *testing.T) {
+	t.Helper()
+	for _, source := range crdsOfOthers {
+		dir := downloadModule(t, source.module)
+		for _, file := range source.files {
+			manifest, err := os.ReadFile(filepath.Join(dir, source.dir, file))
+			must(t, err)
+			must(t, apply(t.Context(), plane.RESTConfig(), manifest))
+			crds, err := decode(manifest)
+			must(t, err)
+			for _, crd := range crds {
+				t.Cleanup(func() { must(t, admin(t).Delete(context.WithoutCancel(t.Context()), crd)) })
+			}
+		}
+	}
+	c := admin(t)
+	for group, kinds := range groupsOfOthers {
+		for _, kind := range kinds {
+			list := &unstructured.UnstructuredList{}
+			list.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind + "List"})
+			eventually(t, func(ctx context.Context) error { return c.List(ctx, list) })
+		}
+	}
+}
+
+// downloadModule returns the directory of a Go module with a version. It skips the test if the module is neither in the
+// module cache nor can be downloaded.
+func downloadModule(t *testing.T, module string) string {
+	t.Helper()
+	download := exec.Command("go", "mod", "download", "-json", module)
+	download.Dir = t.TempDir() // outside of this module, whose go.mod and go.sum do not have it
+	out, err := download.Output()
+	got := struct{ Dir, Error string }{}
+	if json.Unmarshal(out, &got) != nil || err != nil {
+		t.Skipf("not tested: Go module %s cannot be downloaded: %v %s", module, err, got.Error)
+	}
+	return got.Dir
 }
 
 // TestNoWebhookIsLeftBehindWhenVcIsRemovedWhileItRuns removes the objects in the order of helm uninstall, while a process of

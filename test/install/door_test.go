@@ -35,11 +35,17 @@ func runAdmission(t *testing.T) (stop func()) {
 // runAdmissionWith serves the webhooks with options until stop is called. It sets the address.
 func runAdmissionWith(t *testing.T, options admission.Options) (stop func()) {
 	t.Helper()
+	return runAdmissionIn(t, plane.RESTConfig(), options)
+}
+
+// runAdmissionIn is like runAdmissionWith, in the cluster of a configuration.
+func runAdmissionIn(t *testing.T, config *rest.Config, options admission.Options) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, done := make(chan struct{}), make(chan error, 1)
 	go func() {
 		options.ListenAddress, options.Ready = "127.0.0.1:0", func() { close(ready) }
-		done <- admission.Run(ctx, plane.RESTConfig(), options)
+		done <- admission.Run(ctx, config, options)
 	}()
 	select {
 	case <-ready:
