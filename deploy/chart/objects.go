@@ -57,7 +57,7 @@ func (d *document) parametrize() {
 		d.set(expression(".Values.podDisruptionBudget.maxUnavailable | int"), "spec", "maxUnavailable")
 	case "NetworkPolicy":
 		d.condition = ".Values.networkPolicy.enabled"
-		d.set(expression("toJson .Values.networkPolicy.metricsFrom"), "spec", "ingress", 1, "from")
+		d.set(metricsSenders, "spec", "ingress", 1, "from")
 	case "ValidatingAdmissionPolicyBinding":
 		if d.name() == deploy.QueueUsePolicyName {
 			d.condition = ".Values.queueUse.required"
@@ -167,3 +167,10 @@ func sizesTable() string {
 
 // path returns a longer path. It does not change start.
 func path(start []any, steps ...any) []any { return slices.Concat(start, steps) }
+
+// metricsSenders writes the senders that may read metrics, which are the first field of a rule. It omits an empty list: the
+// API server stores none, and would count each upgrade with an empty list as a change of the object.
+func metricsSenders(indent, _ string) string {
+	inner := indent + "  "
+	return indent + "-\n" + inner + "{{- with .Values.networkPolicy.metricsFrom }}\n" + inner + "from: {{ toJson . }}\n" + inner + "{{- end }}"
+}
