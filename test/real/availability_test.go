@@ -164,6 +164,7 @@ type load struct {
 	displaced map[string]bool       // the pods that Kubernetes removed from their node, by UID
 	history   map[string][]string   // the states in which a pod was seen, by name
 	problems  []string
+	lastError error         // the last error of a request that creates gangs; nil if the last request succeeded
 	changed   chan struct{} // closed when a pod was scheduled
 }
 
@@ -225,10 +226,14 @@ func (l *load) create(ctx context.Context, c client.Client) {
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		request, cancel := context.WithTimeout(context.WithoutCancel(ctx), podPatience)
-		if active, err := l.countActive(request, c); err == nil && active < gangsAtOnce {
-			l.createGang(request, c)
+		active, err := l.countActive(request, c)
+		if err == nil && active < gangsAtOnce {
+			err = l.createGang(request, c)
 		}
 		cancel()
+		l.mu.Lock()
+		l.lastError = err
+		l.mu.Unlock()
 		select {
 		case <-ctx.Done():
 		case <-ticker.C:
@@ -253,18 +258,19 @@ func (l *load) countActive(ctx context.Context, c client.Client) (int, error) {
 
 // createGang creates the next gang. A request whose answer was lost may have succeeded, so a gang that exists already
 // counts as created.
-func (l *load) createGang(ctx context.Context, c client.Client) {
+func (l *load) createGang(ctx context.Context, c client.Client) error {
 	container := shell(fmt.Sprintf("exec sleep %.0f", gangRuntime.Seconds()))
 	container.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
 	// Jobs are deleted after their end, so that the test can run for long.
 	job := newJob(l.namespace, fmt.Sprintf("gang-%d", l.gangs), gangSize, corev1.PodSpec{Containers: []corev1.Container{container}})
 	job.Spec.TTLSecondsAfterFinished = new(int32(30))
 	if err := c.Create(ctx, job); err != nil && !apierrors.IsAlreadyExists(err) {
-		return // the next attempt follows
+		return err // the next attempt follows
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.gangs++
+	return nil
 }
 
 // watch records the changes of pods until ctx is done.
@@ -371,9 +377,36 @@ func (l *load) waitForNext(t *testing.T, after time.Time, limit time.Duration) t
 		select {
 		case <-changed:
 		case <-timeout:
-			t.Fatalf("no pod was scheduled within %s", limit)
+			t.Fatalf("no pod was scheduled within %s:\n%s", limit, l.describeStall(t))
 		}
 	}
+}
+
+// describeStall describes what could explain that no pod is scheduled: the last error when a gang was created, the holders
+// of the leases, the pods of vc, and the gangs that are not completed.
+func (l *load) describeStall(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	l.mu.Lock()
+	fmt.Fprintf(&b, "last error when a gang was created: %v\n", l.lastError)
+	l.mu.Unlock()
+	for _, lease := range []string{"vc-scheduler", "vc-controller-manager"} {
+		fmt.Fprintf(&b, "leader of %s: %s\n", lease, leaderOf(t, lease).Name)
+	}
+	for _, namespace := range []string{deploy.Namespace, l.namespace} {
+		pods, err := shared.client.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return b.String() + err.Error()
+		}
+		for i := range pods.Items {
+			fmt.Fprintf(&b, "pod %s: %s\n", pods.Items[i].Name, describeChange(watch.Modified, &pods.Items[i]))
+		}
+	}
+	output, err := vcctl(t.Context(), "job", "list", "-n", l.namespace, "-o", "wide")
+	fmt.Fprintf(&b, "%s%v\n", output, err)
+	output, err = vcctl(t.Context(), "job", "explain", "-n", l.namespace)
+	fmt.Fprintf(&b, "%s%v\n", output, err)
+	return b.String()
 }
 
 // longestGap waits until a time span has passed after a fault, and returns the longest time without a scheduled pod in it.
