@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	registerAction("submit-job", 30, func(s *drawing) *action {
+	registerAction("submit-job", 22, func(s *drawing) *action {
 		name := fmt.Sprintf("job-%d", len(s.jobs))
 		s.jobs = append(s.jobs, name)
 		job := drawJob(s.Rand, name, s.queueNames())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -22,10 +23,14 @@ import (
 type jobHistory struct {
 	commands map[busv1alpha1.Action]int // commands that have not caused a transition yet
 	places   map[replicaID]*replicaHistory
-	// failed and lost hold the versions of pods that have failed, and of pods that were deleted or whose containers
-	// restarted.
-	failed, lost map[int32]bool
-	groupUnknown bool // the PodGroup was in phase Unknown
+	pods     []*podHistory // in the order of their creation
+	byUID    map[types.UID]*podHistory
+	// groupUnknown holds the versions of the job whose PodGroup was in phase Unknown.
+	groupUnknown map[int32]bool
+	// due holds, for each visible event of the job, the time since which it has been visible without faults.
+	due     map[string]time.Time
+	acted   time.Time // when the status was last written with a phase in which policies do not respond
+	resumed bool
 }
 
 // replicaID identifies a replica of a task. Each of its pods replaces the one before.
@@ -53,7 +58,10 @@ func (l *jobHistory) place(p replicaID) *replicaHistory {
 // historyOf returns the recorded history of a job. It creates the history if none exists.
 func (c *checks) historyOf(job types.UID) *jobHistory {
 	if c.histories[job] == nil {
-		c.histories[job] = &jobHistory{commands: map[busv1alpha1.Action]int{}, places: map[replicaID]*replicaHistory{}, failed: map[int32]bool{}, lost: map[int32]bool{}}
+		c.histories[job] = &jobHistory{
+			commands: map[busv1alpha1.Action]int{}, places: map[replicaID]*replicaHistory{}, byUID: map[types.UID]*podHistory{},
+			groupUnknown: map[int32]bool{}, due: map[string]time.Time{},
+		}
 	}
 	return c.histories[job]
 }
@@ -68,15 +76,20 @@ func (c *checks) recordCommand(change apiserver.Change, command *busv1alpha1.Com
 // recordGroup records that the PodGroup of a job has lost pods.
 func (c *checks) recordGroup(group *schedulingv1beta1.PodGroup) {
 	if owner := metav1.GetControllerOf(group); owner != nil && group.Status.Phase == schedulingv1beta1.PodGroupUnknown {
-		c.historyOf(owner.UID).groupUnknown = true
+		c.historyOf(owner.UID).groupUnknown[versionOf(group.Annotations)] = true
 	}
 }
 
 // placeOfPod returns the place and the version of a job's pod.
 func placeOfPod(pod *corev1.Pod) (p replicaID, version int32) {
 	index, _ := strconv.Atoi(pod.Annotations[keys.TaskIndex])
-	number, _ := strconv.Atoi(pod.Annotations[keys.JobVersion])
-	return replicaID{pod.Annotations[keys.TaskSpec], int32(index)}, int32(number)
+	return replicaID{pod.Annotations[keys.TaskSpec], int32(index)}, versionOf(pod.Annotations)
+}
+
+// versionOf returns the version of the job for which an object was created.
+func versionOf(annotations map[string]string) int32 {
+	version, _ := strconv.Atoi(annotations[keys.JobVersion])
+	return int32(version)
 }
 
 // recordPod records what has happened to a pod of a job, and checks that no place runs again after it has succeeded.
@@ -93,12 +106,12 @@ func (c *checks) recordPod(change apiserver.Change, pod *corev1.Pod) {
 			c.world.fail("pod %s is created again, although its predecessor has succeeded", pod.Name)
 		}
 	}
-	c.recordPhase(l, place, pod, version)
+	c.recordPhase(place, pod, version)
+	c.recordEvents(l, change, pod)
 	isDeletion := change.Object == nil || pod.DeletionTimestamp != nil
 	if !isDeletion {
 		return
 	}
-	l.lost[version] = true
 	isFirst := change.Object == nil || change.Old == nil || change.Old.GetDeletionTimestamp() == nil
 	if place.succeeded == pod.UID && isFirst && c.mayRunAgain(change.User, place, owner.UID, version) {
 		place.succeeded = ""
@@ -127,30 +140,22 @@ func (c *checks) mayRunAgain(user string, place *replicaHistory, owner types.UID
 func isRestartedOnCompletion(job *batchv1alpha1.Job) bool {
 	restarts := func(p batchv1alpha1.LifecyclePolicy) bool {
 		isRestart := slices.Contains([]busv1alpha1.Action{busv1alpha1.RestartJobAction, busv1alpha1.RestartTaskAction, busv1alpha1.RestartPodAction}, p.Action)
-		return isRestart && p.Event == busv1alpha1.TaskCompletedEvent
+		return isRestart && hasEvent(&p, busv1alpha1.TaskCompletedEvent)
 	}
 	return slices.ContainsFunc(job.Spec.Policies, restarts) ||
 		slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return slices.ContainsFunc(t.Policies, restarts) })
 }
 
 // recordPhase records the phase of a pod. It does not count the success of a pod that a restart is about to replace.
-func (c *checks) recordPhase(l *jobHistory, place *replicaHistory, pod *corev1.Pod, version int32) {
+func (c *checks) recordPhase(place *replicaHistory, pod *corev1.Pod, version int32) {
 	phase := pod.Status.Phase
 	place.phases[phase], place.last = true, phase
 	if phase != corev1.PodPending && phase != "" {
 		place.started[version] = true
 	}
-	if restartCount(&pod.Status) > 0 {
-		l.failed[version] = true
-	}
-	switch phase {
-	case corev1.PodFailed:
-		l.failed[version] = true
-	case corev1.PodSucceeded:
-		isReplaced := pod.DeletionTimestamp != nil || plan.IsMarkedOutOfSync(pod)
-		if place.succeeded == "" && !isReplaced {
-			place.succeeded, place.at = pod.UID, c.world.now
-		}
+	isReplaced := pod.DeletionTimestamp != nil || plan.IsMarkedOutOfSync(pod)
+	if phase == corev1.PodSucceeded && place.succeeded == "" && !isReplaced {
+		place.succeeded, place.at = pod.UID, c.world.now
 	}
 }
 
@@ -162,6 +167,10 @@ func (c *checks) checkLife(old, job *batchv1alpha1.Job) {
 	t := transition{orPending(before.State.Phase), orPending(after.State.Phase)}
 	if t.from != t.to {
 		c.checkTransition(l, t, old, job)
+	}
+	l.recordAction(t, job, c.world.now)
+	if !equality.Semantic.DeepEqual(before, after) {
+		c.checkResponses(l, t, job) // a user who scales a job down changes what the status means
 	}
 	c.checkCounters(t, before, after, job.Name)
 	c.checkVersion(t, before, after, job.Name)
@@ -214,12 +223,12 @@ func (c *checks) applies(one cause, l *jobHistory, t transition, old, job *batch
 	case enoughStarted:
 		return l.countStarted(job) >= min(job.Spec.MinAvailable, totalReplicas(job))
 	case podsLost:
-		return len(l.lost) > 0 || job.Generation > 1 || c.world.hasStaleReader()
+		return l.hasLostPod() || job.Generation > 1 || c.world.hasStaleReader()
 	case enoughSucceeded:
 		isSuccess := job.Spec.MinSuccess != nil && succeeded >= *job.Spec.MinSuccess
 		return isSuccess || (ended == totalReplicas(job) && succeeded >= job.Spec.MinAvailable)
 	case podsEnded:
-		return len(l.failed) > 0 || ended == totalReplicas(job)
+		return l.hasFailedPod() || ended == totalReplicas(job)
 	case allStopped:
 		return c.countLivePods(job) == 0
 	case mayRunAgain:
@@ -228,7 +237,9 @@ func (c *checks) applies(one cause, l *jobHistory, t transition, old, job *batch
 		return job.Status.RetryCount >= job.Spec.MaxRetry
 	case policyApplies:
 		isUserRestart := job.Status.UserRestarts > old.Status.UserRestarts
-		return !isUserRestart && l.hasPolicyFor(actionsInto(t), old)
+		action := busv1alpha1.Action(job.Status.State.Reason)
+		isOfPhase := slices.Contains(actionsInto(t), action)
+		return !isUserRestart && isOfPhase && l.hasResponse(action, old, c.world.now, c.gates.fastestClock)
 	case objectRejected:
 		return strings.HasPrefix(job.Status.State.Message, "retry limit reached: ")
 	case dependsOnItself:
@@ -284,29 +295,14 @@ func (c *checks) countLivePods(job *batchv1alpha1.Job) int {
 	return live
 }
 
-// hasPolicyFor reports whether a policy with one of the actions responds to an event that has occurred in the current
-// version of a job.
-func (l *jobHistory) hasPolicyFor(actions []busv1alpha1.Action, job *batchv1alpha1.Job) bool {
-	responds := func(p batchv1alpha1.LifecyclePolicy) bool {
-		return slices.Contains(actions, p.Action) && l.hasOccurred(p.Event, job)
-	}
-	return slices.ContainsFunc(job.Spec.Policies, responds) ||
-		slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return slices.ContainsFunc(t.Policies, responds) })
+// hasLostPod reports whether a pod of the job was deleted.
+func (l *jobHistory) hasLostPod() bool {
+	return slices.ContainsFunc(l.pods, func(p *podHistory) bool { return !p.evicted.IsZero() })
 }
 
-func (l *jobHistory) hasOccurred(event busv1alpha1.Event, job *batchv1alpha1.Job) bool {
-	version := job.Status.Version
-	switch event {
-	case busv1alpha1.PodFailedEvent:
-		return l.failed[version]
-	case busv1alpha1.PodEvictedEvent:
-		return l.lost[version]
-	case busv1alpha1.JobUnknownEvent:
-		return l.groupUnknown
-	case busv1alpha1.TaskCompletedEvent:
-		return slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return l.hasSucceeded(&t) })
-	}
-	return false
+// hasFailedPod reports whether a pod of the job has failed, or a container of it has restarted.
+func (l *jobHistory) hasFailedPod() bool {
+	return slices.ContainsFunc(l.pods, func(p *podHistory) bool { return !p.failedAt.IsZero() || p.restarts > 0 })
 }
 
 // hasSucceeded reports whether the task has places, and in each of them a pod has succeeded.

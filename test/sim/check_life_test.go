@@ -21,7 +21,7 @@ func TestASuccessAfterTheMarkOfARestartDoesNotCount(t *testing.T) {
 		}
 		history := c.historyOf("job")
 		place := history.place(replicaID{task: "main"})
-		c.recordPhase(history, place, pod, 0)
+		c.recordPhase(place, pod, 0)
 		if counts := place.succeeded != ""; counts == isMarked {
 			t.Errorf("marked %t: the success counts: %t", isMarked, counts)
 		}

@@ -83,15 +83,20 @@ func drawTask(random *rand.Rand, i int) batchv1alpha1.TaskSpec {
 	return task
 }
 
-// drawPolicies draws up to two policies that the webhooks accept.
+// policyActions are the actions of policies. The most frequent one in practice occurs twice.
+var policyActions = []busv1alpha1.Action{
+	busv1alpha1.RestartJobAction, busv1alpha1.RestartJobAction, busv1alpha1.RestartTaskAction, busv1alpha1.RestartPodAction,
+	busv1alpha1.AbortJobAction, busv1alpha1.CompleteJobAction, busv1alpha1.TerminateJobAction,
+}
+
+// drawPolicies draws up to two policies that the webhooks accept, for the most frequent events. drawDetailedPolicies draws
+// the others.
 func drawPolicies(random *rand.Rand) []batchv1alpha1.LifecyclePolicy {
 	events := []busv1alpha1.Event{busv1alpha1.PodFailedEvent, busv1alpha1.PodEvictedEvent, busv1alpha1.TaskCompletedEvent, busv1alpha1.JobUnknownEvent}
-	actions := []busv1alpha1.Action{busv1alpha1.RestartJobAction, busv1alpha1.RestartJobAction, busv1alpha1.RestartTaskAction, busv1alpha1.RestartPodAction,
-		busv1alpha1.AbortJobAction, busv1alpha1.CompleteJobAction, busv1alpha1.TerminateJobAction}
 	var policies []batchv1alpha1.LifecyclePolicy
 	random.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
 	for _, event := range events[:random.IntN(3)] {
-		policy := batchv1alpha1.LifecyclePolicy{Event: event, Action: actions[random.IntN(len(actions))]}
+		policy := batchv1alpha1.LifecyclePolicy{Event: event, Action: policyActions[random.IntN(len(policyActions))]}
 		if event != busv1alpha1.TaskCompletedEvent && random.IntN(6) == 0 {
 			policy.Timeout = &metav1.Duration{Duration: 20 * time.Second}
 		}
@@ -129,6 +134,9 @@ func describeJob(job *batchv1alpha1.Job) string {
 		if grace := task.Template.Spec.TerminationGracePeriodSeconds; grace != nil {
 			fmt.Fprintf(&b, ", grace %d s", *grace)
 		}
+		if containers := len(task.Template.Spec.Containers); containers > 1 {
+			fmt.Fprintf(&b, ", %d containers", containers)
+		}
 		if task.DependsOn != nil {
 			fmt.Fprintf(&b, ", after %s", strings.Join(task.DependsOn.Name, " and "))
 		}
@@ -140,10 +148,22 @@ func describeJob(job *batchv1alpha1.Job) string {
 func describePolicies(policies []batchv1alpha1.LifecyclePolicy) string {
 	var b strings.Builder
 	for i := range policies {
-		fmt.Fprintf(&b, ", %s: %s", policies[i].Event, policies[i].Action)
+		fmt.Fprintf(&b, ", %s: %s", describeTrigger(&policies[i]), policies[i].Action)
 		if policies[i].Timeout != nil {
 			fmt.Fprintf(&b, " after %s", policies[i].Timeout.Duration)
 		}
 	}
 	return b.String()
+}
+
+// describeTrigger returns the exit code or the events to which a policy responds.
+func describeTrigger(p *batchv1alpha1.LifecyclePolicy) string {
+	if p.ExitCode != nil {
+		return fmt.Sprintf("exit code %d", *p.ExitCode)
+	}
+	var names []string
+	for _, event := range p.AnsweredEvents() {
+		names = append(names, string(event))
+	}
+	return strings.Join(names, " or ")
 }

@@ -38,6 +38,7 @@ type podLife struct {
 	late      time.Duration
 	runs      int // number of the current run of the containers
 	behavior  podBehavior
+	failing   int // the container that fails or succeeds as behavior says; the others succeed
 }
 
 type podStage int
@@ -109,6 +110,9 @@ func (k *kubelet) look(pod *corev1.Pod) {
 	if life == nil {
 		life = &podLife{random: k.world.randomFor("pod " + pod.Namespace + "/" + pod.Name + "/" + string(pod.UID))}
 		life.behavior = drawBehavior(life.random)
+		if containers := len(pod.Spec.Containers); containers > 1 {
+			life.failing = k.world.randomFor("failing container " + string(pod.UID)).IntN(containers)
+		}
 		if pod.Annotations[ignoresSIGTERM] != "" {
 			life.behavior.stopTime = time.Hour
 		}
@@ -209,18 +213,23 @@ func (k *kubelet) endRun(namespace, name string, uid types.UID, life *podLife) {
 	life.stage = finished
 	k.process.after(life.late, func() {
 		if pod := k.current(namespace, name, uid); pod != nil && !isFinished(pod) {
-			k.finishPod(pod, life.behavior.exitCode, life.behavior.outOfMem)
+			k.finishPod(pod, func(container int) (int32, bool) {
+				if container != life.failing {
+					return 0, false
+				}
+				return life.behavior.exitCode, life.behavior.outOfMem
+			})
 		}
 	})
 }
 
-// restartContainers restarts the containers of a pod after they failed. The next run has another length and result.
+// restartContainers restarts the container of a pod that failed. The next run has another length and result.
 func (k *kubelet) restartContainers(pod *corev1.Pod, life *podLife) {
 	ended, now := life.behavior, metav1.NewTime(k.world.now)
 	life.behavior = drawBehavior(life.random)
 	k.writeStatus(pod, func(s *corev1.PodStatus) {
-		for i := range s.ContainerStatuses {
-			c := &s.ContainerStatuses[i]
+		if life.failing < len(s.ContainerStatuses) {
+			c := &s.ContainerStatuses[life.failing]
 			c.RestartCount++
 			c.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: ended.exitCode, Reason: "Error", FinishedAt: now}
 		}
@@ -246,7 +255,7 @@ func (k *kubelet) stopPod(pod *corev1.Pod, life *podLife) {
 			if life.behavior.stopTime > grace {
 				code = 137
 			}
-			k.finishPod(pod, code, false)
+			k.finishPod(pod, func(int) (int32, bool) { return code, false })
 		}
 		k.process.after(between(life.random, time.Millisecond, 50*time.Millisecond), func() {
 			k.send(func() *apiserver.Request {
@@ -260,34 +269,46 @@ func (k *kubelet) stopPod(pod *corev1.Pod, life *podLife) {
 	})
 }
 
-func (k *kubelet) finishPod(pod *corev1.Pod, code int32, outOfMemory bool) {
+// finishPod writes the final status of a pod. result returns the exit code of each container, and whether it ran out of
+// memory.
+func (k *kubelet) finishPod(pod *corev1.Pod, result func(container int) (code int32, outOfMemory bool)) {
 	now := metav1.NewTime(k.world.now)
-	reason := "Completed"
-	switch {
-	case outOfMemory:
-		reason = "OOMKilled"
-	case code != 0:
-		reason = "Error"
-	}
 	k.writeStatus(pod, func(s *corev1.PodStatus) {
 		s.Phase = corev1.PodSucceeded
-		if code != 0 {
-			s.Phase = corev1.PodFailed
+		before := s.ContainerStatuses
+		s.ContainerStatuses = containerStatuses(pod, func(*corev1.ContainerStatus) {})
+		for i := range s.ContainerStatuses {
+			code, outOfMemory := result(i)
+			if code != 0 {
+				s.Phase = corev1.PodFailed
+			}
+			c := &s.ContainerStatuses[i]
+			if i < len(before) {
+				c.RestartCount = before[i].RestartCount
+			}
+			c.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: code, Reason: reasonOfEnd(code, outOfMemory), FinishedAt: now}
 		}
-		restarts := restartCount(s)
-		s.ContainerStatuses = containerStatuses(pod, func(c *corev1.ContainerStatus) {
-			c.RestartCount = restarts
-			c.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, FinishedAt: now}
-		})
 	})
 }
 
-// restartCount returns the number of restarts of a pod's first container.
-func restartCount(s *corev1.PodStatus) int32 {
-	if len(s.ContainerStatuses) == 0 {
-		return 0
+// reasonOfEnd returns the reason that a kubelet reports for the end of a container.
+func reasonOfEnd(code int32, outOfMemory bool) string {
+	switch {
+	case outOfMemory:
+		return "OOMKilled"
+	case code != 0:
+		return "Error"
 	}
-	return s.ContainerStatuses[0].RestartCount
+	return "Completed"
+}
+
+// restartCount returns the number of restarts of a pod's containers.
+func restartCount(s *corev1.PodStatus) int32 {
+	sum := int32(0)
+	for i := range s.ContainerStatuses {
+		sum += s.ContainerStatuses[i].RestartCount
+	}
+	return sum
 }
 
 func containerStatuses(pod *corev1.Pod, set func(*corev1.ContainerStatus)) []corev1.ContainerStatus {

@@ -39,6 +39,7 @@ func runScript(s *script, options worldOptions) *World {
 		w.checkConfigurations()
 		w.checkWaiting()
 		w.checkSurplus()
+		w.checkPolicies()
 	}
 	if w.violation == nil {
 		w.runUntil(w.now.Add(2 * time.Minute)) // garbage is collected, and the last statuses are written

@@ -303,6 +303,36 @@ var controllerBugs = []bug{
 		new: "if !g.until.IsZero() && g.code != reason.BeginTime {\n\t\tb.requestPlanAfter",
 	},
 	{
+		name: "exit-code-of-first-container", kind: "rule", file: "internal/controllers/job/plan/event.go",
+		old: "if t != nil && t.ExitCode != 0 && !slices.Contains(codes, t.ExitCode) {",
+		new: "if t != nil && i == 0 && t.ExitCode != 0 && !slices.Contains(codes, t.ExitCode) {",
+	},
+	{
+		name: "exit-code-is-ignored", kind: "rule", file: "internal/controllers/job/plan/policy.go",
+		old: "return *p.ExitCode != 0 && slices.Contains(e.codes, *p.ExitCode)",
+		new: "return *p.ExitCode == 0 && slices.Contains(e.codes, *p.ExitCode)",
+	},
+	{
+		name: "any-event-is-ignored", kind: "rule", file: "internal/controllers/job/plan/policy.go",
+		old: "return event == e.kind || event == busv1alpha1.AnyEvent",
+		new: "return event == e.kind",
+	},
+	{
+		name: "pending-pods-need-no-timeout", kind: "rule", file: "internal/controllers/job/plan/policy.go",
+		old: "if e.kind == busv1alpha1.PodPendingEvent && p.Timeout == nil {",
+		new: "if e.kind == busv1alpha1.PodPendingEvent && p.Timeout == nil && p.Event != busv1alpha1.AnyEvent {",
+	},
+	{
+		name: "policy-of-job-comes-first", kind: "rule", file: "internal/controllers/job/plan/policy.go",
+		old: "\tif e.task >= 0 {\n",
+		new: "\tif a, ok := firstMatchingPolicy(job.Spec.Policies, e); ok {\n\t\treturn a, true\n\t}\n\tif e.task >= 0 {\n",
+	},
+	{
+		name: "task-fails-one-restart-late", kind: "accounting", file: "internal/controllers/job/plan/event.go",
+		old: "limit > 0 && t.restarts >= limit {",
+		new: "limit > 0 && t.restarts > limit {",
+	},
+	{
 		name: "conflict-means-gone", kind: "lost reply", file: "internal/local/simnode/due.go",
 		old: "err == nil && what == stepRemove, apierrors.IsNotFound(err):",
 		new: "err == nil && what == stepRemove, apierrors.IsNotFound(err), apierrors.IsConflict(err):",
