@@ -11,18 +11,21 @@ func init() {
 		}
 		length := between(s.Rand, 5*time.Second, 2*time.Minute)
 		return s.action(func(w *World) {
-			r := t.find(w)
-			p := r.process
-			if p == nil {
-				return
+			if r := t.find(w); r.process != nil {
+				w.cover("clock jump", r.program+": "+r.role())
+				r.jumpClock(offset, length)
 			}
-			w.cover("clock jump", r.program+": "+r.role())
-			p.offset = offset
-			w.checks.gates.fastestClock = max(w.checks.gates.fastestClock, offset)
-			w.add(w.now.Add(length), nil, func() { p.offset = 0 })
 		}, "the clock of %s jumps %s by %s, and is corrected after %s", t, direction, offset.Abs().Round(time.Second), length.Round(time.Second))
 	}))
 	expectCoverage("clock jump", 3)
+}
+
+// jumpClock changes how far the clock of the process is ahead, and corrects it later.
+func (r *replica) jumpClock(offset, length time.Duration) {
+	p, w := r.process, r.world
+	p.offset = offset
+	w.checks.gates.fastestClock = max(w.checks.gates.fastestClock, offset)
+	w.add(w.now.Add(length), nil, func() { p.offset = 0 })
 }
 
 // wallTime returns the time that the clock of the process shows. Like Go's monotonic clock, the time that leases and
