@@ -31,7 +31,7 @@ func init() {
 		return s.action(func(w *World) { w.removeAdmission(length) }, "admission is removed with its configurations, and installed again after %s", length.Round(time.Second))
 	})
 	registerAction("webhook-configuration-deleted", 2, onConfiguration("deletes", func(w *World, o client.Object) {
-		_, _ = w.users.do(&apiserver.Request{Verb: apiserver.Delete, Kind: w.kindOf(o), Name: o.GetName()})
+		w.changeConfiguration("deleted webhook configuration", apiserver.Delete, o)
 	}))
 	registerAction("webhook-configuration-emptied", 1, onConfiguration("removes the webhooks from", func(w *World, o client.Object) {
 		switch c := o.(type) {
@@ -40,12 +40,33 @@ func init() {
 		case *admissionregistrationv1.ValidatingWebhookConfiguration:
 			c.Webhooks = nil
 		}
-		_, _ = w.users.do(&apiserver.Request{Verb: apiserver.Update, Kind: w.kindOf(o), Name: o.GetName(), Object: o})
+		w.changeConfiguration("emptied webhook configuration", apiserver.Update, o)
 	}))
 	registerAction("webhook-authority-replaced", 2, onConfiguration("replaces the authority in", replaceAuthority))
 	registerAction("webhook-certificate-deleted", 1, func(s *drawing) *action {
 		return s.action(deleteCertificate, "administrator deletes the certificate of the webhooks")
 	})
+	for _, fault := range []string{"webhooks down", "slow webhooks", "removed webhook configuration", "deleted webhook configuration",
+		"emptied webhook configuration", "replaced authority of webhooks", "webhook that the API server does not trust"} {
+		expectCoverage(fault, 4)
+	}
+	expectCoverage("deleted certificate of webhooks", 1)
+}
+
+// changeConfiguration deletes or updates a webhook configuration because of a fault.
+func (w *World) changeConfiguration(fault string, verb apiserver.Verb, o client.Object) {
+	r := &apiserver.Request{Verb: verb, Kind: w.kindOf(o), Name: o.GetName()}
+	if verb == apiserver.Update {
+		r.Object = o
+	}
+	if _, err := w.users.do(r); err == nil {
+		w.cover(fault, o.GetName())
+	}
+}
+
+// coverCall records that a fault has affected the call of a webhook.
+func (s *webhookService) coverCall(fault string, c *apiserver.WebhookCall) {
+	s.world.cover(fault, string(c.Request.Operation)+" "+c.Request.Kind.Kind)
 }
 
 // onConfiguration draws an action that changes one webhook configuration, or all. change receives copies.
@@ -80,12 +101,15 @@ func replaceAuthority(w *World, o client.Object) {
 			c.Webhooks[i].ClientConfig.CABundle = another
 		}
 	}
-	_, _ = w.users.do(&apiserver.Request{Verb: apiserver.Update, Kind: w.kindOf(o), Name: o.GetName(), Object: o})
+	w.changeConfiguration("replaced authority of webhooks", apiserver.Update, o)
 }
 
 // deleteCertificate deletes the Secret with the certificate of the webhooks.
 func deleteCertificate(w *World) {
-	_, _ = w.users.do(&apiserver.Request{Verb: apiserver.Delete, Kind: corev1.SchemeGroupVersion.WithKind("Secret"), Namespace: leaseNamespace, Name: admission.SecretName})
+	secret := corev1.SchemeGroupVersion.WithKind("Secret")
+	if _, err := w.users.do(&apiserver.Request{Verb: apiserver.Delete, Kind: secret, Namespace: leaseNamespace, Name: admission.SecretName}); err == nil {
+		w.cover("deleted certificate of webhooks", "Secret")
+	}
 }
 
 // configurations returns the stored webhook configurations.
@@ -106,6 +130,6 @@ func (w *World) removeAdmission(length time.Duration) {
 		}
 	}
 	for _, o := range w.configurations() {
-		_, _ = w.users.do(&apiserver.Request{Verb: apiserver.Delete, Kind: w.kindOf(o), Name: o.GetName()})
+		w.changeConfiguration("removed webhook configuration", apiserver.Delete, o)
 	}
 }

@@ -19,6 +19,9 @@ func init() {
 		return s.action(func(w *World) {
 			for _, f := range w.reflectors {
 				f.expired = true
+				if f.isWatching() {
+					w.coverWatch("expired watch", f.process, f.kind)
+				}
 			}
 		}, "the API server forgets old versions, so that every watch starts with a new list")
 	})
@@ -41,6 +44,7 @@ func init() {
 	}
 	expectCoverage(timedOutAfterwards.String(), 4)
 	expectCoverage("full etcd", 3)
+	expectCoverage("expired watch", 8)
 }
 
 // drawWeather draws a bad network.

@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 func init() {
 	registerAction("lose-node", 3, onNode(func(s *drawing, node string) *action {
@@ -25,11 +28,15 @@ func init() {
 		length := between(s.Rand, 5*time.Second, 2*time.Minute)
 		return s.action(func(w *World) {
 			w.setCordoned(node, true)
+			if n := w.state.nodes[node]; n != nil && n.Spec.Unschedulable {
+				w.cover("cordoned node", fmt.Sprintf("with pods: %t", w.requestedOn(node) > 0))
+			}
 			w.add(w.now.Add(length), nil, func() { w.setCordoned(node, false) })
 		}, "%s is cordoned for %s", node, length.Round(time.Second))
 	}))
 	expectCoverage("lost node", 2)
 	expectCoverage("removed node", 1)
+	expectCoverage("cordoned node", 2)
 }
 
 // onNode draws an action for one of the nodes.

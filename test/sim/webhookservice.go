@@ -112,9 +112,15 @@ func (s *webhookService) connect(c *apiserver.WebhookCall, respond func(time.Dur
 		return
 	}
 	a := s.pick()
+	if s.isDown {
+		s.coverCall("webhooks down", c)
+	}
 	if s.isDown || a == nil || !a.process.isAlive() {
 		respond(there, nil, errRefused)
 		return
+	}
+	if s.slow > 0 {
+		s.coverCall("slow webhooks", c)
 	}
 	condition := s.world.weatherOf(a.process)
 	if condition.cut || s.random.Float64() < condition.loseRequests+condition.loseResponses {
@@ -124,6 +130,7 @@ func (s *webhookService) connect(c *apiserver.WebhookCall, respond func(time.Dur
 	back += between(s.random, 0, condition.slow)
 	a.process.after(there, func() {
 		if err := s.verify(a, c.Client.CABundle); err != nil {
+			s.coverCall("webhook that the API server does not trust", c)
 			respond(back, nil, err)
 			return
 		}
