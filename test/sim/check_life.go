@@ -223,12 +223,12 @@ func (c *checks) applies(one cause, l *jobHistory, t transition, old, job *batch
 	case enoughStarted:
 		return l.countStarted(job) >= min(job.Spec.MinAvailable, totalReplicas(job))
 	case podsLost:
-		return l.hasLostPod() || job.Generation > 1 || c.world.hasStaleReader()
+		return l.hasLostPod(job.Status.Version) || job.Generation > 1 || c.world.hasStaleReader()
 	case enoughSucceeded:
 		isSuccess := job.Spec.MinSuccess != nil && succeeded >= *job.Spec.MinSuccess
 		return isSuccess || (ended == totalReplicas(job) && succeeded >= job.Spec.MinAvailable)
 	case podsEnded:
-		return l.hasFailedPod() || ended == totalReplicas(job)
+		return l.hasFailedPod(job.Status.Version) || ended == totalReplicas(job)
 	case allStopped:
 		return c.countLivePods(job) == 0
 	case mayRunAgain:
@@ -295,14 +295,18 @@ func (c *checks) countLivePods(job *batchv1alpha1.Job) int {
 	return live
 }
 
-// hasLostPod reports whether a pod of the job was deleted.
-func (l *jobHistory) hasLostPod() bool {
-	return slices.ContainsFunc(l.pods, func(p *podHistory) bool { return !p.evicted.IsZero() })
+// hasLostPod reports whether a pod that was created for this version of the job was deleted, but not because the controllers
+// no longer needed it.
+func (l *jobHistory) hasLostPod(version int32) bool {
+	return slices.ContainsFunc(l.pods, func(p *podHistory) bool { return p.version == version && !p.evicted.IsZero() })
 }
 
-// hasFailedPod reports whether a pod of the job has failed, or a container of it has restarted.
-func (l *jobHistory) hasFailedPod() bool {
-	return slices.ContainsFunc(l.pods, func(p *podHistory) bool { return !p.failedAt.IsZero() || p.restarts > 0 })
+// hasFailedPod reports whether a pod of this version of the job, or one that the job has kept from an earlier version, has
+// failed, or a container of it has restarted.
+func (l *jobHistory) hasFailedPod(version int32) bool {
+	return slices.ContainsFunc(l.pods, func(p *podHistory) bool {
+		return p.isOfAttempt(version) && (!p.failedAt.IsZero() || p.restarts > 0)
+	})
 }
 
 // hasSucceeded reports whether the task has places, and in each of them a pod has succeeded.

@@ -17,11 +17,13 @@ type cause int
 const (
 	// enoughStarted: at least minAvailable pods have started since the last restart.
 	enoughStarted cause = iota
-	// podsLost: pods of the job no longer exist, or a user has changed its size, so that fewer than minAvailable run.
+	// podsLost: pods that were created for the current version of the job no longer exist, or a user has changed the size of
+	// the job, so that fewer than minAvailable run.
 	podsLost
 	// enoughSucceeded: minSuccess pods have succeeded, or all pods have ended and at least minAvailable have succeeded.
 	enoughSucceeded
-	// podsEnded: a pod has failed, or all pods have ended.
+	// podsEnded: a pod of the current version of the job has failed, or all pods have ended. Pods that were kept from an
+	// earlier version, because a user has resumed the job, count as well.
 	podsEnded
 	// allStopped: no pod is left that has not ended.
 	allStopped

@@ -333,6 +333,11 @@ var controllerBugs = []bug{
 		new: "limit > 0 && t.restarts > limit {",
 	},
 	{
+		name: "restarts-count-as-lost-pods", kind: "accounting", file: "internal/controllers/job/plan/phase.go",
+		old: "if n.pending > total-n.requiredStarted(job) {",
+		new: "if n.pending+job.Status.RetryCount > total-n.requiredStarted(job) {",
+	},
+	{
 		name: "conflict-means-gone", kind: "lost reply", file: "internal/local/simnode/due.go",
 		old: "err == nil && what == stepRemove, apierrors.IsNotFound(err):",
 		new: "err == nil && what == stepRemove, apierrors.IsNotFound(err), apierrors.IsConflict(err):",
