@@ -1,6 +1,10 @@
 package sim
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
@@ -20,7 +24,7 @@ func (w *World) checkGuarantees(d *decision.Decisions, c *model.Cluster) {
 			preempted[victim.Queue] += w.requestOfPod(d.Evicts[i].Pod)
 		}
 	}
-	for queue := range reclaimed {
+	for _, queue := range slices.SortedFunc(maps.Keys(reclaimed), func(x, y *model.Queue) int { return cmp.Compare(x.Name, y.Name) }) {
 		guarantee, held := int64(queue.Guarantee.Get(resource.CPU)), preempted[queue]
 		for _, g := range c.Gangs {
 			if g.Queue != queue {

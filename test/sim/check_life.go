@@ -359,9 +359,12 @@ func (c *checks) checkCounts(l *jobHistory, job *batchv1alpha1.Job) {
 		}
 	}
 	s := &job.Status
-	for phase, counted := range map[corev1.PodPhase]int32{corev1.PodRunning: s.Running, corev1.PodSucceeded: s.Succeeded, corev1.PodFailed: s.Failed} {
-		if counted > possible[phase] {
-			c.world.fail("job %s: the status counts %d pods that are %s, but only %d pods have ever been", job.Name, counted, phase, possible[phase])
+	for _, count := range []struct {
+		phase    corev1.PodPhase
+		inStatus int32
+	}{{corev1.PodRunning, s.Running}, {corev1.PodSucceeded, s.Succeeded}, {corev1.PodFailed, s.Failed}} {
+		if count.inStatus > possible[count.phase] {
+			c.world.fail("job %s: the status counts %d pods that are %s, but only %d pods have ever been", job.Name, count.inStatus, count.phase, possible[count.phase])
 		}
 	}
 }

@@ -28,6 +28,13 @@ const defaultSeeds = 300
 // mostFailures is the number of failing seeds after which no further seeds are run.
 const mostFailures = 5
 
+// isSet reports whether the command line contains a flag. The value of -seed does not show this, because 0 is a seed.
+func isSet(name string) bool {
+	found := false
+	flag.Visit(func(f *flag.Flag) { found = found || f.Name == name })
+	return found
+}
+
 // TestSeeds runs a world for each seed, on all processors, and checks that every fault has had an effect. With -seed or
 // -script, it runs one world, shrinks its script if it fails, and prints it.
 func TestSeeds(t *testing.T) {
@@ -35,7 +42,7 @@ func TestSeeds(t *testing.T) {
 	case *scriptFlag != "":
 		runOneScript(t, readScript(t, *scriptFlag))
 		return
-	case *seedFlag != 0:
+	case isSet("seed"):
 		runOneScript(t, drawScript(*seedFlag))
 		return
 	}
@@ -79,10 +86,13 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// runOneScript runs a script. With -v, it prints the script and its trace. If it fails, it prints the shortened script.
+// runOneScript runs a script. With -v, it prints the script and its trace. If it fails, it writes the trace to a file, and
+// prints the shortened script and its trace.
 func runOneScript(t *testing.T, s *script) {
 	w := runScript(s, worldOptions{})
 	if w.violation != nil {
+		file := writeTrace(t, os.TempDir(), s)
+		fmt.Printf("%v\nThe script and its trace, before it was shortened, are in the file %s\n", w.violation, file)
 		s = shrink(s)
 	}
 	fmt.Print(s.describe())
@@ -93,6 +103,19 @@ func runOneScript(t *testing.T, s *script) {
 		fmt.Printf("The script, for a file in test/sim/testdata/scripts:\n%s", s.format())
 		t.Errorf("seed %d, with %d of %d actions: %v", s.seed, len(s.actions), len(s.draws), runScript(s, worldOptions{}).violation)
 	}
+}
+
+// writeTrace runs a script, and writes its story and its trace to a new file. It returns the name of the file.
+func writeTrace(t *testing.T, dir string, s *script) string {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString(s.describe())
+	runScript(s, worldOptions{log: &text})
+	file := filepath.Join(dir, fmt.Sprintf("sim-seed-%d.trace", s.seed))
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 func readScript(t *testing.T, file string) *script {
@@ -138,6 +161,20 @@ func TestAScriptIsReadAsItWasWritten(t *testing.T) {
 		}
 		if !strings.HasSuffix(drawn.describe(), lastLine(fewer.describe())) && len(fewer.actions) > 0 {
 			t.Errorf("seed %d: the last action changed when others were omitted: %q", seed, lastLine(fewer.describe()))
+		}
+	}
+}
+
+// TestTheTraceOfTheWholeScriptIsWritten verifies that the file for a failing seed contains all its actions and its trace.
+func TestTheTraceOfTheWholeScriptIsWritten(t *testing.T) {
+	s := drawScript(0)
+	text, err := os.ReadFile(writeTrace(t, t.TempDir(), s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{s.describe(), "FAULTS STOP", "END "} {
+		if !strings.Contains(string(text), part) {
+			t.Errorf("the file does not contain %q", part)
 		}
 	}
 }
