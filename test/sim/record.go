@@ -9,8 +9,8 @@ import (
 )
 
 // format returns the script as text that parseScript reads. It has one line for the seed, which determines the cluster and
-// all delays, and one line for each draw: its time, the name of its kind and its seed. A minus sign before the time means
-// that the draw is omitted.
+// all delays, and one line for each draw: its time, the name of its kind and its seed. The code of the kind draws all other
+// properties of the action from this seed. A minus sign before the time means that the draw is omitted.
 func (s *script) format() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d\n", s.seed)

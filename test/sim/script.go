@@ -36,8 +36,8 @@ type script struct {
 	actions []action // of the draws that are not omitted
 }
 
-// draw determines an action. It stays the same if kinds of actions are added or their weights change, so it can be kept.
-// An omitted draw has no action, but the names that it uses up are not used by later draws.
+// draw determines an action. The action stays the same if kinds of actions are added or their weights change, so that a draw
+// can be kept in a file. It changes if the code that draws actions of its kind changes. An omitted draw has no action, but the names that it uses up are not used by later draws.
 type draw struct {
 	at      time.Duration
 	kind    string
