@@ -50,7 +50,7 @@ func lifetimeEnd(job *batchv1alpha1.Job) (time.Time, bool) {
 
 // lifetimeGrace is how long after its time to live an ended job may still exist at rest. It is longer than a jump of a
 // clock.
-const lifetimeGrace = 3 * time.Minute
+const lifetimeGrace = 5 * time.Minute
 
 // checkLifetimes checks, at rest, that no ended job exists longer than its time to live, and that ended jobs have no
 // objects of plugins. Jobs on which others may depend are kept.

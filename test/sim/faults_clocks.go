@@ -11,10 +11,7 @@ func init() {
 		}
 		length := between(s.Rand, 5*time.Second, 2*time.Minute)
 		return s.action(func(w *World) {
-			if r := t.find(w); r.process != nil {
-				w.cover("clock jump", r.program+": "+r.role())
-				r.jumpClock(offset, length)
-			}
+			t.find(w).jumpClock(offset, length)
 		}, "the clock of %s jumps %s by %s, and is corrected after %s", t, direction, offset.Abs().Round(time.Second), length.Round(time.Second))
 	}))
 	expectCoverage("clock jump", 3)
@@ -23,7 +20,12 @@ func init() {
 // jumpClock changes how far the clock of the process is ahead, and corrects it later.
 func (r *replica) jumpClock(offset, length time.Duration) {
 	p, w := r.process, r.world
+	if p == nil {
+		return
+	}
+	w.cover("clock jump", r.program+": "+r.role())
 	p.offset = offset
+	w.slowestClock = max(w.slowestClock, -offset)
 	w.checks.gates.fastestClock = max(w.checks.gates.fastestClock, offset)
 	w.add(w.now.Add(length), nil, func() { p.offset = 0 })
 }

@@ -29,10 +29,11 @@ func init() {
 			offset, direction = -offset, "back"
 		}
 		return s.action(func(w *World) {
-			if r := t.find(w); r.process != nil {
+			r := t.find(w)
+			if r.process != nil {
 				w.cover("long clock jump", r.program+": "+r.role())
-				r.jumpClock(offset, length)
 			}
+			r.jumpClock(offset, length)
 		}, "the clock of %s jumps %s by %s, and is corrected after %s", t, direction, offset.Abs().Round(time.Second), length.Round(time.Second))
 	}))
 	expectCoverage("long pause", 3)

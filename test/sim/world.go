@@ -70,6 +70,8 @@ type World struct {
 	storageFull bool
 	calm        bool      // faults have stopped
 	lastChange  time.Time // when a job or a pod last changed
+	// slowestClock is by how much the clock of a program has been behind, at most.
+	slowestClock time.Duration
 
 	log       io.Writer // receives the trace; nil means none
 	violation error     // the first violation
