@@ -340,7 +340,7 @@ func (w *World) visibleEvents(l *jobHistory, job *batchv1alpha1.Job) map[string]
 			continue
 		}
 		if event := w.eventOfPod(pod, l.byUID[pod.UID]); event != "" {
-			events[fmt.Sprintf("%s of pod %s", event, pod.Name)] = occurrence{event: event, task: at.task, codes: l.byUID[pod.UID].codes}
+			events[fmt.Sprintf("%s of pod %s with UID %s", event, pod.Name, pod.UID)] = occurrence{event: event, task: at.task, codes: l.byUID[pod.UID].codes}
 		}
 		switch {
 		case pod.DeletionTimestamp != nil:
@@ -399,10 +399,11 @@ func (l *jobHistory) dueEvictions(job *batchv1alpha1.Job) map[string]occurrence 
 	return events
 }
 
-// recordAction records when a job has left the phases in which policies respond.
+// recordAction records when a job has left the phases in which policies respond. Afterwards, its events are new ones.
 func (l *jobHistory) recordAction(t transition, job *batchv1alpha1.Job, now time.Time) {
 	l.resumed = l.resumed || strings.Contains(job.Status.State.Reason, string(busv1alpha1.ResumeJobAction))
 	if !isActivePhase(t.to) {
 		l.acted = now
+		clear(l.due)
 	}
 }
