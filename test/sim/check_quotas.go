@@ -51,14 +51,14 @@ func fitsQuota(quota *corev1.ResourceQuota, pods, milliCPU int64) bool {
 	return !limited || milliCPU <= limit.MilliValue()
 }
 
-// isWithinQuota reports whether all pods of a job may exist at the same time. A job that was admitted before the quota was
+// isWithinQuota reports whether pods of a job may exist at the same time. A job that was admitted before the quota was
 // lowered or known, and that exceeds it, keeps others waiting until a user deletes it.
-func (w *World) isWithinQuota(job *batchv1alpha1.Job, milliCPU int64) bool {
+func (w *World) isWithinQuota(job *batchv1alpha1.Job, d demand) bool {
 	quota := w.quota()
 	if quota == nil || quota.Namespace != job.Namespace {
 		return true
 	}
-	if !fitsQuota(quota, int64(totalReplicas(job)), milliCPU) {
+	if !fitsQuota(quota, d.pods, d.total) {
 		return false
 	}
 	for _, pod := range w.state.pods {
@@ -66,35 +66,26 @@ func (w *World) isWithinQuota(job *batchv1alpha1.Job, milliCPU int64) bool {
 			continue
 		}
 		owner := w.state.jobs[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Annotations[keys.JobName]}]
-		if quota.Generation > 1 || owner == nil || !fitsQuota(quota, int64(totalReplicas(owner)), requestOf(owner)) {
+		if quota.Generation > 1 || owner == nil {
+			return false
+		}
+		if other := minimumOf(owner); !fitsQuota(quota, other.pods, other.total) {
 			return false
 		}
 	}
 	return true
 }
 
-// hasFreeQuota reports whether all pods of a job may exist beside the pods that its namespace has now.
-func (w *World) hasFreeQuota(job *batchv1alpha1.Job) bool {
+// hasFreeQuota reports whether pods of a job may exist beside the pods that its namespace has now.
+func (w *World) hasFreeQuota(job *batchv1alpha1.Job, d demand) bool {
 	quota := w.quota()
 	if quota == nil || quota.Namespace != job.Namespace {
 		return true
 	}
-	pods, cpu := int64(totalReplicas(job)), requestOf(job)
 	for _, pod := range w.state.pods {
 		if pod.Namespace == job.Namespace && !isFinished(pod) && !isOwnedBy(pod, job.UID) {
-			pods++
-			cpu += milliCPU(pod)
+			d.add(milliCPU(pod))
 		}
 	}
-	return fitsQuota(quota, pods, cpu)
-}
-
-// requestOf returns the CPU that all pods of a job request, in thousandths.
-func requestOf(job *batchv1alpha1.Job) int64 {
-	sum := int64(0)
-	for i := range job.Spec.Tasks {
-		task := &job.Spec.Tasks[i]
-		sum += task.Template.Spec.Containers[0].Resources.Requests.Cpu().MilliValue() * int64(task.Replicas)
-	}
-	return sum
+	return fitsQuota(quota, d.pods, d.total)
 }

@@ -75,19 +75,19 @@ func (w *World) hasPlacedPod(job *batchv1alpha1.Job) bool {
 	return false
 }
 
-// couldStartNow reports whether all pods of a job fit beside the existing pods, whatever the order in which they are
+// couldStartNow reports whether the minimum of a job fits beside the existing pods, whatever the order in which its pods are
 // placed, and no other gang waits that could also start some day. It is cautious: false means only that the job may have a
 // reason to wait.
 func (w *World) couldStartNow(job *batchv1alpha1.Job, waiting []*batchv1alpha1.Job) bool {
-	mayHavePods := w.couldRun(job) && !w.isNameInUse(job) && w.hasFreeQuota(job)
+	minimum := minimumOf(job)
+	mayHavePods := w.couldStart(job) && !w.isNameInUse(job) && w.hasFreeQuota(job, minimum)
 	if !mayHavePods || w.hasRivals(job, waiting) {
 		return false
 	}
-	total := requestOf(job)
 	queue := cmp.Or(job.Spec.Queue, keys.DefaultQueue)
 	for name := queue; name != ""; name = w.parentOf(name) {
 		capability, limited := w.state.queues[name].Spec.Capability[corev1.ResourceCPU]
-		if limited && w.checks.heldBy(name)+total > capability.MilliValue() {
+		if limited && w.checks.heldBy(name)+minimum.total > capability.MilliValue() {
 			return false
 		}
 	}
@@ -97,7 +97,7 @@ func (w *World) couldStartNow(job *batchv1alpha1.Job, waiting []*batchv1alpha1.J
 		free[name] = node.Status.Allocatable.Cpu().MilliValue() - w.requestedOn(name)
 		sum += free[name]
 	}
-	return fitsInAnyOrder(job, free) && total <= sum-w.unusedGuarantees(queue)
+	return minimum.fitsInAnyOrder(free) && minimum.total <= sum-w.unusedGuarantees(queue)
 }
 
 // isNameInUse reports whether a pod of an earlier job still has the name of one of the job's pods.
@@ -111,25 +111,11 @@ func (w *World) isNameInUse(job *batchv1alpha1.Job) bool {
 	return false
 }
 
-// fitsInAnyOrder reports whether all pods of a job fit into the free CPU of nodes, whatever the order in which they are
-// placed. If a pod does not fit, each node that is large enough has less than its request left.
-func fitsInAnyOrder(job *batchv1alpha1.Job, free map[string]int64) bool {
-	largest := largestPod(job)
-	rest, largeEnough := int64(0), false
-	for _, cpu := range free {
-		if cpu >= largest {
-			largeEnough = true
-			rest += cpu - largest
-		}
-	}
-	return largeEnough && requestOf(job)-largest <= rest
-}
-
 // largestPod returns the largest CPU request of a job's pods, in thousandths.
 func largestPod(job *batchv1alpha1.Job) int64 {
 	largest := int64(0)
 	for i := range job.Spec.Tasks {
-		largest = max(largest, job.Spec.Tasks[i].Template.Spec.Containers[0].Resources.Requests.Cpu().MilliValue())
+		largest = max(largest, requestOfTask(&job.Spec.Tasks[i]))
 	}
 	return largest
 }
@@ -221,7 +207,7 @@ func (w *World) isImpossible(job *batchv1alpha1.Job) bool {
 func smallestPod(job *batchv1alpha1.Job) int64 {
 	smallest := largestPod(job)
 	for i := range job.Spec.Tasks {
-		smallest = min(smallest, job.Spec.Tasks[i].Template.Spec.Containers[0].Resources.Requests.Cpu().MilliValue())
+		smallest = min(smallest, requestOfTask(&job.Spec.Tasks[i]))
 	}
 	return smallest
 }
@@ -240,17 +226,18 @@ func (w *World) exceedsQueue(name string, milliCPU int64) bool {
 	return false
 }
 
-// isWithinGuarantee reports whether a job and the pods of its queue are within the queue's guarantee, so that other queues
+// isWithinGuarantee reports whether the minimum of a job and the pods of its queue are within the queue's guarantee, so that other queues
 // must give back what they have borrowed. It is cautious, as couldStartNow is.
 func (w *World) isWithinGuarantee(job *batchv1alpha1.Job, waiting []*batchv1alpha1.Job) bool {
 	queue := w.state.queues[cmp.Or(job.Spec.Queue, keys.DefaultQueue)]
 	if queue == nil || queue.Spec.Guarantee.Resource == nil {
 		return false
 	}
-	if !w.couldRun(job) || w.hasRivals(job, w.inQueue(waiting, queue.Name)) {
+	minimum := minimumOf(job)
+	if !w.couldStart(job) || w.hasRivals(job, w.inQueue(waiting, queue.Name)) {
 		return false
 	}
-	if w.checks.heldBy(queue.Name)+requestOf(job) > queue.Spec.Guarantee.Resource.Cpu().MilliValue() {
+	if w.checks.heldBy(queue.Name)+minimum.total > queue.Spec.Guarantee.Resource.Cpu().MilliValue() {
 		return false
 	}
 	for name, other := range w.state.queues {
@@ -271,7 +258,7 @@ func (w *World) isWithinGuarantee(job *batchv1alpha1.Job, waiting []*batchv1alph
 			free[pod.Spec.NodeName] -= milliCPU(pod)
 		}
 	}
-	return fitsInAnyOrder(job, free)
+	return minimum.fitsInAnyOrder(free)
 }
 
 // inQueue returns the jobs of a queue.

@@ -367,7 +367,7 @@ func (w *World) checkSettled(job *batchv1alpha1.Job) {
 		w.fail("job %s is still being deleted", job.Name)
 	case slices.Contains(stoppingPhases, phase):
 		w.fail("job %s is still %s, although none of its pods can run any longer", job.Name, phase)
-	case !w.couldRun(job):
+	case w.mayStayUnfinished(job):
 	default:
 		w.fail("job %s is still %s (%s: %s); its PodGroup: %s", job.Name, cmp.Or(phase, "new"), job.Status.State.Reason, job.Status.State.Message,
 			w.describeGroupOf(job))
@@ -395,23 +395,6 @@ func (w *World) describeGroupOf(job *batchv1alpha1.Job) string {
 func isPlaceOf(pod *corev1.Pod, job *batchv1alpha1.Job) bool {
 	name, index, _, _ := plan.ParsePodIdentity(pod)
 	return slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return t.Name == name && index < t.Replicas })
-}
-
-// couldRun reports whether a job would run if it were alone in the cluster, in whatever order its pods are placed. It is
-// cautious: false means only that the job may have a reason to wait.
-func (w *World) couldRun(job *batchv1alpha1.Job) bool {
-	queue, total := cmp.Or(job.Spec.Queue, keys.DefaultQueue), requestOf(job)
-	isEmpty := total == 0 // it waits for pods until a user scales it up
-	isBlocked := w.exceedsQueue(queue, total) || !w.isWithinQuota(job, total) || w.isBlockedByUserObject(job)
-	mayNotStart := isInvalid(job) || w.isGated(job)
-	if isEmpty || isBlocked || mayNotStart {
-		return false
-	}
-	free := map[string]int64{}
-	for name, node := range w.state.nodes {
-		free[name] = node.Status.Allocatable.Cpu().MilliValue()
-	}
-	return fitsInAnyOrder(job, free) && total <= w.capacity()-w.guaranteedToOthers(queue)
 }
 
 // capacity returns the CPU of all nodes, in thousandths.
