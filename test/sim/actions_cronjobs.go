@@ -25,7 +25,7 @@ func init() {
 		cron.Spec.JobTemplate.Spec = job.Spec
 		return s.action(func(w *World) {
 			w.users.create(cronJobKind, cron)
-			w.add(epoch.Add(storyLength), nil, func() { w.users.suspendCronJob(name) })
+			w.add(epoch.Add(storyLength+cronTime), nil, func() { w.users.suspendCronJob(name) })
 		}, "user creates %s, which starts a job each minute, with policy %s, and keeps %d completed and %d failed jobs: %s", name, cron.Spec.ConcurrencyPolicy,
 			*cron.Spec.SuccessfulJobsHistoryLimit, *cron.Spec.FailedJobsHistoryLimit, describeJob(job))
 	})

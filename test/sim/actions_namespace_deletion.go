@@ -172,7 +172,7 @@ func (d *namespaceDeletion) createObjects(w *World) {
 	for _, o := range d.objects {
 		w.users.create(o.kind, o.object)
 		if o.kind == cronJobKind {
-			w.add(epoch.Add(storyLength), nil, func() { w.users.suspendCronJob(o.object.GetName()) })
+			w.add(epoch.Add(storyLength+cronTime), nil, func() { w.users.suspendCronJob(o.object.GetName()) })
 		}
 	}
 }

@@ -1,9 +1,13 @@
 package sim
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
@@ -25,6 +29,9 @@ func (c *checks) checkNewCronJobRun(job *batchv1alpha1.Job) {
 		c.world.fail("CronJob %s creates job %s for %s, but it has created %s for this time", cron.Name, job.Name, job.Annotations[keys.CronJobScheduled], earlier)
 	}
 	c.cronRuns[due] = job.Name
+	if at, err := time.Parse(time.RFC3339, job.Annotations[keys.CronJobScheduled]); err == nil && at.After(c.lastRuns[owner.UID]) {
+		c.lastRuns[owner.UID] = at
+	}
 	for _, other := range c.world.state.jobs {
 		isEarlierRun := metav1.IsControlledBy(other, cron) && other.UID != job.UID
 		isActive := other.DeletionTimestamp == nil && !slices.Contains(finalPhases, other.Status.State.Phase)
@@ -69,4 +76,65 @@ func (w *World) checkCronJobs() {
 			w.fail("CronJob %s: the status lists %d active jobs, but there are %d", cron.Name, listed, active)
 		}
 	}
+}
+
+// cronTime is how long after the last action CronJobs create jobs, so that the world sees runs without faults.
+const cronTime = repairTime + 3*time.Minute
+
+// mostLateRun is how long after a scheduled time a CronJob may create the job. Retries of controllers are shorter.
+const mostLateRun = 45 * time.Second
+
+// checkDueRuns records, after faults have stopped and programs have recovered, which CronJobs have not created the job for
+// the latest scheduled time, and fails if one does not create it.
+func (w *World) checkDueRuns() {
+	if w.now.Sub(epoch.Add(storyLength)) < repairTime {
+		return
+	}
+	for _, o := range w.objectsAt(cronJobKind, len(w.changes[cronJobKind])) {
+		cron := o.(*batchv1alpha1.CronJob)
+		since, known := w.checks.owing[cron.UID]
+		switch {
+		case !w.owesRun(cron):
+			delete(w.checks.owing, cron.UID)
+		case !known:
+			w.checks.owing[cron.UID] = w.now
+		case w.now.Sub(since) > mostLateRun:
+			w.fail("CronJob %s with the schedule %q has created no job since %s, although it could; the last scheduled time in its status is %s", cron.Name,
+				cron.Spec.Schedule, formatTime(since.Sub(epoch)), cron.Status.LastScheduleTime)
+		}
+	}
+}
+
+// owesRun reports whether a CronJob could create a job for the latest scheduled time and has not done so. All schedules of
+// scripts are due each minute.
+func (w *World) owesRun(cron *batchv1alpha1.CronJob) bool {
+	due := w.now.Truncate(time.Minute)
+	isOff := cron.DeletionTimestamp != nil || ptr.Deref(cron.Spec.Suspend, false)
+	if isOff || !cron.CreationTimestamp.Time.Before(due) || !w.isOpen(cmp.Or(cron.Spec.JobTemplate.Spec.Queue, keys.DefaultQueue)) {
+		return false
+	}
+	if limit := cron.Spec.StartingDeadlineSeconds; limit != nil && w.now.Sub(due) > time.Duration(*limit)*time.Second {
+		return false
+	}
+	if cron.Spec.ConcurrencyPolicy == batchv1alpha1.ForbidConcurrent && w.hasActiveRun(cron) {
+		return false
+	}
+	return w.checks.lastRuns[cron.UID].Before(due)
+}
+
+// hasActiveRun reports whether a job of a CronJob has not ended.
+func (w *World) hasActiveRun(cron *batchv1alpha1.CronJob) bool {
+	for _, job := range w.state.jobs {
+		if metav1.IsControlledBy(job, cron) && !slices.Contains(finalPhases, job.Status.State.Phase) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasActiveCronJob reports whether a CronJob may create jobs.
+func (w *World) hasActiveCronJob() bool {
+	return slices.ContainsFunc(w.objectsAt(cronJobKind, len(w.changes[cronJobKind])), func(o client.Object) bool {
+		return !ptr.Deref(o.(*batchv1alpha1.CronJob).Spec.Suspend, false)
+	})
 }

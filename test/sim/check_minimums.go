@@ -92,18 +92,23 @@ func (w *World) couldEnd(job *batchv1alpha1.Job) bool {
 
 // couldRunAlone reports whether pods of a job could run at the same time if the job were alone in the cluster.
 func (w *World) couldRunAlone(job *batchv1alpha1.Job, d demand) bool {
-	queue := cmp.Or(job.Spec.Queue, keys.DefaultQueue)
 	isEmpty := totalReplicas(job) == 0 // it waits for pods until a user scales it up
-	isBlocked := w.exceedsQueue(queue, d.total) || !w.isWithinQuota(job, d) || w.isBlockedByUserObject(job)
+	isBlocked := !w.isWithinQuota(job, d) || w.isBlockedByUserObject(job)
 	mayNotStart := isInvalid(job) || w.isGated(job)
 	if isEmpty || isBlocked || mayNotStart {
 		return false
 	}
+	return w.fitsAlone(cmp.Or(job.Spec.Queue, keys.DefaultQueue), d)
+}
+
+// fitsAlone reports whether pods fit into the cluster and their queue if no other pods exist, in whatever order they are
+// placed.
+func (w *World) fitsAlone(queue string, d demand) bool {
 	free := map[string]int64{}
 	for name, node := range w.state.nodes {
 		free[name] = node.Status.Allocatable.Cpu().MilliValue()
 	}
-	return d.fitsInAnyOrder(free) && d.total <= w.capacity()-w.guaranteedToOthers(queue)
+	return !w.exceedsQueue(queue, d.total) && d.fitsInAnyOrder(free) && d.total <= w.capacity()-w.guaranteedToOthers(queue)
 }
 
 // fitsInAnyOrder reports whether pods fit into the free CPU of nodes, whatever the order in which they are placed. If a pod

@@ -215,7 +215,7 @@ func smallestPod(job *batchv1alpha1.Job) int64 {
 // exceedsQueue reports whether a queue is closed, or an amount of CPU exceeds its capability or the capability of an
 // ancestor.
 func (w *World) exceedsQueue(name string, milliCPU int64) bool {
-	if queue := w.state.queues[name]; queue == nil || queue.Status.State != schedulingv1beta1.QueueStateOpen {
+	if !w.isOpen(name) {
 		return true
 	}
 	for ; name != ""; name = w.parentOf(name) {
@@ -224,6 +224,12 @@ func (w *World) exceedsQueue(name string, milliCPU int64) bool {
 		}
 	}
 	return false
+}
+
+// isOpen reports whether a queue exists and is open.
+func (w *World) isOpen(name string) bool {
+	queue := w.state.queues[name]
+	return queue != nil && queue.Status.State == schedulingv1beta1.QueueStateOpen
 }
 
 // isWithinGuarantee reports whether the minimum of a job and the pods of its queue are within the queue's guarantee, so that other queues

@@ -55,6 +55,10 @@ type checks struct {
 	foreignBinds map[string]time.Time
 	// cronRuns maps each CronJob and scheduled time to the job that was created for it.
 	cronRuns map[string]string
+	// lastRuns maps each CronJob to the latest scheduled time for which a job was created.
+	lastRuns map[types.UID]time.Time
+	// owing maps each CronJob that should have created a job to the time when this was first seen.
+	owing map[types.UID]time.Time
 	// histories holds what has happened to each job.
 	histories map[types.UID]*jobHistory
 	// waiting holds, for each job and each condition that should let it start, the time since which the condition is true.
@@ -93,7 +97,7 @@ func (c *checks) fittedBefore(node string) bool {
 func newChecks(w *World) checks {
 	return checks{world: w, partial: map[types.UID]time.Time{}, whole: map[types.UID]bool{}, renewed: map[string]time.Time{},
 		admitted: map[types.UID]bool{}, validated: map[string]time.Time{}, numbers: map[int64]types.UID{},
-		foreignBinds: map[string]time.Time{}, cronRuns: map[string]string{}, histories: map[types.UID]*jobHistory{}, waiting: map[waitKey]time.Time{}, surplus: map[types.UID]time.Time{},
+		foreignBinds: map[string]time.Time{}, cronRuns: map[string]string{}, lastRuns: map[types.UID]time.Time{}, owing: map[types.UID]time.Time{}, histories: map[types.UID]*jobHistory{}, waiting: map[waitKey]time.Time{}, surplus: map[types.UID]time.Time{},
 		shrunk: map[string]shrunkNode{}, lowered: map[string]loweredQueue{},
 		decided: map[decidedPhase]bool{}, binds: map[decidedBind]bool{}, started: map[taskOf]bool{}, gates: newGateRecords(),
 		refusedCreates: map[string][]time.Time{}}
@@ -326,6 +330,8 @@ func (w *World) checkRest() {
 		w.checkSettled(w.state.jobs[name])
 	}
 	w.checkFlows()
+	w.checkNextSteps()
+	w.checkUserGroups()
 	w.checkOrphans()
 	w.checkStatuses()
 	w.checkLeftovers()
@@ -383,6 +389,11 @@ func (w *World) describeGroupOf(job *batchv1alpha1.Job) string {
 	if group == nil {
 		return "none"
 	}
+	return w.describeGroup(group)
+}
+
+// describeGroup returns the state of a PodGroup, for failure messages.
+func (w *World) describeGroup(group *schedulingv1beta1.PodGroup) string {
 	text := fmt.Sprintf("%s, minMember %d", group.Status.Phase, group.Spec.MinMember)
 	if e := group.Status.Explanation; e != nil {
 		text += ", " + e.Message

@@ -38,6 +38,7 @@ func runScript(s *script, options worldOptions) *World {
 		w.checkPartialGangs()
 		w.checkConfigurations()
 		w.checkWaiting()
+		w.checkDueRuns()
 		w.checkSurplus()
 		w.checkPolicies()
 	}
@@ -79,9 +80,9 @@ func (w *World) stopFaults() {
 }
 
 // isSettled reports whether every job and flow has ended and every deleted pod is gone, or nothing has changed for a long
-// time.
+// time. CronJobs are suspended before that.
 func (w *World) isSettled() bool {
-	if w.now.Before(epoch.Add(storyLength + longestSubmission)) {
+	if w.now.Before(epoch.Add(storyLength+longestSubmission)) || w.hasActiveCronJob() {
 		return false
 	}
 	quiet := w.now.Sub(w.lastChange)
@@ -101,7 +102,7 @@ func (w *World) isSettled() bool {
 			return false
 		}
 	}
-	return !w.hasUnfinishedFlow()
+	return !w.hasUnfinishedFlow() && !w.hasDueGroup()
 }
 
 // hasLivePods reports whether a pod is on a node and has not ended, or is being deleted.

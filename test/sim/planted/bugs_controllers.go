@@ -342,4 +342,34 @@ var controllerBugs = []bug{
 		old: "err == nil && what == stepRemove, apierrors.IsNotFound(err):",
 		new: "err == nil && what == stepRemove, apierrors.IsNotFound(err), apierrors.IsConflict(err):",
 	},
+	{
+		name: "elastic-gang-needs-all-its-pods", kind: "rule", file: "internal/controllers/job/plan/group.go",
+		old: "spec.MinMember = min(job.Spec.MinAvailable, possible)",
+		new: "spec.MinMember = possible",
+	},
+	{
+		name: "minimum-requests-all-pods", kind: "accounting", file: "internal/controllers/job/plan/group.go",
+		old: "\tleft := job.Spec.MinAvailable\n",
+		new: "\tleft := countReplicas(job)\n",
+	},
+	{
+		name: "job-in-closed-queue-does-not-end", kind: "convergence", file: "internal/controllers/job/plan/sync.go",
+		old: "if phase, failed, why := b.judgePhase(&n); phase != b.currentPhase() {",
+		new: "if phase, failed, why := b.judgePhase(&n); phase != b.currentPhase() && (b.in.Queue == nil || b.in.Queue.Status.State == schedulingv1beta1.QueueStateOpen) {",
+	},
+	{
+		name: "flow-skips-a-step", kind: "rule", file: "internal/controllers/jobflow/plan.go",
+		old: "case s != nil && s.State == batchv1alpha1.Completed:\n\t\tcase s == nil",
+		new: "case s != nil && s.State == batchv1alpha1.Completed && step != &p.in.Flow.Spec.Flows[1]:\n\t\tcase s == nil",
+	},
+	{
+		name: "cronjob-creates-nothing", kind: "rule", file: "internal/controllers/cronjob/plan.go",
+		old: "\tp.Create = newJob(c, name, due)\n",
+		new: "\t_ = newJob(c, name, due)\n",
+	},
+	{
+		name: "cronjob-does-not-wake", kind: "wake-up", file: "internal/controllers/cronjob/plan.go",
+		old: "p.RequeueAfter = next.Sub(now) + lateness",
+		new: "p.RequeueAfter = 0",
+	},
 }

@@ -192,4 +192,9 @@ var schedulerBugs = []bug{
 		old: "\treturn j.Need() == 0 && len(j.RoleNeeds()) == 0 &&",
 		new: "\treturn j.Need() == 0 &&",
 	},
+	{
+		name: "gang-without-request-is-not-admitted", kind: "rule", file: "internal/scheduler/action/enqueue/enqueue.go",
+		old: "\tif !s.CheckQueueOpen(j) {\n\t\treturn false\n\t}\n\tif v := s.Rules.CheckAdmissible(j)",
+		new: "\tif !s.CheckQueueOpen(j) || (!j.HasMinResources && j.MinMember > 1) {\n\t\treturn false\n\t}\n\tif v := s.Rules.CheckAdmissible(j)",
+	},
 }
