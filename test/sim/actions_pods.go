@@ -68,14 +68,17 @@ func init() {
 	registerAction("create-foreign-pods", 2, func(s *drawing) *action {
 		s.plain++
 		name, count := fmt.Sprintf("foreign-%d", s.plain), 1+s.IntN(3)
-		return s.action(func(w *World) {
-			for i := range count {
-				pod := newPodOf(fmt.Sprintf("%s-%d", name, i), otherScheduler)
-				w.users.create(podKind, pod)
-				w.scheduleForeignPod(pod.Name)
-			}
-		}, "user creates %d pods %s of cpu 1 for another scheduler", count, name)
+		return s.action(func(w *World) { w.createForeignPods(name, count) }, "user creates %d pods %s of cpu 1 for another scheduler", count, name)
 	})
+}
+
+// createForeignPods creates pods of cpu 1 for another scheduler.
+func (w *World) createForeignPods(name string, count int) {
+	for i := range count {
+		pod := newPodOf(fmt.Sprintf("%s-%d", name, i), otherScheduler)
+		w.users.create(podKind, pod)
+		w.scheduleForeignPod(pod.Name)
+	}
 }
 
 // create creates an object.

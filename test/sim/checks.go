@@ -28,8 +28,14 @@ import (
 // checks checks the invariants of the system after each change.
 type checks struct {
 	world *World
-	// partial maps each PodGroup with too few bound pods to the time since when this is so.
-	partial map[types.UID]time.Time
+	// partial holds the PodGroups of which only a part is bound.
+	partial map[types.UID]*partialGang
+	// members counts the pods of each PodGroup after countedChanges changes of pods and PodGroups.
+	members        map[types.NamespacedName]memberCount
+	countedChanges int
+	// leader is the process that leads the schedulers without a fault, if any. disturbed is when this was last not so.
+	leader    string
+	disturbed time.Time
 	// whole holds the PodGroups that were completely bound once.
 	whole map[types.UID]bool
 	// renewed holds the time of the last renewal of each lease, as the API server has received it. Other candidates see
@@ -95,7 +101,7 @@ func (c *checks) fittedBefore(node string) bool {
 }
 
 func newChecks(w *World) checks {
-	return checks{world: w, partial: map[types.UID]time.Time{}, whole: map[types.UID]bool{}, renewed: map[string]time.Time{},
+	return checks{world: w, partial: map[types.UID]*partialGang{}, whole: map[types.UID]bool{}, renewed: map[string]time.Time{},
 		admitted: map[types.UID]bool{}, validated: map[string]time.Time{}, numbers: map[int64]types.UID{},
 		foreignBinds: map[string]time.Time{}, cronRuns: map[string]string{}, lastRuns: map[types.UID]time.Time{}, owing: map[types.UID]time.Time{}, histories: map[types.UID]*jobHistory{}, waiting: map[waitKey]time.Time{}, surplus: map[types.UID]time.Time{},
 		shrunk: map[string]shrunkNode{}, lowered: map[string]loweredQueue{},
@@ -281,40 +287,6 @@ func (w *World) checkDecisions(d *decision.Decisions, c *model.Cluster) {
 			w.fail("pod %s is bound twice in one cycle", d.Binds[i].Pod.Name)
 		} else {
 			bound[uid] = true
-		}
-	}
-}
-
-// gangGrace is how long a gang may be bound in part, which happens while a scheduler is replaced.
-const gangGrace = 2 * time.Minute
-
-// checkPartialGangs records gangs that are bound in part, and fails if one stays so.
-func (w *World) checkPartialGangs() {
-	if !w.calm {
-		return
-	}
-	bound, alive := map[types.NamespacedName]int32{}, map[types.NamespacedName]int32{}
-	for _, pod := range w.state.pods {
-		group := types.NamespacedName{Namespace: pod.Namespace, Name: keys.PodGroupOf(pod.Annotations)}
-		if pod.Spec.NodeName != "" && pod.Status.Phase != corev1.PodFailed {
-			bound[group]++
-			if !isFinished(pod) && pod.DeletionTimestamp == nil {
-				alive[group]++
-			}
-		}
-	}
-	for _, name := range slices.SortedFunc(maps.Keys(w.state.groups), compareNames) {
-		group := w.state.groups[name]
-		switch {
-		case bound[name] >= group.Spec.MinMember:
-			w.checks.whole[group.UID] = true
-			delete(w.checks.partial, group.UID)
-		case alive[name] == 0 || w.checks.whole[group.UID]:
-			delete(w.checks.partial, group.UID)
-		case w.checks.partial[group.UID].IsZero():
-			w.checks.partial[group.UID] = w.now
-		case w.now.Sub(w.checks.partial[group.UID]) > gangGrace:
-			w.fail("%d of the %d pods that PodGroup %s needs have been bound for %s", bound[name], group.Spec.MinMember, group.Name, gangGrace)
 		}
 	}
 }

@@ -69,6 +69,7 @@ func (l *link) send(_ context.Context, r *apiserver.Request) (object runtime.Obj
 				object, err = o, e
 				w.trace("%s: %s: %s", l.user, r, describeError(e))
 				w.checkRejection(l, r, e)
+				w.checks.recordFailedRequest(l, r, e)
 				resume()
 			})
 		}

@@ -31,11 +31,10 @@ const (
 func runScript(s *script, options worldOptions) *World {
 	w := newScriptedWorld(s, options)
 	calm := epoch.Add(storyLength)
-	w.runUntil(calm)
+	w.runAndCheckGangs(calm)
 	w.stopFaults()
 	for end := calm.Add(settleTime); w.violation == nil && w.now.Before(end) && !w.isSettled(); {
-		w.runUntil(w.now.Add(checkInterval))
-		w.checkPartialGangs()
+		w.runAndCheckGangs(w.now.Add(checkInterval))
 		w.checkConfigurations()
 		w.checkWaiting()
 		w.checkDueRuns()

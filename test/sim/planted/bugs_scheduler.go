@@ -197,4 +197,9 @@ var schedulerBugs = []bug{
 		old: "\tif !s.CheckQueueOpen(j) {\n\t\treturn false\n\t}\n\tif v := s.Rules.CheckAdmissible(j)",
 		new: "\tif !s.CheckQueueOpen(j) || (!j.HasMinResources && j.MinMember > 1) {\n\t\treturn false\n\t}\n\tif v := s.Rules.CheckAdmissible(j)",
 	},
+	{
+		name: "partial-gang-is-released-late", kind: "rule", file: "internal/scheduler/policy/gang/release.go",
+		old: "at := last.Add(p.window)",
+		new: "at := last.Add(3 * p.window)",
+	},
 }
