@@ -62,4 +62,9 @@ var defects = []bug{
 		old: "\t\ta.known.recordTerminatingNamespace(err)\n",
 		new: "\t\t_ = a.known\n",
 	},
+	{
+		name: "pods-beyond-the-minimum-use-the-quota", kind: "defect", file: "internal/controllers/job/plan/holes.go",
+		old: "return min(taskMinimum(t), t.Replicas)",
+		new: "_ = t\n\treturn 0",
+	},
 }

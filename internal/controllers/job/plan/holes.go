@@ -16,8 +16,13 @@ const morePodsAfter = 50 * time.Millisecond
 
 // missingPlaces returns the places of a task that lack a pod, in the order of their indices.
 func (b *builder) missingPlaces(task int) iter.Seq[Place] {
+	return b.missingBetween(task, 0, b.job.Spec.Tasks[task].Replicas)
+}
+
+// missingBetween returns the places of a task with indices from first up to, but without, end that lack a pod.
+func (b *builder) missingBetween(task int, first, end int32) iter.Seq[Place] {
 	return func(yield func(Place) bool) {
-		for i := range b.job.Spec.Tasks[task].Replicas {
+		for i := first; i < end; i++ {
 			p := Place{task, i}
 			if b.census.taken[p] == nil && !b.isPlaceSettled(p) && !yield(p) {
 				return
@@ -46,7 +51,8 @@ func collectFirst(places iter.Seq[Place], most int) []Place {
 	return list
 }
 
-// startableMissing returns the places that lack a pod in all tasks whose dependencies are met.
+// startableMissing returns the places that lack a pod in all tasks whose dependencies are met. The places that the
+// minimums of tasks need come first.
 func (b *builder) startableMissing() iter.Seq[Place] {
 	var tasks []int
 	for task := range b.job.Spec.Tasks {
@@ -55,12 +61,42 @@ func (b *builder) startableMissing() iter.Seq[Place] {
 		}
 	}
 	return func(yield func(Place) bool) {
-		for _, task := range tasks {
-			for p := range b.missingPlaces(task) {
-				if !yield(p) {
-					return
+		for _, isNeeded := range []bool{true, false} {
+			for _, task := range tasks {
+				first, end := int32(0), b.countNeeded(task)
+				if !isNeeded {
+					first, end = end, b.job.Spec.Tasks[task].Replicas
+				}
+				for p := range b.missingBetween(task, first, end) {
+					if !yield(p) {
+						return
+					}
 				}
 			}
+		}
+	}
+}
+
+// countNeeded returns the number of places that the minimum of a task needs. It returns 0 if the job may start with any of its
+// pods, or has only one task.
+func (b *builder) countNeeded(task int) int32 {
+	if len(b.job.Spec.Tasks) == 1 || b.job.Spec.MinAvailable < taskMinimums(b.job) {
+		return 0
+	}
+	t := &b.job.Spec.Tasks[task]
+	return min(taskMinimum(t), t.Replicas)
+}
+
+// createPodsAt creates pods for these places, which are in the order of wantedPlaces. The pods that the minimums of tasks need
+// are created before the others. Otherwise, the others could use up a quota, and then the job would never start.
+func (b *builder) createPodsAt(places []Place) {
+	needed := 0
+	for needed < len(places) && places[needed].Index < b.countNeeded(places[needed].Task) {
+		needed++
+	}
+	for _, part := range [][]Place{places[:needed], places[needed:]} {
+		if len(part) > 0 {
+			b.appendWrites(CreatePods{Places: part})
 		}
 	}
 }

@@ -3,8 +3,10 @@ package plan
 import (
 	"math"
 	"runtime"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -95,5 +97,41 @@ func TestPodsOfALargeJobAreMadeInSteps(t *testing.T) {
 	}
 	if len(in.Pods) != 2*maxPlaces+1 {
 		t.Errorf("%d pods", len(in.Pods))
+	}
+}
+
+func TestPodsThatTheMinimumsOfTasksNeedAreMadeFirst(t *testing.T) {
+	t.Parallel()
+	admitted := func(minAvailable, ofFirst, ofSecond int32) *story {
+		return given(batchv1alpha1.Pending).task("v", 2).with(func(job *batchv1alpha1.Job) {
+			job.Spec.Tasks[0].Replicas, job.Spec.MinAvailable = 3, minAvailable
+			job.Spec.Tasks[0].MinAvailable, job.Spec.Tasks[1].MinAvailable = new(ofFirst), new(ofSecond)
+		}).group(schedulingv1beta1.PodGroupInqueue)
+	}
+	for name, c := range map[string]struct {
+		in   *story
+		want []string
+	}{
+		"both tasks are needed":         {admitted(2, 1, 1), []string{"create w-0 v-0", "create w-1 w-2 v-1"}},
+		"some of the pods exist":        {admitted(2, 1, 1).pod("w", 0, corev1.PodPending), []string{"create v-0", "create w-1 w-2 v-1"}},
+		"only the second task":          {admitted(2, 0, 2), []string{"create v-0 v-1", "create w-0 w-1 w-2"}},
+		"all pods are needed":           {admitted(5, 3, 2), []string{"create w-0 w-1 w-2 v-0 v-1"}},
+		"any pods are enough to start":  {admitted(2, 3, 2), []string{"create w-0 w-1 w-2 v-0 v-1"}},
+		"the pods for the start exist":  {admitted(2, 1, 1).pod("w", 0, corev1.PodPending).pod("v", 0, corev1.PodPending), []string{"create w-1 w-2 v-1"}},
+		"only the needed pods are left": {admitted(3, 1, 2).pod("w", 1, corev1.PodPending).pod("w", 2, corev1.PodPending), []string{"create w-0 v-0 v-1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var created []string
+			p := Compute(c.in.Input)
+			for _, word := range digest(&p) {
+				if strings.HasPrefix(word, "create") {
+					created = append(created, word)
+				}
+			}
+			if diff := cmp.Diff(c.want, created); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }

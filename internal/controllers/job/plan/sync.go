@@ -195,9 +195,7 @@ func (b *builder) syncGroupAndPods() {
 	if isLimitedArray && b.isInputOutdated() && len(places) > 0 {
 		b.plan.Refresh = true // pods that an earlier process created count toward the limit, too
 	}
-	if len(places) > 0 {
-		b.appendWrites(CreatePods{Places: places})
-	}
+	b.createPodsAt(places)
 }
 
 func (b *builder) ensureObjects() {
