@@ -240,7 +240,8 @@ func (w *World) isWithinGuarantee(job *batchv1alpha1.Job, waiting []*batchv1alph
 		return false
 	}
 	minimum := minimumOf(job)
-	if !w.couldStart(job) || w.hasRivals(job, w.inQueue(waiting, queue.Name)) {
+	mayHavePods := w.couldStart(job) && w.hasFreeQuota(job, minimum)
+	if !mayHavePods || w.hasRivals(job, w.inQueue(waiting, queue.Name)) {
 		return false
 	}
 	if w.checks.heldBy(queue.Name)+minimum.total > queue.Spec.Guarantee.Resource.Cpu().MilliValue() {

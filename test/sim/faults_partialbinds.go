@@ -9,11 +9,14 @@ import (
 )
 
 func init() {
-	registerAction("partial-bind", 2, func(s *drawing) *action {
+	registerAction("partial-bind", 1, func(s *drawing) *action {
 		size := 2 + s.Int32N(3)
 		job := newSimpleJob(s.newJobName(), s.queueNames()[s.IntN(len(s.queueNames()))], size, "1")
 		s.plain++
-		rivals, count := fmt.Sprintf("rival-%d", s.plain), 8+s.IntN(24)
+		rivals, count := fmt.Sprintf("rival-%d", s.plain), 0
+		for _, milliCPU := range s.setting.nodes {
+			count += int(milliCPU / 1000) // no node has room for the last pod of the job
+		}
 		refused := &refusal{
 			kind: &requestKind{"scheduler", apiserver.Create, "binding", "Pod", "binding of a pod"},
 			job:  fmt.Sprintf("%s-t0-%d", job.Name, size-1), code: []refusalCode{forbidden, conflict}[s.IntN(2)],
