@@ -43,6 +43,11 @@ func init() {
 		w.changeConfiguration("emptied webhook configuration", apiserver.Update, o)
 	}))
 	registerAction("webhook-authority-replaced", 2, onConfiguration("replaces the authority in", replaceAuthority))
+	registerAction("webhook-authorities-stay-replaced", 2, func(s *drawing) *action {
+		length := between(s.Rand, 2*time.Second, 30*time.Second)
+		return s.action(func(w *World) { w.keepAuthoritiesReplaced(length) },
+			"administrator replaces the authority in all webhook configurations, and for %s the API server returns errors to admission, which cannot repair them", length.Round(time.Second))
+	})
 	registerAction("webhook-certificate-deleted", 1, func(s *drawing) *action {
 		return s.action(deleteCertificate, "administrator deletes the certificate of the webhooks")
 	})
@@ -102,6 +107,19 @@ func replaceAuthority(w *World, o client.Object) {
 		}
 	}
 	w.changeConfiguration("replaced authority of webhooks", apiserver.Update, o)
+}
+
+// keepAuthoritiesReplaced replaces the authorities in all configurations. For some time, admission cannot repair them.
+func (w *World) keepAuthoritiesReplaced(length time.Duration) {
+	for _, r := range w.replicas {
+		if w.webhookService.programs[r.process] != nil {
+			r.weather = weather{errors: 1}
+			w.add(w.now.Add(length), nil, func() { r.weather = weather{} })
+		}
+	}
+	for _, o := range w.configurations() {
+		replaceAuthority(w, o.DeepCopyObject().(client.Object))
+	}
 }
 
 // deleteCertificate deletes the Secret with the certificate of the webhooks.
