@@ -61,9 +61,10 @@ func (b *builder) startableMissing() iter.Seq[Place] {
 		}
 	}
 	return func(yield func(Place) bool) {
+		needed := b.countNeeded()
 		for _, isNeeded := range []bool{true, false} {
 			for _, task := range tasks {
-				first, end := int32(0), b.countNeeded(task)
+				first, end := int32(0), needed[task]
 				if !isNeeded {
 					first, end = end, b.job.Spec.Tasks[task].Replicas
 				}
@@ -77,24 +78,30 @@ func (b *builder) startableMissing() iter.Seq[Place] {
 	}
 }
 
-// countNeeded returns the number of places that the minimum of a task needs. It returns 0 if the job may start with any of its
-// pods, or has only one task.
-func (b *builder) countNeeded(task int) int32 {
-	if len(b.job.Spec.Tasks) == 1 || b.job.Spec.MinAvailable < taskMinimums(b.job) {
-		return 0
+// countNeeded returns, for each task, the number of first places that its minimum needs. A failed pod keeps its place but does
+// not count for the minimum. The result is all zeros if the job may start with any of its pods, or has only one task.
+func (b *builder) countNeeded() []int32 {
+	needed := make([]int32, len(b.job.Spec.Tasks))
+	if len(needed) == 1 || b.job.Spec.MinAvailable < taskMinimums(b.job) {
+		return needed
 	}
-	t := &b.job.Spec.Tasks[task]
-	return min(taskMinimum(t), t.Replicas)
+	copy(needed, b.failedByTask())
+	for i := range needed {
+		t := &b.job.Spec.Tasks[i]
+		needed[i] = min(needed[i]+taskMinimum(t), t.Replicas)
+	}
+	return needed
 }
 
 // createPodsAt creates pods for these places, which are in the order of wantedPlaces. The pods that the minimums of tasks need
 // are created before the others. Otherwise, the others could use up a quota, and then the job would never start.
 func (b *builder) createPodsAt(places []Place) {
-	needed := 0
-	for needed < len(places) && places[needed].Index < b.countNeeded(places[needed].Task) {
-		needed++
+	needed := b.countNeeded()
+	first := 0
+	for first < len(places) && places[first].Index < needed[places[first].Task] {
+		first++
 	}
-	for _, part := range [][]Place{places[:needed], places[needed:]} {
+	for _, part := range [][]Place{places[:first], places[first:]} {
 		if len(part) > 0 {
 			b.appendWrites(CreatePods{Places: part})
 		}

@@ -114,6 +114,7 @@ func TestPodsThatTheMinimumsOfTasksNeedAreMadeFirst(t *testing.T) {
 	}{
 		"both tasks are needed":         {admitted(2, 1, 1), []string{"create w-0 v-0", "create w-1 w-2 v-1"}},
 		"some of the pods exist":        {admitted(2, 1, 1).pod("w", 0, corev1.PodPending), []string{"create v-0", "create w-1 w-2 v-1"}},
+		"a needed pod has failed":       {admitted(2, 1, 1).pod("w", 0, corev1.PodRunning).pod("v", 0, corev1.PodFailed), []string{"create v-1", "create w-1 w-2"}},
 		"only the second task":          {admitted(2, 0, 2), []string{"create v-0 v-1", "create w-0 w-1 w-2"}},
 		"all pods are needed":           {admitted(5, 3, 2), []string{"create w-0 w-1 w-2 v-0 v-1"}},
 		"any pods are enough to start":  {admitted(2, 3, 2), []string{"create w-0 w-1 w-2 v-0 v-1"}},
