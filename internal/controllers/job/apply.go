@@ -280,6 +280,8 @@ func (a *application) createPod(ctx context.Context, place plan.Place) error {
 		pod.Annotations[keys.GroupName] = group.Name // the PodGroup may have the name that older versions gave it
 	}
 	a.plan.Array.LabelElementPod(pod, a.plan.Job, place)
+	a.known.beginCreation()
+	defer a.known.endCreation()
 	err := a.createObject(ctx, pod)
 	if apierrors.IsAlreadyExists(err) {
 		return a.adoptExistingPod(ctx, pod)

@@ -53,9 +53,13 @@ type jobState struct {
 
 	mu      sync.Mutex
 	created map[types.UID]created
-	killed  map[types.UID]time.Time
-	lost    map[types.UID]plan.Lost
-	reports map[types.UID]plan.Report
+	// creating is the number of pods that are being created. gone holds the pods that have ceased to exist since this number was 0:
+	// the response to the creation of such a pod may arrive after the event of its deletion.
+	creating int
+	gone     map[types.UID]bool
+	killed   map[types.UID]time.Time
+	lost     map[types.UID]plan.Lost
+	reports  map[types.UID]plan.Report
 	// terminating is the error with which the API server refused to create an object because the job's namespace is
 	// being deleted, or nil.
 	terminating error
@@ -80,7 +84,7 @@ func (m *stateStore) ensureState(name types.NamespacedName, uid types.UID) *jobS
 	}
 	r := m.jobs[uid]
 	if r == nil {
-		r = &jobState{lastMessages: map[string]string{}, created: map[types.UID]created{}, killed: map[types.UID]time.Time{}, lost: map[types.UID]plan.Lost{},
+		r = &jobState{lastMessages: map[string]string{}, created: map[types.UID]created{}, gone: map[types.UID]bool{}, killed: map[types.UID]time.Time{}, lost: map[types.UID]plan.Lost{},
 			reports: map[types.UID]plan.Report{}}
 		m.jobs[uid] = r
 	}
@@ -110,6 +114,9 @@ func (r *jobState) recordGonePod(pod *corev1.Pod, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.created, pod.UID)
+	if r.creating > 0 {
+		r.gone[pod.UID] = true
+	}
 	_, ours := r.killed[pod.UID]
 	delete(r.killed, pod.UID)
 	if report, ok := plan.ReportFromPod(pod); ok {
@@ -120,10 +127,42 @@ func (r *jobState) recordGonePod(pod *corev1.Pod, now time.Time) {
 	}
 }
 
+// beginCreation records that a pod is being created.
+func (r *jobState) beginCreation() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.creating++
+}
+
+// endCreation records the end of a creation, whether or not it succeeded.
+func (r *jobState) endCreation() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.creating--; r.creating == 0 {
+		clear(r.gone)
+	}
+}
+
+// recordCreatedPod records a pod that was created between beginCreation and endCreation, unless it is already gone.
 func (r *jobState) recordCreatedPod(pod *corev1.Pod, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.created[pod.UID] = created{pod: pod, at: now}
+	if !r.gone[pod.UID] {
+		r.created[pod.UID] = created{pod: pod, at: now}
+	}
+}
+
+// createdPodsExpireAfter returns how long the oldest record of a created pod that no list contained is still used. ok is false if
+// there is none. Without another plan after that time, a pod that was created and deleted while the watch was interrupted, about
+// which no event arrives, would never be re-created.
+func (r *jobState) createdPodsExpireAfter(now time.Time) (wait time.Duration, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	wait = ownWriteLifetime
+	for _, c := range r.created {
+		wait = min(wait, ownWriteLifetime-now.Sub(c.at))
+	}
+	return max(wait, 0) + time.Second, len(r.created) > 0
 }
 
 // recordTerminatingNamespace records that the job's namespace is being deleted, and the error of the API server.

@@ -95,6 +95,49 @@ func TestAPodThatIsSeenWhileThePodsAreReadIsNotMadeAgain(t *testing.T) {
 	}
 }
 
+// TestAPodThatIsGoneBeforeItsCreationIsAnsweredIsNotRecorded covers a pod that is bound, evicted and deleted while the
+// response to its creation is on its way.
+func TestAPodThatIsGoneBeforeItsCreationIsAnsweredIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	job := simpleJob(1)
+	job.UID = "job"
+	known := newStateStore().ensureState(client.ObjectKeyFromObject(job), job.UID)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "one", UID: "pod"}}
+	known.beginCreation()
+	known.recordGonePod(pod, now)
+	known.recordCreatedPod(pod, now)
+	known.endCreation()
+	in := plan.Input{Job: job, Now: now}
+	if known.completeInput(&in); len(in.Pods) != 0 {
+		t.Errorf("the plan is made from %d pods, want none", len(in.Pods))
+	}
+	if len(known.gone) > 0 {
+		t.Errorf("%v is kept although no pod is being created", known.gone)
+	}
+}
+
+// TestAJobIsPlannedAgainWhenACreatedPodStaysUnseen covers a pod that was created and deleted while the watch of pods was
+// interrupted: no event reports its end.
+func TestAJobIsPlannedAgainWhenACreatedPodStaysUnseen(t *testing.T) {
+	t.Parallel()
+	created := time.Unix(1_700_000_000, 0)
+	known := newStateStore().ensureState(client.ObjectKey{Name: "job"}, "job")
+	if _, ok := known.createdPodsExpireAfter(created); ok {
+		t.Error("another plan is wanted although no pod was created")
+	}
+	known.recordCreatedPod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "one", UID: "pod"}}, created)
+	now := created.Add(20 * time.Second)
+	wait, ok := known.createdPodsExpireAfter(now)
+	if !ok {
+		t.Fatal("no other plan is wanted")
+	}
+	in := plan.Input{Now: now.Add(wait)}
+	if known.completeInput(&in); len(in.Pods) != 0 {
+		t.Errorf("after %s, the plan is still made from %d pods that no list contained", wait, len(in.Pods))
+	}
+}
+
 // TestChangesOfContainersWakeTheJob checks which changes of a running pod make the controller plan again.
 func TestChangesOfContainersWakeTheJob(t *testing.T) {
 	t.Parallel()

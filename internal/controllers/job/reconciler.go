@@ -175,6 +175,9 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, in *plan.Input, p *plan.P
 	for _, e := range p.Events {
 		a.recordEvent(e)
 	}
+	if wait, ok := known.createdPodsExpireAfter(r.now()); ok {
+		a.requeueAfter(wait)
+	}
 	result := reconcile.Result{RequeueAfter: p.RequeueAfter}
 	if a.later > 0 && (result.RequeueAfter == 0 || a.later < result.RequeueAfter) {
 		result.RequeueAfter = a.later
