@@ -82,6 +82,13 @@ func TestEvictionsAreRecordedOnTheJob(t *testing.T) {
 			}},
 			told: []string{"Pods are evicted: the eviction was requested through the API, as kubectl drain does"},
 		},
+		"two evictions that are noticed together are recorded in their order": {
+			story: given(batchv1alpha1.Running).pod("w", 0, corev1.PodRunning, preempted(at, "the second")).pod("w", 1, corev1.PodRunning, preempted(at.Add(-15*time.Minute), "the first")),
+			want: &batchv1alpha1.JobEvictions{Times: 2, Pods: 2, Last: batchv1alpha1.JobEviction{
+				At: metav1.NewTime(at), Reason: "Preempted", Message: "the second", Pods: 1, Tasks: map[string]string{"w": "0"}, Ran: &metav1.Duration{Duration: 10 * time.Hour},
+			}},
+			told: []string{"Pods are evicted: the first", "Pods are evicted: the second"},
+		},
 		"a pod that was deleted without a reason": {
 			story: given(batchv1alpha1.Running).pod("w", 0, corev1.PodRunning, func(pod *corev1.Pod) {
 				evictedBy(at, "", "")(pod)
