@@ -77,7 +77,7 @@ func (a *application) performWrite(ctx context.Context, w plan.Write) error {
 	case plan.RemoveObjects:
 		return wrapFailure(string(batchv1alpha1.PluginError), a.removeObjects(ctx))
 	case plan.CreateGroup:
-		return wrapFailure(string(batchv1alpha1.PodGroupError), ignoreExists(a.createObject(ctx, w.Group)))
+		return wrapFailure(string(batchv1alpha1.PodGroupError), a.createGroup(ctx, w.Group))
 	case plan.PatchGroup:
 		return wrapFailure(string(batchv1alpha1.PodGroupError), a.patchGroup(ctx, w))
 	case plan.DeleteGroup:
@@ -108,6 +108,18 @@ func (a *application) createObject(ctx context.Context, o client.Object) error {
 		a.known.recordTerminatingNamespace(err)
 	}
 	return err
+}
+
+// createGroup creates the PodGroup. If the job has lost its PodGroup while it runs, the job itself may have been deleted, and the
+// garbage collector may have deleted the PodGroup before the watch of jobs reports that. The PodGroup is created only if the job
+// still exists.
+func (a *application) createGroup(ctx context.Context, group *schedulingv1beta1.PodGroup) error {
+	if a.in.Job.Status.State.Phase == batchv1alpha1.Running {
+		if err := a.verifyExists(ctx); err != nil {
+			return err
+		}
+	}
+	return ignoreExists(a.createObject(ctx, group))
 }
 
 func ignoreExists(err error) error {

@@ -108,3 +108,19 @@ func (a *application) compareWithServer(ctx context.Context) error {
 	}
 	return nil
 }
+
+// errDeleted means that the plan was made for a job that has been deleted.
+var errDeleted = errors.New("the job has been deleted")
+
+// verifyExists reads the job from the API server and returns an error if it was deleted or replaced.
+func (a *application) verifyExists(ctx context.Context) error {
+	var job batchv1alpha1.Job
+	err := a.api.Get(ctx, client.ObjectKeyFromObject(a.job), &job)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && (job.UID != a.job.UID || job.DeletionTimestamp != nil):
+		return passingError{errDeleted}
+	case err != nil:
+		return fmt.Errorf("job %s: %w", a.job.Name, err)
+	}
+	return nil
+}

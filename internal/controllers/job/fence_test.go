@@ -57,13 +57,35 @@ func TestAJobThatIsNewerThanAProcessIsNotReadOnceMore(t *testing.T) {
 			if newer {
 				w.annotate("a", "b")
 			}
-			// gives the plan a write
+			// gives the plan a write, before which the job is read once to check that it still exists
 			w.server.Remove(&schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: plan.GroupName(w.truth())}})
+			want := []string{"get Job ns/job"}
+			if !newer {
+				want = append(want, "get Job ns/job")
+			}
 			w.api.Reads = nil
-			if writes := w.turn(t, watched...); len(writes) == 0 || slices.Contains(w.api.Reads, "get Job ns/job") == newer {
-				t.Errorf("read %v, wrote %v", w.api.Reads, writes)
+			writes := w.turn(t, watched...)
+			isOtherRead := func(read string) bool { return read != "get Job ns/job" }
+			if reads := slices.DeleteFunc(w.api.Reads, isOtherRead); len(writes) == 0 || !slices.Equal(reads, want) {
+				t.Errorf("read %v, want %v; wrote %v", reads, want, writes)
 			}
 		})
+	}
+}
+
+// TestTheGroupOfADeletedJobIsNotCreatedAgain covers a job whose PodGroup the garbage collector deletes before the watch of jobs
+// reports that the job was deleted.
+func TestTheGroupOfADeletedJobIsNotCreatedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(simpleJob(1))
+	if job := w.mustSettle(t); job.Status.State.Phase != batchv1alpha1.Running {
+		t.Fatalf("the job is %s", job.Status.State.Phase)
+	}
+	group := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: plan.GroupName(w.truth())}}
+	w.server.Remove(w.truth())
+	w.server.Remove(group)
+	if writes := w.turn(t, "Pod", "PodGroup"); len(writes) > 0 {
+		t.Errorf("wrote %v", writes)
 	}
 }
 

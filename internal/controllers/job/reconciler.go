@@ -175,7 +175,7 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, in *plan.Input, p *plan.P
 	for _, e := range p.Events {
 		a.recordEvent(e)
 	}
-	if wait, ok := known.createdPodsExpireAfter(r.now()); ok {
+	if wait, ok := known.createdPodsExpireAfter(in.Now); ok {
 		a.requeueAfter(wait)
 	}
 	result := reconcile.Result{RequeueAfter: p.RequeueAfter}
