@@ -42,12 +42,23 @@ func runScript(s *script, options worldOptions) *World {
 		w.checkPolicies()
 	}
 	if w.violation == nil {
-		w.runUntil(w.now.Add(2 * time.Minute)) // garbage is collected, and the last statuses are written
+		w.runUntil(w.restTime(calm))
 		w.checkRest()
 	}
 	w.trace("END %s", w.summary())
 	w.close()
 	return w
+}
+
+// restTime returns the time at which the world is at rest after it has settled: garbage is collected, and the last statuses are
+// written. The time between two writes of a status is measured with the clock that jumps, so a program whose clock was ahead
+// writes again when the corrected clock shows the time of its last write.
+func (w *World) restTime(calm time.Time) time.Time {
+	rest, caughtUp := w.now.Add(2*time.Minute), calm.Add(w.checks.gates.fastestClock+time.Minute)
+	if caughtUp.After(rest) {
+		return caughtUp
+	}
+	return rest
 }
 
 // stopFaults ends all faults.

@@ -67,19 +67,4 @@ var defects = []bug{
 		old: "needed[i] = min(needed[i]+taskMinimum(t), t.Replicas)",
 		new: "_, needed[i] = t, 0",
 	},
-	{
-		name: "failed-pods-count-for-the-minimum", kind: "defect", file: "internal/controllers/job/plan/holes.go",
-		old: "copy(needed, b.failedByTask())",
-		new: "copy(needed, b.failedByTask()[:0])",
-	},
-	{
-		name: "pod-gone-before-its-creation-is-answered", kind: "defect", file: "internal/controllers/job/memory.go",
-		old: "if !r.gone[pod.UID] {",
-		new: "if len(r.gone) >= 0 {",
-	},
-	{
-		name: "unseen-pod-does-not-wake-the-job", kind: "defect", file: "internal/controllers/job/reconciler.go",
-		old: "\t\ta.requeueAfter(wait)\n",
-		new: "\t\t_ = wait\n",
-	},
 }
