@@ -78,14 +78,14 @@ func (w *World) checkCronJobs() {
 	}
 }
 
-// cronTime is how long after the last action CronJobs create jobs, so that the world sees runs without faults.
+// cronTime is how long CronJobs go on to create jobs after the last action. Some of these runs are free of faults.
 const cronTime = repairTime + 3*time.Minute
 
 // mostLateRun is how long after a scheduled time a CronJob may create the job. Retries of controllers are shorter.
 const mostLateRun = 45 * time.Second
 
-// checkDueRuns records, after faults have stopped and programs have recovered, which CronJobs have not created the job for
-// the latest scheduled time, and fails if one does not create it.
+// checkDueRuns checks, after faults have stopped and programs have recovered, that each CronJob creates the job for the latest
+// scheduled time within mostLateRun.
 func (w *World) checkDueRuns() {
 	if w.now.Sub(epoch.Add(storyLength)) < repairTime {
 		return
@@ -105,8 +105,8 @@ func (w *World) checkDueRuns() {
 	}
 }
 
-// owesRun reports whether a CronJob could create a job for the latest scheduled time and has not done so. All schedules of
-// scripts are due each minute.
+// owesRun reports whether a CronJob could create a job for the latest scheduled time but has not created it. In scripts, every
+// CronJob has a scheduled time each minute.
 func (w *World) owesRun(cron *batchv1alpha1.CronJob) bool {
 	due := w.now.Truncate(time.Minute)
 	isOff := cron.DeletionTimestamp != nil || ptr.Deref(cron.Spec.Suspend, false)

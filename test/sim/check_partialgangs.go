@@ -151,14 +151,22 @@ func (c *checks) recordLeader() {
 // worksNormally reports whether no fault affects a running replica now.
 func (r *replica) worksNormally() bool {
 	w, p := r.world, r.process
-	isReachable := !w.serverDown && !w.storageFull && r.weather == weather{}
-	isCurrent := len(r.lags) == 0 && r.expireWatches == 0 && r.lists.parts == 0 && r.lists.lag == 0
-	return isReachable && isCurrent && !p.isPaused() && p.offset == 0
+	switch {
+	case w.serverDown, w.storageFull, r.weather != weather{}:
+		return false // its requests may fail
+	case len(r.lags) > 0, r.expireWatches > 0, r.lists.parts > 0, r.lists.lag > 0:
+		return false // its data may be old
+	case p.isPaused(), p.offset != 0:
+		return false
+	}
+	return true
 }
 
 // recordFailedRequest records that a request of the scheduler has failed, so that it must try again.
 func (c *checks) recordFailedRequest(l *link, r *apiserver.Request, err error) {
-	if replica := l.replica(); err != nil && replica != nil && replica.program == "scheduler" && r.IsWrite() {
+	replica := l.replica()
+	isOfScheduler := replica != nil && replica.program == "scheduler"
+	if err != nil && isOfScheduler && r.IsWrite() {
 		c.disturbed = c.world.now
 	}
 }

@@ -68,7 +68,8 @@ func (c *checks) recordEvents(l *jobHistory, change apiserver.Change, pod *corev
 	if p.evicted.IsZero() && !p.marked {
 		p.evicted = c.world.now
 		job := c.world.jobWithUID(metav1.GetControllerOf(pod).UID)
-		p.isDue = c.world.calm && !isFinished(pod) && job != nil && isActivePhase(job.Status.State.Phase)
+		isOfActiveJob := job != nil && isActivePhase(job.Status.State.Phase)
+		p.isDue = c.world.calm && isOfActiveJob && !isFinished(pod)
 	}
 }
 
@@ -287,8 +288,8 @@ func (l *jobHistory) hasMarked(task string, version int32) bool {
 	return slices.ContainsFunc(l.pods, func(p *podHistory) bool { return p.at.task == task && p.version == version && p.marked })
 }
 
-// maxResponseDelay is how long after an event, and after the timeout of a policy, the controllers may need to respond, if
-// there are no faults.
+// maxResponseDelay is the longest time in which the controllers respond to an event without faults. If the policy has a
+// timeout, it begins after the timeout.
 const maxResponseDelay = time.Minute
 
 // checkPolicies checks, after faults have stopped, that policies respond to the events of jobs in time.

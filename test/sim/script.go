@@ -36,8 +36,9 @@ type script struct {
 	actions []action // of the draws that are not omitted
 }
 
-// draw determines an action. The action stays the same if kinds of actions are added or their weights change, so that a draw
-// can be kept in a file. It changes if the code that draws actions of its kind changes. An omitted draw has no action, but the names that it uses up are not used by later draws.
+// draw determines an action. The action stays the same if kinds of actions are added or their weights change, so a draw can be
+// stored in a file. The action changes if the code that draws actions of its kind changes. An omitted draw has no action, but it
+// uses up the same names, so that later draws get theirs.
 type draw struct {
 	at      time.Duration
 	kind    string

@@ -26,7 +26,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// oldest is the first supported Kubernetes version, as in kubeVersion of the charts.
+// oldest is the first supported Kubernetes version. The charts specify the same version as kubeVersion.
 const oldest = "1.34.0"
 
 // kinds lists the kinds that the command line reads and writes.

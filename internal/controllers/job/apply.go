@@ -110,9 +110,8 @@ func (a *application) createObject(ctx context.Context, o client.Object) error {
 	return err
 }
 
-// createGroup creates the PodGroup. If the job has lost its PodGroup while it runs, the job itself may have been deleted, and the
-// garbage collector may have deleted the PodGroup before the watch of jobs reports that. The PodGroup is created only if the job
-// still exists.
+// createGroup creates the PodGroup. A running job without a PodGroup may have been deleted: the garbage collector may delete the
+// PodGroup before the watch reports that the job is gone. Therefore, it first checks that a running job still exists.
 func (a *application) createGroup(ctx context.Context, group *schedulingv1beta1.PodGroup) error {
 	if a.in.Job.Status.State.Phase == batchv1alpha1.Running {
 		if err := a.verifyExists(ctx); err != nil {

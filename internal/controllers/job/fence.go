@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -98,15 +97,7 @@ func (a *application) verifyCurrent(ctx context.Context) error {
 
 // compareWithServer reads the job from the API server and returns an error if the cached job is outdated.
 func (a *application) compareWithServer(ctx context.Context) error {
-	var job batchv1alpha1.Job
-	err := a.api.Get(ctx, client.ObjectKeyFromObject(a.job), &job)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && (job.UID != a.job.UID || job.ResourceVersion != a.job.ResourceVersion):
-		return passingError{errOutdated}
-	case err != nil:
-		return fmt.Errorf("job %s: %w", a.job.Name, err)
-	}
-	return nil
+	return a.requireOnServer(ctx, errOutdated, func(job *batchv1alpha1.Job) bool { return job.ResourceVersion == a.job.ResourceVersion })
 }
 
 // errDeleted means that the plan was made for a job that has been deleted.
@@ -114,13 +105,20 @@ var errDeleted = errors.New("the job has been deleted")
 
 // verifyExists reads the job from the API server and returns an error if it was deleted or replaced.
 func (a *application) verifyExists(ctx context.Context) error {
+	return a.requireOnServer(ctx, errDeleted, func(job *batchv1alpha1.Job) bool { return job.DeletionTimestamp == nil })
+}
+
+// requireOnServer reads the job from the API server. It returns otherwise, as an error that disappears soon, if the job does not
+// exist, was replaced, or does not satisfy a condition.
+func (a *application) requireOnServer(ctx context.Context, otherwise error, satisfies func(*batchv1alpha1.Job) bool) error {
 	var job batchv1alpha1.Job
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(a.job), &job)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && (job.UID != a.job.UID || job.DeletionTimestamp != nil):
-		return passingError{errDeleted}
-	case err != nil:
+	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("job %s: %w", a.job.Name, err)
+	}
+	isSameJob := err == nil && job.UID == a.job.UID
+	if !isSameJob || !satisfies(&job) {
+		return passingError{otherwise}
 	}
 	return nil
 }

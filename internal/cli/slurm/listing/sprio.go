@@ -200,7 +200,7 @@ func runSshare(ctx context.Context, c *program.Call) error {
 	})
 }
 
-// noSharesNote says why none of the selected accounts has a line.
+// noSharesNote returns a note that explains why none of the selected accounts has a line.
 func noSharesNote(accounts []string, isFairTree bool) string {
 	names := strings.Join(accounts, ",")
 	if isFairTree {

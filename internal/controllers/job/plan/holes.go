@@ -52,8 +52,8 @@ func collectFirst(places iter.Seq[Place], most int) []Place {
 }
 
 // startableMissing returns the places that lack a pod in all tasks whose dependencies are met. The places that the
-// minimums of tasks need come first.
-func (b *builder) startableMissing() iter.Seq[Place] {
+// minimums of tasks need come first; needed is the result of countNeeded.
+func (b *builder) startableMissing(needed []int32) iter.Seq[Place] {
 	var tasks []int
 	for task := range b.job.Spec.Tasks {
 		if b.dependenciesMet(task) {
@@ -61,7 +61,6 @@ func (b *builder) startableMissing() iter.Seq[Place] {
 		}
 	}
 	return func(yield func(Place) bool) {
-		needed := b.countNeeded()
 		for _, isNeeded := range []bool{true, false} {
 			for _, task := range tasks {
 				first, end := int32(0), needed[task]
@@ -95,8 +94,7 @@ func (b *builder) countNeeded() []int32 {
 
 // createPodsAt creates pods for these places, which are in the order of wantedPlaces. The pods that the minimums of tasks need
 // are created before the others. Otherwise, the others could use up a quota, and then the job would never start.
-func (b *builder) createPodsAt(places []Place) {
-	needed := b.countNeeded()
+func (b *builder) createPodsAt(places []Place, needed []int32) {
 	first := 0
 	for first < len(places) && places[first].Index < needed[places[first].Task] {
 		first++
@@ -110,8 +108,8 @@ func (b *builder) createPodsAt(places []Place) {
 
 // wantedPlaces returns up to maxPlaces places that have no pod and whose task may start. If there are more places, it
 // requests another plan.
-func (b *builder) wantedPlaces() []Place {
-	places := collectFirst(b.limitActive(b.startableMissing()), maxPlaces+1)
+func (b *builder) wantedPlaces(needed []int32) []Place {
+	places := collectFirst(b.limitActive(b.startableMissing(needed)), maxPlaces+1)
 	if len(places) > maxPlaces {
 		b.requestPlanAfter(morePodsAfter)
 		places = slices.Clip(places[:maxPlaces])

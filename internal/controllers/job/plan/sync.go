@@ -190,12 +190,13 @@ func (b *builder) syncGroupAndPods() {
 	if !IsGroupAdmitted(group) {
 		return // pods are created after the gang is admitted
 	}
-	places := b.wantedPlaces()
+	needed := b.countNeeded()
+	places := b.wantedPlaces(needed)
 	isLimitedArray := b.array != nil && b.array.limit > 0
 	if isLimitedArray && b.isInputOutdated() && len(places) > 0 {
 		b.plan.Refresh = true // pods that an earlier process created count toward the limit, too
 	}
-	b.createPodsAt(places)
+	b.createPodsAt(places, needed)
 }
 
 func (b *builder) ensureObjects() {
