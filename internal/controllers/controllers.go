@@ -38,9 +38,10 @@ type Options struct {
 	CronJobReconcilers int
 	// OwnersKeepAnnotations prevents PodGroups from inheriting the annotations of the workloads that own their pods.
 	OwnersKeepAnnotations bool
-	// Writers is the maximum number of pod writes in flight for all jobs together; 0 means 64. A negative value means no
-	// common limit: each reconcile of a job performs its writes one after the other, in its own goroutine.
+	// Writers is the maximum number of pod writes in flight for all jobs together; 0 means 64.
 	Writers int
+	// NewWriteGroup returns a group in which the pod writes of one reconcile run in parallel; nil means goroutines.
+	NewWriteGroup func() job.Group
 	// QPS is the maximum number of requests per second from the controllers; 0 means that only the API server limits
 	// them.
 	QPS float32
@@ -75,8 +76,8 @@ func All(cache client.Reader, api client.Client, recorder record.EventRecorder, 
 	isEnabled := o.Selection.IsEnabled
 	var all []registration.Controller
 	if isEnabled(jobController) {
-		all = append(all, job.Controller(job.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: jobReconcilers, Writers: max(cmp.Or(o.Writers, 64), 0),
-			Pressure: o.Pressure, IDs: o.JobIDs, KeepEnded: !isEnabled(gcController), MaxRequeue: o.MaxRequeue, PerJobMetrics: o.PerJobMetrics, Traces: o.Traces, Now: o.Now}))
+		all = append(all, job.Controller(job.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: jobReconcilers, Writers: cmp.Or(o.Writers, 64),
+			NewWriteGroup: o.NewWriteGroup, Pressure: o.Pressure, IDs: o.JobIDs, KeepEnded: !isEnabled(gcController), MaxRequeue: o.MaxRequeue, PerJobMetrics: o.PerJobMetrics, Traces: o.Traces, Now: o.Now}))
 	}
 	if isEnabled(podGroupController) {
 		all = append(all, podgroup.Controllers(podgroup.Options{Cache: cache, API: api, Recorder: recorder, Schedulers: o.SchedulerNames, Reconcilers: jobReconcilers,

@@ -15,6 +15,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers"
+	"github.com/vc-batch/vc/internal/controllers/job"
 	"github.com/vc-batch/vc/internal/controllers/registration"
 	"github.com/vc-batch/vc/test/apiserver"
 )
@@ -24,6 +25,10 @@ const controllersTimeout = 45 * time.Second
 
 // mostReconciles limits the number of parallel reconciles of each controller.
 const mostReconciles = 4
+
+// mostPodWrites is the number of parallel pod writes of all jobs. No seed reaches it, because a fiber that waited for
+// another one in the code of the controllers would block the simulation.
+const mostPodWrites = 10_000
 
 // controllersTerm is one term of leadership of the controllers: the cache and all controllers.
 type controllersTerm struct {
@@ -47,7 +52,8 @@ func startControllersTerm(p *process, user string, fence func() error) {
 	l := w.newLink(p, user, controllersTimeout, fence)
 	api := apiserver.NewClient(w.scheme, l.send)
 	all := controllers.All(t.cache, api, recorder{}, controllers.Options{
-		SchedulerNames: []string{keys.DefaultSchedulerName}, Writers: -1, Now: p.wallTime,
+		SchedulerNames: []string{keys.DefaultSchedulerName}, Writers: mostPodWrites, Now: p.wallTime,
+		NewWriteGroup: func() job.Group { return &fiberGroup{process: p} },
 	})
 	for i := range all {
 		t.addController(&all[i])

@@ -187,6 +187,34 @@ func (w *World) sleep(pause time.Duration) {
 	w.wait(func(resume func()) { owner.after(pause, resume) })
 }
 
+// fiberGroup runs functions in parallel as fibers of a process.
+type fiberGroup struct {
+	process *process
+	running int
+	resume  func() // continues the fiber in Wait; nil if none waits
+}
+
+// Go starts a function as a fiber.
+func (g *fiberGroup) Go(f func()) {
+	g.running++
+	g.process.after(0, func() { g.process.spawn(f, g.finish) })
+}
+
+// finish continues the fiber in Wait after the last function has returned.
+func (g *fiberGroup) finish() {
+	g.running--
+	if g.running == 0 && g.resume != nil {
+		g.process.after(0, g.resume)
+	}
+}
+
+// Wait suspends the running fiber until all functions have returned.
+func (g *fiberGroup) Wait() {
+	if g.running > 0 {
+		g.process.world.wait(func(resume func()) { g.resume = resume })
+	}
+}
+
 // processClock is the clock of a process. Functions that it delays run in the process.
 type processClock struct {
 	clock.Clock // nil: only the methods below are used

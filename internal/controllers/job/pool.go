@@ -9,31 +9,43 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// pool limits the number of writes in flight for all jobs together. A nil pool has no common limit: each reconcile
-// performs its own writes one after the other, and never waits for the writes of another reconcile.
-type pool chan struct{}
+// pool limits the number of writes in flight for all jobs together.
+type pool struct {
+	places   chan struct{} // contains an element for each write in flight
+	newGroup func() Group
+}
 
-// newPool returns a pool with this number of writers, or nil if the number is not positive.
-func newPool(writers int) pool {
-	if writers <= 0 {
-		return nil
+// Group runs functions in parallel. A sync.WaitGroup is a Group.
+type Group interface {
+	// Go starts a function.
+	Go(f func())
+	// Wait returns after all functions have returned.
+	Wait()
+}
+
+// newPool returns a pool with this number of writers, but at least one, which run in groups that newGroup returns. If
+// newGroup is nil, they run in goroutines.
+func newPool(writers int, newGroup func() Group) pool {
+	if newGroup == nil {
+		newGroup = func() Group { return &sync.WaitGroup{} }
 	}
-	return make(pool, writers)
+	return pool{places: make(chan struct{}, max(writers, 1)), newGroup: newGroup}
 }
 
 // runParallel calls f for 0 to n-1 in parallel and returns the error with the lowest index, so that the same problem
 // always results in the same message. After an error that would also affect all other calls, it starts no further
 // calls. If only one call can run at a time, it makes the calls in order and starts no goroutine.
 func (p pool) runParallel(ctx context.Context, n int, f func(i int) error) error {
-	if min(n, cap(p)) <= 1 {
+	writers := min(n, cap(p.places))
+	if writers <= 1 {
 		return p.runInOrder(ctx, n, f)
 	}
 	var next atomic.Int64
 	var hopeless atomic.Bool
 	first := lowestError{index: n}
-	var wg sync.WaitGroup
-	for range min(n, cap(p)) {
-		wg.Go(func() {
+	group := p.newGroup()
+	for range writers {
+		group.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n && !hopeless.Load() && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				err := p.runOne(i, f)
 				first.record(i, err)
@@ -43,7 +55,7 @@ func (p pool) runParallel(ctx context.Context, n int, f func(i int) error) error
 			}
 		})
 	}
-	wg.Wait()
+	group.Wait()
 	if first.err == nil {
 		return ctx.Err()
 	}
@@ -68,10 +80,8 @@ func (p pool) runInOrder(ctx context.Context, n int, f func(i int) error) error 
 
 // runOne calls f(i) while it occupies one of the pool's places.
 func (p pool) runOne(i int, f func(i int) error) error {
-	if p != nil {
-		p <- struct{}{}
-		defer func() { <-p }()
-	}
+	p.places <- struct{}{}
+	defer func() { <-p.places }()
 	return f(i)
 }
 

@@ -17,7 +17,7 @@ import (
 func TestWritesOfAJobGoSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		if err := newPool(64).runParallel(t.Context(), 100, func(int) error {
+		if err := newPool(64, nil).runParallel(t.Context(), 100, func(int) error {
 			time.Sleep(time.Second)
 			return nil
 		}); err != nil {
@@ -33,7 +33,7 @@ func TestWritesOfAJobGoSideBySide(t *testing.T) {
 func TestNoWriteStartsAfterTheContextHasEnded(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	begun := 0
-	err := newPool(1).runParallel(ctx, 100, func(int) error {
+	err := newPool(1, nil).runParallel(ctx, 100, func(int) error {
 		begun++
 		stop()
 		return nil
@@ -60,27 +60,15 @@ func TestWritesOfOneWriterKeepTheirOrder(t *testing.T) {
 		"no write after a hopeless one":  {[]error{nil, hopeless, nil}, []int{0, 1}, hopeless},
 		"an earlier error is the result": {[]error{first, hopeless, nil}, []int{0, 1}, first},
 	} {
-		for writers := range 2 {
-			t.Run(name, func(t *testing.T) {
-				var calls []int
-				err := newPool(writers).runParallel(t.Context(), len(c.errs), func(i int) error {
-					calls = append(calls, i)
-					return c.errs[i]
-				})
-				if diff := cmp.Diff(c.calls, calls); diff != "" || !errors.Is(err, c.want) {
-					t.Errorf("%d writers: error %v, want %v; calls (-want +got):\n%s", writers, err, c.want, diff)
-				}
+		t.Run(name, func(t *testing.T) {
+			var calls []int
+			err := newPool(1, nil).runParallel(t.Context(), len(c.errs), func(i int) error {
+				calls = append(calls, i)
+				return c.errs[i]
 			})
-		}
-	}
-}
-
-// TestWithoutACommonLimitNoReconcileWaitsForAnother verifies that a reconcile performs its writes although another one
-// has not finished its own.
-func TestWithoutACommonLimitNoReconcileWaitsForAnother(t *testing.T) {
-	writers, calls := newPool(0), 0
-	count := func(int) error { calls++; return nil }
-	if err := writers.runParallel(t.Context(), 2, func(int) error { return writers.runParallel(t.Context(), 2, count) }); err != nil || calls != 4 {
-		t.Errorf("%d writes, error %v; want 4", calls, err)
+			if diff := cmp.Diff(c.calls, calls); diff != "" || !errors.Is(err, c.want) {
+				t.Errorf("error %v, want %v; calls (-want +got):\n%s", err, c.want, diff)
+			}
+		})
 	}
 }

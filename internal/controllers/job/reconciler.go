@@ -52,12 +52,12 @@ type Options struct {
 	API         client.Client // does not use the cache; does all writes
 	Recorder    record.EventRecorder
 	Reconcilers int // number of jobs reconciled in parallel
-	// Writers is the maximum number of pod writes in flight for all jobs together. 0 means no common limit: each
-	// reconcile performs its writes one after the other.
-	Writers   int
-	Pressure  *backpressure.Throttle
-	IDs       IDs  // allocates numbers for jobs without one; may be nil
-	KeepEnded bool // ignore ttlSecondsAfterFinished
+	Writers     int // maximum number of pod writes in flight for all jobs together; 0 means 1
+	// NewWriteGroup returns a group in which the pod writes of one reconcile run in parallel; nil means goroutines.
+	NewWriteGroup func() Group
+	Pressure      *backpressure.Throttle
+	IDs           IDs  // allocates numbers for jobs without one; may be nil
+	KeepEnded     bool // ignore ttlSecondsAfterFinished
 	// MaxRequeue is the maximum number of attempts for a write that the API server considers invalid; 0 means
 	// DefaultMaxRequeue, and a negative value means no limit.
 	MaxRequeue int
@@ -89,7 +89,7 @@ type Reconciler struct {
 // New returns a Reconciler that is not registered with a manager.
 func New(o Options) *Reconciler {
 	jobMetrics.Register()
-	r := &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers), states: newStateStore(), pressure: o.Pressure, ids: o.IDs, now: o.Now,
+	r := &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers, o.NewWriteGroup), states: newStateStore(), pressure: o.Pressure, ids: o.IDs, now: o.Now,
 		keep: o.KeepEnded, started: o.Now(), maxRequeue: cmp.Or(o.MaxRequeue, DefaultMaxRequeue), traces: o.Traces}
 	if o.PerJobMetrics {
 		r.series = newJobSeries()
