@@ -100,7 +100,7 @@ func (c *Cluster) AssumeGangStatus(uid types.UID, status schedulingv1beta1.PodGr
 	if g := c.gangUIDs[uid]; g != nil {
 		g.StatusAt = at
 		changed := g.Status.Phase != status.Phase
-		g.Status, g.ours, g.unwritten = status, true, false
+		g.Status, g.ours, g.unwritten, g.overwritten = status, true, false, false
 		if changed {
 			c.markGangChanged(g)
 		}

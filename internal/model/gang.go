@@ -83,6 +83,9 @@ type Gang struct {
 	ours bool
 	// unwritten is true if the latest status has not been written to the API.
 	unwritten bool
+	// overwritten is true if the status that was last read is not Status, although Status was decided here. This is usual
+	// until the watch shows the write. If it lasts, something else has overwritten the status.
+	overwritten bool
 
 	// Lost lists the pods that the gang has lost while it was running and that have not been replaced.
 	Lost []Lost
@@ -130,6 +133,9 @@ func (g *Gang) Title() string {
 
 // HasUnwrittenStatus reports whether the decided status has not been written to the API.
 func (g *Gang) HasUnwrittenStatus() bool { return g.unwritten }
+
+// IsStatusOverwritten reports whether the status that was last read is not the status that was decided.
+func (g *Gang) IsStatusOverwritten() bool { return g.overwritten }
 
 // HasDecidedStatus reports whether Status was decided here rather than read from the API.
 func (g *Gang) HasDecidedStatus() bool { return g.ours }

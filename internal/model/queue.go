@@ -1,9 +1,11 @@
 package model
 
 import (
+	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -50,5 +52,32 @@ type QueuePublished struct {
 	Invalid               *metav1.Condition // the error in the queue's spec; nil if unset
 	Decided               bool              // written by this process
 	Unwritten             bool              // the write failed, so the API server may have another status
-	At                    time.Time         // when it was decided
+	// Overwritten means that the status that was last read is not the one that was decided. This is usual until the watch
+	// shows the write. If it lasts, something else has overwritten the status, such as a late write of a former leader.
+	Overwritten bool
+	At          time.Time // when it was decided
+}
+
+// IsSameStatus reports whether two statuses contain the same figures and the same error.
+func (p *QueuePublished) IsSameStatus(other *QueuePublished) bool {
+	if p.SharePercent != other.SharePercent || p.Waiting != other.Waiting || !isSameError(p.Invalid, other.Invalid) {
+		return false
+	}
+	for _, pair := range [][2]corev1.ResourceList{{p.Allocated, other.Allocated}, {p.Deserved, other.Deserved}, {p.Terminating, other.Terminating}} {
+		if !maps.EqualFunc(pair[0], pair[1], isSameQuantity) {
+			return false
+		}
+	}
+	return true
+}
+
+// isSameQuantity reports whether two quantities have the same value.
+func isSameQuantity(x, y apiresource.Quantity) bool { return x.Cmp(y) == 0 }
+
+// isSameError reports whether two conditions, which may be nil, describe the same error.
+func isSameError(x, y *metav1.Condition) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	return x.Reason == y.Reason && x.Message == y.Message
 }

@@ -14,11 +14,14 @@ func (c *Cluster) ensureQueue(name string) *Queue {
 
 func (d QueueSet) apply(c *Cluster) {
 	q := c.ensureQueue(d.Name)
-	if !q.Published.Decided || q.UID != d.UID {
-		q.Published = QueuePublished{
-			Allocated: d.Status.Allocated, Deserved: d.Status.Deserved, Terminating: d.Status.Terminating, SharePercent: d.Status.Share, Waiting: d.Status.Waiting,
-			Invalid: (&schedulingv1beta1.Queue{Status: d.Status}).Invalid(),
-		}
+	observed := QueuePublished{
+		Allocated: d.Status.Allocated, Deserved: d.Status.Deserved, Terminating: d.Status.Terminating, SharePercent: d.Status.Share, Waiting: d.Status.Waiting,
+		Invalid: (&schedulingv1beta1.Queue{Status: d.Status}).Invalid(),
+	}
+	if q.Published.Decided && q.UID == d.UID {
+		q.Published.Overwritten = !observed.IsSameStatus(&q.Published)
+	} else {
+		q.Published = observed
 	}
 	q.Known, q.UID, q.Created = true, d.UID, d.Created
 	q.Weight, q.SaidWeight, q.Priority = max(d.Weight, 1), d.Weight, d.Priority

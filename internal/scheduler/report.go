@@ -1,14 +1,12 @@
 package scheduler
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
@@ -222,33 +220,22 @@ func (e *Engine) reportQueues(s *cycle.Cycle) {
 		if waiting != nil {
 			fresh.Waiting = waiting[q]
 		}
-		if !old.Unwritten && sameQueueStatus(&fresh, old) {
-			continue
+		published := fresh.Published(s.Now)
+		earliest := old.At.Add(countsEvery)
+		if isWritten := !old.Unwritten && published.IsSameStatus(old); isWritten {
+			if !old.Overwritten {
+				continue
+			}
+			earliest = old.At.Add(overwrittenAfter)
 		}
-		if old.Decided && s.Now.Sub(old.At) < countsEvery {
-			s.Out.WakeAt = earlierTime(s.Out.WakeAt, old.At.Add(countsEvery))
+		if old.Decided && s.Now.Before(earliest) {
+			s.WakeAt(earliest)
 			continue
 		}
 		s.Out.Queues = append(s.Out.Queues, fresh)
 		reportInvalidQueue(s, q, fresh.Invalid)
 	}
 }
-
-// sameQueueStatus reports whether a queue's status equals the published one.
-func sameQueueStatus(fresh *decision.QueueStatus, old *model.QueuePublished) bool {
-	if fresh.SharePercent != old.SharePercent || fresh.Waiting != old.Waiting || fresh.Invalid != old.Invalid {
-		return false
-	}
-	for _, pair := range [][2]corev1.ResourceList{{fresh.Allocated, old.Allocated}, {fresh.Deserved, old.Deserved}, {fresh.Terminating, old.Terminating}} {
-		if !maps.EqualFunc(pair[0], pair[1], isSameQuantity) {
-			return false
-		}
-	}
-	return true
-}
-
-// isSameQuantity reports whether two quantities have the same value.
-func isSameQuantity(x, y resource.Quantity) bool { return x.Cmp(y) == 0 }
 
 // maxSharePercent is the maximum published share of a queue that holds much more than it deserves.
 const maxSharePercent = 1000

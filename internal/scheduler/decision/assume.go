@@ -43,9 +43,7 @@ func Assume(c *model.Cluster, d *Decisions) {
 	}
 	for i := range d.Queues {
 		q := &d.Queues[i]
-		c.AssumeQueueStatus(q.Queue, model.QueuePublished{
-			Allocated: q.Allocated, Deserved: q.Deserved, Terminating: q.Terminating, SharePercent: q.SharePercent, Waiting: q.Waiting, Invalid: q.Invalid, At: d.Now,
-		})
+		c.AssumeQueueStatus(q.Queue, q.Published(d.Now))
 	}
 	for i := range d.Lingering {
 		c.AssumeLingering(d.Lingering[i].UID)

@@ -106,6 +106,13 @@ type QueueStatus struct {
 	Invalid *metav1.Condition
 }
 
+// Published returns the status as the model keeps it after it was decided at a time.
+func (q *QueueStatus) Published(at time.Time) model.QueuePublished {
+	return model.QueuePublished{
+		Allocated: q.Allocated, Deserved: q.Deserved, Terminating: q.Terminating, SharePercent: q.SharePercent, Waiting: q.Waiting, Invalid: q.Invalid, At: at,
+	}
+}
+
 // PodCondition is the PodScheduled=False condition of a waiting pod. It is set only if the condition changed.
 type PodCondition struct {
 	Pod     Object
