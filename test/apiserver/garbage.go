@@ -41,6 +41,11 @@ func (s *Server) GarbageRequests() []*Request {
 	return g.requests
 }
 
+// LacksOwner reports whether an object refers to an owner that does not exist.
+func (s *Server) LacksOwner(o client.Object) bool {
+	return o != nil && slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return s.uids[r.UID] == nil })
+}
+
 // ownersWithWork returns the sorted UIDs of owners that do not exist or are being deleted.
 func (s *Server) ownersWithWork() (uids []types.UID) {
 	for uid := range s.owned {

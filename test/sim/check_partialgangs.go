@@ -129,7 +129,7 @@ func (c *checks) checkPartialGang(group *schedulingv1beta1.PodGroup, n memberCou
 	if p.worked > bindWindow+releaseTime {
 		w.fail("%d of the %d pods that PodGroup %s needs have been bound while the scheduler has worked for %s", n.bound, group.Spec.MinMember, group.Name, p.worked)
 	}
-	if !p.calm.IsZero() && w.now.Sub(p.calm) > gangGrace {
+	if !p.calm.IsZero() && n.succeeded == 0 && w.now.Sub(p.calm) > gangGrace {
 		w.fail("%d of the %d pods that PodGroup %s needs have been bound for %s", n.bound, group.Spec.MinMember, group.Name, gangGrace)
 	}
 }

@@ -39,7 +39,8 @@ func (m *clusterManager) observe(c apiserver.Change) {
 	if pod, ok := c.Object.(*corev1.Pod); ok && pod.Namespace == smallNamespace && isFinished(pod) {
 		isQuota = true
 	}
-	if c.Object == nil || c.Object.GetDeletionTimestamp() != nil || isQuota {
+	isOrphan := c.Old == nil && m.world.server.LacksOwner(c.Object) // created after its owner was deleted
+	if c.Object == nil || c.Object.GetDeletionTimestamp() != nil || isQuota || isOrphan {
 		m.schedule()
 	}
 }

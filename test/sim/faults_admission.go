@@ -51,10 +51,11 @@ func init() {
 	registerAction("webhook-certificate-deleted", 1, func(s *drawing) *action {
 		return s.action(deleteCertificate, "administrator deletes the certificate of the webhooks")
 	})
-	for _, fault := range []string{"webhooks down", "slow webhooks", "removed webhook configuration", "deleted webhook configuration",
+	for _, fault := range []string{"webhooks down", "removed webhook configuration", "deleted webhook configuration",
 		"emptied webhook configuration", "replaced authority of webhooks", "webhook that the API server does not trust"} {
 		expectCoverage(fault, 4)
 	}
+	expectCoverage("slow webhooks", 3)
 	expectCoverage("deleted certificate of webhooks", 1)
 }
 

@@ -24,6 +24,7 @@ type weather struct {
 	slow          time.Duration // additional delay of requests and responses, at most
 	loseRequests  float64       // the request does not arrive; the client waits until its timeout
 	loseResponses float64       // the request is carried out, and the client waits until its timeout
+	late          float64       // the client waits until its timeout, and the request is carried out after that
 	errors        float64       // the API server responds with 409, 429, 500, 503 or a timeout
 }
 
@@ -78,6 +79,15 @@ func (l *link) send(_ context.Context, r *apiserver.Request) (object runtime.Obj
 			respond(there, nil, connectionRefused(r))
 		case fate == lostRequest:
 			respond(l.timeout, nil, timedOut(r))
+		case fate == lateRequest:
+			respond(l.timeout, nil, timedOut(r))
+			w.arrive(l.timeout+between(l.random, shortestTrip, longestLateness), r, func() {
+				if w.serverDown {
+					return
+				}
+				w.checks.lateRequests[describeObject(r.Kind, r.Namespace, nameOf(r))] = true
+				_, _ = l.carryOut(r) // nobody waits for the response
+			})
 		case fate == rejected:
 			respond(there+back, nil, l.drawError(r))
 		default:
@@ -153,6 +163,7 @@ const (
 	delivered fate = iota
 	lostRequest
 	lostResponse
+	lateRequest        // the API server carries out the request after the client has stopped waiting
 	rejected           // the API server returns an error and does not carry out the request
 	timedOutAfterwards // the API server carries out the request and returns a timeout
 )
@@ -173,7 +184,7 @@ func (l *link) coverFaults(c *weather, outcome fate, r *apiserver.Request) {
 }
 
 func (f fate) String() string {
-	return [...]string{"delivered", "lost request", "lost response", "random error", "timeout although carried out"}[f]
+	return [...]string{"delivered", "lost request", "lost response", "late request", "random error", "timeout although carried out"}[f]
 }
 
 func (l *link) drawFate(c *weather, r *apiserver.Request) fate {
@@ -181,7 +192,7 @@ func (l *link) drawFate(c *weather, r *apiserver.Request) fate {
 	for _, possible := range []struct {
 		share float64
 		fate  fate
-	}{{c.loseRequests, lostRequest}, {c.loseResponses, lostResponse}, {c.errors, rejected}} {
+	}{{c.loseRequests, lostRequest}, {c.loseResponses, lostResponse}, {c.late, lateRequest}, {c.errors, rejected}} {
 		if draw < possible.share {
 			if possible.fate == rejected && r.IsWrite() && l.random.IntN(4) == 0 {
 				return timedOutAfterwards
@@ -237,6 +248,11 @@ func nameOf(r *apiserver.Request) string {
 		return r.Object.GetName()
 	}
 	return r.Name
+}
+
+// describeObject returns the kind, namespace and name of an object.
+func describeObject(kind schema.GroupVersionKind, namespace, name string) string {
+	return kind.Kind + " " + namespace + "/" + name
 }
 
 func describeError(err error) string {
