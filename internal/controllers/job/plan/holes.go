@@ -93,17 +93,39 @@ func (b *builder) countNeeded() []int32 {
 }
 
 // createPodsAt creates pods for these places, which are in the order of wantedPlaces. The pods that the minimums of tasks need
-// are created before the others. Otherwise, the others could use up a quota, and then the job would never start.
+// are created before the others. Otherwise, the others could use up a quota, and then the job would never start. For the
+// same reason, the others are not created while a place that a minimum needs cannot be filled.
 func (b *builder) createPodsAt(places []Place, needed []int32) {
 	first := 0
 	for first < len(places) && places[first].Index < needed[places[first].Task] {
 		first++
 	}
-	for _, part := range [][]Place{places[:first], places[first:]} {
+	others := places[first:]
+	if len(others) > 0 && b.isMinimumBeingDeleted(needed) {
+		others = nil // the end of the deleted pod causes the next plan
+	}
+	for _, part := range [][]Place{places[:first], others} {
 		if len(part) > 0 {
 			b.appendWrites(CreatePods{Places: part})
 		}
 	}
+}
+
+// isMinimumBeingDeleted reports whether a pod that the minimum of its task needs is being deleted, and no other pod of the
+// task counts in its place. Its own replacement cannot be created before it has ended.
+func (b *builder) isMinimumBeingDeleted(needed []int32) bool {
+	lacking := make([]int, len(needed))
+	for m := range b.census.inRange() {
+		isNeeded := m.place.Index < needed[m.place.Task]
+		isLeaving := (m.gone || m.stop) && !m.hasFinished()
+		switch {
+		case isNeeded && isLeaving:
+			lacking[m.place.Task]++
+		case !isNeeded && m.isLivePod() && !m.stop:
+			lacking[m.place.Task]--
+		}
+	}
+	return slices.ContainsFunc(lacking, func(n int) bool { return n > 0 })
 }
 
 // wantedPlaces returns up to maxPlaces places that have no pod and whose task may start. If there are more places, it

@@ -119,6 +119,12 @@ func TestPodsThatTheMinimumsOfTasksNeedAreMadeFirst(t *testing.T) {
 		"all pods are needed":           {admitted(5, 3, 2), []string{"create w-0 w-1 w-2 v-0 v-1"}},
 		"any pods are enough to start":  {admitted(2, 3, 2), []string{"create w-0 w-1 w-2 v-0 v-1"}},
 		"the pods for the start exist":  {admitted(2, 1, 1).pod("w", 0, corev1.PodPending).pod("v", 0, corev1.PodPending), []string{"create w-1 w-2 v-1"}},
+		"a needed pod is being deleted": {admitted(2, 1, 1).pod("w", 0, corev1.PodRunning).pod("v", 0, corev1.PodRunning, goingAway), nil},
+		"another pod of the task counts": {
+			admitted(2, 1, 1).pod("w", 0, corev1.PodRunning).pod("v", 0, corev1.PodRunning, goingAway).pod("v", 1, corev1.PodRunning),
+			[]string{"create w-1 w-2"},
+		},
+		"another needed pod is missing": {admitted(3, 1, 2).pod("w", 0, corev1.PodRunning).pod("v", 0, corev1.PodRunning, goingAway), []string{"create v-1"}},
 		"only the needed pods are left": {admitted(3, 1, 2).pod("w", 1, corev1.PodPending).pod("w", 2, corev1.PodPending), []string{"create w-0 v-0 v-1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
