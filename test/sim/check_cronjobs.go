@@ -21,7 +21,7 @@ func (c *checks) checkNewCronJobRun(job *batchv1alpha1.Job) {
 		return
 	}
 	cron := c.world.cronJob(owner)
-	if cron == nil || c.lateRequests[describeObject(jobKind, job.Namespace, job.Name)] {
+	if cron == nil || c.lateCreates[describeObject(jobKind, job.Namespace, job.Name)] {
 		return // a create that arrives late may repeat a run that was deleted meanwhile
 	}
 	due := string(owner.UID) + " " + job.Annotations[keys.CronJobScheduled]

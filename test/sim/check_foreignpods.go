@@ -10,8 +10,8 @@ import (
 // watch, and than the time for which a scheduler that has no connection may still send writes afterwards.
 const maxForeignBindDelay = time.Minute
 
-// checkNodeFits checks that the bind of a pod does not over-commit its node. Another scheduler may have bound a pod to the
-// node at about the same time; the kubelet then rejects one of them.
+// checkNodeFits checks that the bind of a pod does not over-commit its node. Another scheduler, or a late request of a former
+// leader, may have bound a pod to the node at about the same time; the kubelet then rejects one of them.
 func (c *checks) checkNodeFits(pod *corev1.Pod) {
 	node := c.world.state.nodes[pod.Spec.NodeName]
 	if node == nil || c.world.fitsOnNode(node.Name) || c.fittedBefore(node.Name) {
@@ -23,9 +23,10 @@ func (c *checks) checkNodeFits(pod *corev1.Pod) {
 	c.world.fail("node %s is over-committed by the bind of pod %s", node.Name, pod.Name)
 }
 
-// recordForeignBind records when another scheduler has bound a pod to a node.
+// recordForeignBind records when another scheduler has bound a pod to a node, or when a bind that its sender did not expect
+// any more was carried out.
 func (c *checks) recordForeignBind(pod *corev1.Pod) {
-	if pod.Spec.SchedulerName == otherScheduler {
+	if pod.Spec.SchedulerName == otherScheduler || c.lateCreates[describeObject(podKind, pod.Namespace, pod.Name)] {
 		c.foreignBinds[pod.Spec.NodeName] = c.world.now
 	}
 }

@@ -70,7 +70,7 @@ func (w *World) checkLifetimes() {
 		gvk := corev1.SchemeGroupVersion.WithKind(kind)
 		for _, o := range w.objectsAt(gvk, len(w.changes[gvk])) {
 			job := w.ownerOf(o)
-			mayBeCreatedLate := w.checks.lateRequests[describeObject(gvk, o.GetNamespace(), o.GetName())]
+			mayBeCreatedLate := w.checks.lateCreates[describeObject(gvk, o.GetNamespace(), o.GetName())]
 			if job != nil && slices.Contains(finalPhases, job.Status.State.Phase) && !mayBeCreatedLate {
 				w.fail("job %s is %s, but its %s %s still exists", job.Name, job.Status.State.Phase, kind, o.GetName())
 			}

@@ -57,7 +57,7 @@ type checks struct {
 	outdatedUntil time.Time
 	// shrunk holds the nodes that have lost capacity.
 	shrunk map[string]shrunkNode
-	// foreignBinds maps each node to the time when another scheduler last bound a pod to it.
+	// foreignBinds maps each node to the time of the last bind to it by another scheduler, or by a late request.
 	foreignBinds map[string]time.Time
 	// cronRuns maps each CronJob and scheduled time to the job that was created for it.
 	cronRuns map[string]string
@@ -78,9 +78,9 @@ type checks struct {
 	// refusedCreates holds, for each create that a program has sent to a namespace without success because the namespace is
 	// being deleted or does not exist, when it was sent.
 	refusedCreates map[string][]time.Time
-	// lateRequests contains, by describeObject, the objects of requests that were carried out after their clients had
+	// lateCreates contains, by describeObject, the objects of creates and binds that were carried out after their clients had
 	// stopped waiting, perhaps in place of a request that was sent later.
-	lateRequests map[string]bool
+	lateCreates map[string]bool
 }
 
 // shrunkNode is a node that has lost capacity.
@@ -109,7 +109,7 @@ func newChecks(w *World) checks {
 		foreignBinds: map[string]time.Time{}, cronRuns: map[string]string{}, lastRuns: map[types.UID]time.Time{}, owing: map[types.UID]time.Time{}, histories: map[types.UID]*jobHistory{}, waiting: map[waitKey]time.Time{}, surplus: map[types.UID]time.Time{},
 		shrunk: map[string]shrunkNode{}, lowered: map[string]loweredQueue{},
 		decided: map[decidedPhase]bool{}, binds: map[decidedBind]bool{}, started: map[taskOf]bool{}, gates: newGateRecords(),
-		refusedCreates: map[string][]time.Time{}, lateRequests: map[string]bool{}}
+		refusedCreates: map[string][]time.Time{}, lateCreates: map[string]bool{}}
 }
 
 // observe checks the invariants that a change may violate.

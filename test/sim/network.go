@@ -85,7 +85,9 @@ func (l *link) send(_ context.Context, r *apiserver.Request) (object runtime.Obj
 				if w.serverDown {
 					return
 				}
-				w.checks.lateRequests[describeObject(r.Kind, r.Namespace, nameOf(r))] = true
+				if r.Verb == apiserver.Create {
+					w.checks.lateCreates[describeObject(r.Kind, r.Namespace, nameOf(r))] = true
+				}
 				_, _ = l.carryOut(r) // nobody waits for the response
 			})
 		case fate == rejected:

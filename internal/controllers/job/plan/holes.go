@@ -101,8 +101,13 @@ func (b *builder) createPodsAt(places []Place, needed []int32) {
 		first++
 	}
 	others := places[first:]
-	if len(others) > 0 && b.isMinimumBeingDeleted(needed) {
-		others = nil // the end of the deleted pod causes the next plan
+	if len(others) > 0 && slices.Max(needed) > 0 {
+		if b.isInputOutdated() {
+			b.plan.Refresh = true // pods that the minimums need may be gone
+		}
+		if b.isMinimumBeingDeleted(needed) {
+			others = nil // the end of the deleted pod causes the next plan
+		}
 	}
 	for _, part := range [][]Place{places[:first], others} {
 		if len(part) > 0 {

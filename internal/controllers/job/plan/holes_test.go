@@ -142,3 +142,23 @@ func TestPodsThatTheMinimumsOfTasksNeedAreMadeFirst(t *testing.T) {
 		})
 	}
 }
+
+// TestOldListsAreReadAgainBeforePodsBeyondTheMinimumAreMade verifies that pods that the minimums of tasks need are not taken
+// for existing because of an old list.
+func TestOldListsAreReadAgainBeforePodsBeyondTheMinimumAreMade(t *testing.T) {
+	t.Parallel()
+	of := func(minAvailable, ofSecond int32) *story {
+		in := given(batchv1alpha1.Pending).task("v", 1).with(func(job *batchv1alpha1.Job) {
+			job.Spec.Tasks[0].Replicas, job.Spec.MinAvailable = 2, minAvailable
+			job.Spec.Tasks[0].MinAvailable, job.Spec.Tasks[1].MinAvailable = new(int32(1)), new(ofSecond)
+		}).group(schedulingv1beta1.PodGroupInqueue).pod("w", 0, corev1.PodPending).pod("v", 0, corev1.PodPending)
+		in.Doubt = true
+		return in
+	}
+	if p := Compute(of(2, 1).Input); !p.Refresh {
+		t.Error("pods beyond the minimums are created although the list may be old")
+	}
+	if p := Compute(of(1, 1).Input); p.Refresh {
+		t.Error("the list is read again although any pods are enough to start")
+	}
+}
