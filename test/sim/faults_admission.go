@@ -12,14 +12,14 @@ import (
 )
 
 func init() {
-	registerAction("webhooks-down", 2, func(s *drawing) *action {
+	registerAction("webhooks-down", 3, func(s *drawing) *action {
 		length := between(s.Rand, time.Second, 40*time.Second)
 		return s.action(func(w *World) {
 			w.webhookService.isDown = true
 			w.add(w.now.Add(length), nil, func() { w.webhookService.isDown = false })
 		}, "for %s, the webhooks refuse connections", length.Round(time.Second))
 	})
-	registerAction("webhooks-slow", 2, func(s *drawing) *action {
+	registerAction("webhooks-slow", 3, func(s *drawing) *action {
 		length, slow := between(s.Rand, time.Second, 40*time.Second), between(s.Rand, 100*time.Millisecond, 12*time.Second)
 		return s.action(func(w *World) {
 			w.webhookService.slow = slow
@@ -51,10 +51,11 @@ func init() {
 	registerAction("webhook-certificate-deleted", 1, func(s *drawing) *action {
 		return s.action(deleteCertificate, "administrator deletes the certificate of the webhooks")
 	})
-	for _, fault := range []string{"webhooks down", "removed webhook configuration", "deleted webhook configuration",
+	for _, fault := range []string{"removed webhook configuration", "deleted webhook configuration",
 		"emptied webhook configuration", "replaced authority of webhooks", "webhook that the API server does not trust"} {
 		expectCoverage(fault, 4)
 	}
+	expectCoverage("webhooks down", 3)
 	expectCoverage("slow webhooks", 3)
 	expectCoverage("deleted certificate of webhooks", 1)
 }

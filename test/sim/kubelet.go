@@ -26,6 +26,8 @@ type kubelet struct {
 	mutedUntil   time.Time // requests of the kubelet wait until then
 	brokenUntil  time.Time // containers do not start before
 	brokenReason string    // why they do not start
+
+	interrupted map[types.UID]bool // pods whose containers ran when the node was rebooted
 }
 
 // podLife is what a kubelet knows about one pod. A pod's behavior depends only on the seed and on how often a pod with
@@ -151,6 +153,8 @@ func (k *kubelet) react(namespace, name string, uid types.UID, life *podLife) {
 	case life.stopping || life.stage != seen:
 	case isFinished(pod):
 		life.stage = finished
+	case pod.Status.Phase == corev1.PodRunning && k.interrupted[uid]:
+		k.endInterruptedRun(pod, life)
 	case pod.Status.Phase == corev1.PodRunning: // started by an earlier process on this node
 		life.stage = running
 		k.runUntilEnd(namespace, name, uid, life)
