@@ -114,6 +114,10 @@ func (b *builder) enterRequestedPhase(do step, asked decision) {
 
 // continueStopping continues the phases Aborting, Completing and Terminating.
 func (b *builder) continueStopping() {
+	if b.isInputOutdated() && b.haveAllPodsEnded() {
+		b.plan.Refresh = true // an outdated list may lack pods that have not ended
+		return
+	}
 	b.markPodsToStop(true)
 	b.countAndSettle()
 	b.stopPods()

@@ -32,6 +32,11 @@ func (b *builder) staysWithResult(m *member, keepFinished bool) bool {
 // isInputOutdated reports whether the pods and commands may come from lists that are older than this process.
 func (b *builder) isInputOutdated() bool { return b.in.Doubt && !b.in.Fresh }
 
+// haveAllPodsEnded reports whether all known pods of the job have ended.
+func (b *builder) haveAllPodsEnded() bool {
+	return !slices.ContainsFunc(b.census.members, func(m *member) bool { return !m.hasFinished() })
+}
+
 // stopsAnyPod reports whether this plan stops any pod.
 func (b *builder) stopsAnyPod() bool {
 	return slices.ContainsFunc(b.census.members, func(m *member) bool { return m.stop })

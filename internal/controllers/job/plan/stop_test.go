@@ -57,3 +57,19 @@ func TestARestartIsNotCompletedFromAnOutdatedList(t *testing.T) {
 		t.Errorf("from a current list: refresh %v, %v", p.Refresh, digest(&p))
 	}
 }
+
+// TestAnEndingJobDoesNotEndFromAnOutdatedList verifies that a new process reads the pods again before it reports that all of
+// them have ended. An outdated list may be older than the pods.
+func TestAnEndingJobDoesNotEndFromAnOutdatedList(t *testing.T) {
+	for _, phase := range []batchv1alpha1.JobPhase{batchv1alpha1.Aborting, batchv1alpha1.Completing, batchv1alpha1.Terminating} {
+		in := given(phase).task("w", 1)
+		in.Doubt = true
+		if p := Compute(in.Input); !p.Refresh || len(p.Writes) > 0 {
+			t.Errorf("%s, from a list that may be outdated: refresh %v, %v", phase, p.Refresh, digest(&p))
+		}
+		in.Fresh = true
+		if p := Compute(in.Input); p.Refresh || len(p.Writes) == 0 {
+			t.Errorf("%s, from a current list: refresh %v, %v", phase, p.Refresh, digest(&p))
+		}
+	}
+}
