@@ -1,9 +1,11 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -17,7 +19,7 @@ func (c *checks) checkQuota(change apiserver.Change, pod *corev1.Pod) {
 		return
 	}
 	quota := c.world.quota()
-	if quota == nil || len(quota.Status.Hard) == 0 || quota.Generation > 1 {
+	if quota == nil || len(quota.Status.Hard) == 0 || c.world.hasQuotaChanged() {
 		return // a new quota has no effect until its usage is known, and limits that were lowered may be exceeded
 	}
 	var pods, cpu int64
@@ -30,6 +32,15 @@ func (c *checks) checkQuota(change apiserver.Change, pod *corev1.Pod) {
 	if !fitsQuota(quota, pods, cpu) {
 		c.world.fail("the quota is %s, but after the creation of pod %s there are %d pods with cpu %dm", describeQuota(quota.Spec.Hard), pod.Name, pods, cpu)
 	}
+}
+
+// hasQuotaChanged reports whether the limits of a quota were changed at any time.
+func (w *World) hasQuotaChanged() bool {
+	return slices.ContainsFunc(w.changes[quotaKind], func(c apiserver.Change) bool {
+		old, existed := c.Old.(*corev1.ResourceQuota)
+		quota, exists := c.Object.(*corev1.ResourceQuota)
+		return existed && exists && !equality.Semantic.DeepEqual(old.Spec.Hard, quota.Spec.Hard)
+	})
 }
 
 // isPastGrace reports whether the grace period of a deleted pod has passed twice. From then on, the quota does not count the
@@ -66,7 +77,7 @@ func (w *World) isWithinQuota(job *batchv1alpha1.Job, d demand) bool {
 			continue
 		}
 		owner := w.state.jobs[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Annotations[keys.JobName]}]
-		if quota.Generation > 1 || owner == nil {
+		if owner == nil || w.hasQuotaChanged() {
 			return false
 		}
 		if other := minimumOf(owner); !fitsQuota(quota, other.pods, other.total) {
