@@ -218,9 +218,19 @@ var controllerBugs = []bug{
 		new: "\t\tcase left > 0:",
 	},
 	{
+		name: "job-ends-by-an-old-list", kind: "stale read", file: "internal/controllers/job/plan/plan.go",
+		old: "if b.isInputOutdated() && b.haveAllPodsEnded() {",
+		new: "if false && b.haveAllPodsEnded() {",
+	},
+	{
+		name: "quota-is-taken-from-deleted-minimum", kind: "rule", file: "internal/controllers/job/plan/holes.go",
+		old: "if b.isMinimumBeingDeleted(needed) {",
+		new: "if false && b.isMinimumBeingDeleted(needed) {",
+	},
+	{
 		name: "succeeded-pods-run-again", kind: "rule", file: "internal/controllers/job/plan/plan.go",
-		old: "func (b *builder) continueStopping() {\n\tb.markPodsToStop(true)",
-		new: "func (b *builder) continueStopping() {\n\tb.markPodsToStop(false)",
+		old: "b.markPodsToStop(true)\n\tb.countAndSettle()",
+		new: "b.markPodsToStop(false)\n\tb.countAndSettle()",
 	},
 	{
 		name: "max-retry-off-by-one", kind: "rule", file: "internal/controllers/job/plan/phase.go",

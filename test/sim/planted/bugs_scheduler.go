@@ -198,6 +198,16 @@ var schedulerBugs = []bug{
 		new: "\tif !s.CheckQueueOpen(j) || (!j.HasMinResources && j.MinMember > 1) {\n\t\treturn false\n\t}\n\tif v := s.Rules.CheckAdmissible(j)",
 	},
 	{
+		name: "overwritten-queue-status-stays", kind: "lost reply", file: "internal/model/queuechanges.go",
+		old: "q.Published.Overwritten = !observed.IsSameStatus(&q.Published)",
+		new: "q.Published.Overwritten = false",
+	},
+	{
+		name: "overwritten-gang-status-stays", kind: "lost reply", file: "internal/model/gangchanges.go",
+		old: "g.overwritten = !isSameGangStatus(&d.Status, &g.Status)",
+		new: "g.overwritten = false",
+	},
+	{
 		name: "partial-gang-is-released-late", kind: "rule", file: "internal/scheduler/policy/gang/release.go",
 		old:  "at := last.Add(p.window)",
 		new:  "at := last.Add(3 * p.window)",
