@@ -16,11 +16,17 @@ func buildFromClone(t *testing.T) *options {
 	t.Helper()
 	source := filepath.Join(t.TempDir(), "source")
 	if output, err := exec.CommandContext(t.Context(), "git", "clone", "-q", "../..", source).CombinedOutput(); err != nil {
-		t.Skipf("this is not a git repository: %v: %s", err, output)
+		t.Fatalf("clone this repository: %v: %s", err, output)
 	}
 	o := &options{
-		source: source, out: filepath.Join(t.TempDir(), "images"), version: "v1.2.3", commit: "0123abcd", ldflag: "-X github.com/vc-batch/vc/internal/build.Version=v1.2.3", created: commitTime,
-		platforms: []v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}, images: imageSpecs,
+		source:    source,
+		out:       filepath.Join(t.TempDir(), "images"),
+		version:   "v1.2.3",
+		commit:    "0123abcd",
+		ldflag:    "-X github.com/vc-batch/vc/internal/build.Version=v1.2.3",
+		created:   commitTime,
+		platforms: []v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}},
+		images:    imageSpecs,
 	}
 	t.Log(mustBuild(t, o))
 	return o

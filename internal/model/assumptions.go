@@ -100,7 +100,12 @@ func (c *Cluster) AssumeGangStatus(uid types.UID, status schedulingv1beta1.PodGr
 	if g := c.gangUIDs[uid]; g != nil {
 		g.StatusAt = at
 		changed := g.Status.Phase != status.Phase
-		g.Status, g.ours, g.unwritten, g.overwritten = status, true, false, false
+		if isSameGangStatus(&g.Status, &status) {
+			g.rewrites++
+		} else {
+			g.rewrites = 0
+		}
+		g.Status, g.ours, g.unwritten, g.unconfirmed = status, true, false, false
 		if changed {
 			c.markGangChanged(g)
 		}
@@ -118,6 +123,9 @@ func (c *Cluster) AssumePodCondition(uid types.UID, condition PodCondition) {
 func (c *Cluster) AssumeQueueStatus(name string, published QueuePublished) {
 	if q := c.Queues[name]; q != nil {
 		published.Decided = true
+		if published.IsSameStatus(&q.Published) {
+			published.Rewrites = q.Published.Rewrites + 1
+		}
 		q.Published = published
 	}
 }

@@ -79,13 +79,15 @@ type Gang struct {
 	Status schedulingv1beta1.PodGroupStatus
 	// StatusAt is the time when Status was last decided here; zero if never.
 	StatusAt time.Time
-	// ours is true if Status was decided here; older versions from the API are then ignored.
+	// ours is true if Status was decided here; statuses from the API then only set unconfirmed.
 	ours bool
 	// unwritten is true if the latest status has not been written to the API.
 	unwritten bool
-	// overwritten is true if the status that was last read is not Status, although Status was decided here. This is usual
-	// until the watch shows the write. If it lasts, something else has overwritten the status.
-	overwritten bool
+	// unconfirmed is true if the API server last showed another status than the decided one: the watch is late, or another
+	// write has replaced the status.
+	unconfirmed bool
+	// rewrites is the number of times that Status was decided again without a change.
+	rewrites int
 
 	// Lost lists the pods that the gang has lost while it was running and that have not been replaced.
 	Lost []Lost
@@ -134,8 +136,11 @@ func (g *Gang) Title() string {
 // HasUnwrittenStatus reports whether the decided status has not been written to the API.
 func (g *Gang) HasUnwrittenStatus() bool { return g.unwritten }
 
-// IsStatusOverwritten reports whether the status that was last read is not the status that was decided.
-func (g *Gang) IsStatusOverwritten() bool { return g.overwritten }
+// RewriteTime returns when to write the status again because the API server shows another one. It returns false if the API
+// server shows the decided status.
+func (g *Gang) RewriteTime() (time.Time, bool) {
+	return g.StatusAt.Add(rewriteDelay(g.rewrites)), g.unconfirmed
+}
 
 // HasDecidedStatus reports whether Status was decided here rather than read from the API.
 func (g *Gang) HasDecidedStatus() bool { return g.ours }

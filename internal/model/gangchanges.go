@@ -29,7 +29,7 @@ func (c *Cluster) dropUnknownGang(g *Gang) {
 func (d GangSet) apply(c *Cluster) {
 	g := c.ensureGang(d.Namespace, d.Name)
 	if g.Known && g.UID != d.UID { // re-created under the same name
-		g.ours, g.unwritten, g.overwritten = false, false, false
+		g.ours, g.unwritten, g.unconfirmed = false, false, false
 		g.Status, g.StatusAt = schedulingv1beta1.PodGroupStatus{}, time.Time{}
 		delete(c.gangUIDs, g.UID)
 		g.Lost, g.shareLosses = nil, nil
@@ -66,7 +66,7 @@ func (d GangSet) apply(c *Cluster) {
 	g.Topology, g.SubGroups = d.Topology, d.SubGroups
 	c.setGangPriority(g)
 	if g.ours {
-		g.overwritten = !isSameGangStatus(&d.Status, &g.Status)
+		g.unconfirmed = !isSameGangStatus(&d.Status, &g.Status)
 	} else {
 		g.Status = d.Status
 	}
@@ -83,7 +83,7 @@ func (d GangGone) apply(c *Cluster) {
 		return
 	}
 	delete(c.gangUIDs, g.UID)
-	g.Known, g.ours, g.unwritten, g.overwritten = false, false, false, false
+	g.Known, g.ours, g.unwritten, g.unconfirmed = false, false, false, false
 	g.UID = ""
 	c.setPlacements(g, nil)
 	c.countRunTimes(g.Estimate > 0, -1)

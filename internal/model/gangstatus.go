@@ -6,15 +6,33 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// isSameGangStatus reports whether two statuses of a PodGroup say the same. It ignores times, because the API server keeps
-// only their seconds.
+// isSameGangStatus reports whether two statuses have the same phase, counts, conditions and explanation. It ignores times, IDs
+// and the conditions of other programs, and compares only the reason and message of conditions and explanations.
 func isSameGangStatus(x, y *schedulingv1beta1.PodGroupStatus) bool {
 	if x.Phase != y.Phase || x.Running != y.Running || x.Succeeded != y.Succeeded || x.Failed != y.Failed {
 		return false
 	}
-	return slices.EqualFunc(x.Conditions, y.Conditions, isSameGangCondition) && isSameExplanation(x.Explanation, y.Explanation)
+	return slices.EqualFunc(ownConditions(x), ownConditions(y), isSameGangCondition) && isSameExplanation(x.Explanation, y.Explanation)
 }
 
+// ownConditions returns the conditions that the scheduler writes.
+func ownConditions(s *schedulingv1beta1.PodGroupStatus) []schedulingv1beta1.PodGroupCondition {
+	isOwn := func(c schedulingv1beta1.PodGroupCondition) bool {
+		return c.Type == schedulingv1beta1.PodGroupScheduledType || c.Type == schedulingv1beta1.PodGroupUnschedulableType
+	}
+	if !slices.ContainsFunc(s.Conditions, func(c schedulingv1beta1.PodGroupCondition) bool { return !isOwn(c) }) {
+		return s.Conditions // the usual case
+	}
+	var own []schedulingv1beta1.PodGroupCondition
+	for _, c := range s.Conditions {
+		if isOwn(c) {
+			own = append(own, c)
+		}
+	}
+	return own
+}
+
+// isSameGangCondition reports whether two conditions have the same type, status, reason and message.
 func isSameGangCondition(x, y schedulingv1beta1.PodGroupCondition) bool {
 	return x.Type == y.Type && x.Status == y.Status && x.Reason == y.Reason && x.Message == y.Message
 }

@@ -52,10 +52,18 @@ type QueuePublished struct {
 	Invalid               *metav1.Condition // the error in the queue's spec; nil if unset
 	Decided               bool              // written by this process
 	Unwritten             bool              // the write failed, so the API server may have another status
-	// Overwritten means that the status that was last read is not the one that was decided. This is usual until the watch
-	// shows the write. If it lasts, something else has overwritten the status, such as a late write of a former leader.
-	Overwritten bool
-	At          time.Time // when it was decided
+	// Unconfirmed means that the API server last showed another status than the decided one: the watch is late, or another
+	// write has replaced the status.
+	Unconfirmed bool
+	// Rewrites is the number of times that the status was decided again without a change.
+	Rewrites int
+	At       time.Time // when it was decided
+}
+
+// RewriteTime returns when to write the status again because the API server shows another one. It returns false if the API
+// server shows the decided status.
+func (p *QueuePublished) RewriteTime() (time.Time, bool) {
+	return p.At.Add(rewriteDelay(p.Rewrites)), p.Unconfirmed
 }
 
 // IsSameStatus reports whether two statuses contain the same figures and the same error.

@@ -19,7 +19,7 @@ func (d QueueSet) apply(c *Cluster) {
 		Invalid: (&schedulingv1beta1.Queue{Status: d.Status}).Invalid(),
 	}
 	if q.Published.Decided && q.UID == d.UID {
-		q.Published.Overwritten = !observed.IsSameStatus(&q.Published)
+		q.Published.Unconfirmed = !observed.IsSameStatus(&q.Published)
 	} else {
 		q.Published = observed
 	}

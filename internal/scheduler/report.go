@@ -221,20 +221,33 @@ func (e *Engine) reportQueues(s *cycle.Cycle) {
 			fresh.Waiting = waiting[q]
 		}
 		published := fresh.Published(s.Now)
-		earliest := old.At.Add(countsEvery)
-		if isWritten := !old.Unwritten && published.IsSameStatus(old); isWritten {
-			if !old.Overwritten {
-				continue
-			}
-			earliest = old.At.Add(overwrittenAfter)
+		writeAt, needed := queueWriteTime(&published, old)
+		if !needed {
+			continue
 		}
-		if old.Decided && s.Now.Before(earliest) {
-			s.WakeAt(earliest)
+		if s.Now.Before(writeAt) {
+			s.WakeAt(writeAt)
 			continue
 		}
 		s.Out.Queues = append(s.Out.Queues, fresh)
 		reportInvalidQueue(s, q, fresh.Invalid)
 	}
+}
+
+// queueWriteTime returns when the new status of a queue may be written, or false if the API server already shows it.
+func queueWriteTime(published, old *model.QueuePublished) (at time.Time, needed bool) {
+	if old.Unwritten || !published.IsSameStatus(old) {
+		return nextCountsTime(old), true
+	}
+	return old.RewriteTime()
+}
+
+// nextCountsTime returns the earliest time for the next write of a queue's status.
+func nextCountsTime(old *model.QueuePublished) time.Time {
+	if !old.Decided {
+		return time.Time{}
+	}
+	return old.At.Add(countsEvery)
 }
 
 // maxSharePercent is the maximum published share of a queue that holds much more than it deserves.

@@ -23,9 +23,6 @@ const (
 	// explanation, changed. numbersEvery is the minimum time if only other numbers in its explanation changed.
 	countsEvery  = time.Second
 	numbersEvery = time.Minute
-	// overwrittenAfter is how long the watch has to show a status after it was written. If it shows another status then, the
-	// status is written again.
-	overwrittenAfter = 10 * time.Second
 	// patience is how long a gang may wait for its pods to be created, and a pod for its node, before this is
 	// reported.
 	patience = 900 * time.Millisecond
@@ -60,10 +57,13 @@ func (e *Engine) buildStatus(s *cycle.Cycle, j *framework.Job) (status schedulin
 		return status, true, again
 	}
 	if sameCounts(&status, old) {
-		if j.HasUnwrittenStatus() || !j.IsStatusOverwritten() {
-			return status, j.HasUnwrittenStatus(), again
-		}
-		if rewriteAt := j.StatusAt.Add(overwrittenAfter); s.Now.Before(rewriteAt) {
+		rewriteAt, isUnconfirmed := j.RewriteTime()
+		switch {
+		case j.HasUnwrittenStatus():
+			return status, true, again
+		case !isUnconfirmed:
+			return status, false, again
+		case s.Now.Before(rewriteAt):
 			return status, false, earlierTime(again, rewriteAt)
 		}
 		return status, true, again

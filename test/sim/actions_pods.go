@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -56,6 +57,11 @@ func init() {
 		group := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: userNamespace, Name: name}}
 		group.Spec.MinMember, group.Spec.Queue = int32(size), queue
 		spread := between(s.Rand, 0, 20*time.Second)
+		reserved := ""
+		if s.IntN(2) == 0 {
+			group.Spec.MinResources = &corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(int64(size), resource.DecimalSI)}
+			reserved = fmt.Sprintf(" with minResources cpu %d", size)
+		}
 		return s.action(func(w *World) {
 			w.users.create(groupKind, group)
 			for i := range created {
@@ -63,7 +69,7 @@ func init() {
 				pod.Annotations, pod.Labels = map[string]string{keys.GroupName: name}, map[string]string{inGroupLabel: "true"}
 				w.add(w.now.Add(spread*time.Duration(i)), nil, func() { w.users.create(podKind, pod) })
 			}
-		}, "user creates PodGroup %s in queue %s for %d pods of cpu 1, and %d of them, one each %s", name, queue, size, created, spread.Round(time.Second))
+		}, "user creates PodGroup %s%s in queue %s for %d pods of cpu 1, and %d of them, one each %s", name, reserved, queue, size, created, spread.Round(time.Second))
 	})
 	registerAction("create-foreign-pods", 2, func(s *drawing) *action {
 		s.plain++

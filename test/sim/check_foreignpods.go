@@ -23,8 +23,7 @@ func (c *checks) checkNodeFits(pod *corev1.Pod) {
 	c.world.fail("node %s is over-committed by the bind of pod %s", node.Name, pod.Name)
 }
 
-// recordForeignBind records when another scheduler has bound a pod to a node, or when a bind that its sender did not expect
-// any more was carried out.
+// recordForeignBind records when another scheduler, or a late bind, has assigned a pod to a node.
 func (c *checks) recordForeignBind(pod *corev1.Pod) {
 	if pod.Spec.SchedulerName == otherScheduler || c.lateCreates[describeObject(podKind, pod.Namespace, pod.Name)] {
 		c.foreignBinds[pod.Spec.NodeName] = c.world.now

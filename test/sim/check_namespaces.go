@@ -15,8 +15,8 @@ import (
 
 // mostTerminatingCreates and mostMissingCreates limit how often a program may try, within refusedCreateWindow, to create the
 // same object or objects of the same owner. The error reports that a namespace is being deleted. A namespace that does not
-// exist may only be unknown to the API server, so creates are repeated with the usual pauses. Requests that are sent in
-// parallel count as one attempt: their errors arrive within parallelCreates.
+// exist may only be unknown to the API server, so creates are repeated with the usual pauses. Attempts less than
+// parallelCreates apart count as one, because the requests may have been sent in parallel.
 const (
 	mostTerminatingCreates = 8
 	mostMissingCreates     = 20

@@ -118,8 +118,9 @@ func (c *checks) checkPartialGang(group *schedulingv1beta1.PodGroup, n memberCou
 	if p.bound != n.bound {
 		p.bound, p.worked = n.bound, 0
 	}
-	// A gang that lacks pods waits for them, and one of which a pod has succeeded keeps its nodes, because it would lose work.
-	mustRelease := n.kept >= group.Spec.MinMember && n.succeeded == 0
+	mayKeepNodes := n.succeeded > 0 // it would lose work
+	waitsForPods := n.kept < group.Spec.MinMember
+	mustRelease := !waitsForPods && !mayKeepNodes
 	if mustRelease && w.now.Sub(c.disturbed) >= recoveryTime {
 		p.worked += gangInterval
 	}
@@ -129,7 +130,8 @@ func (c *checks) checkPartialGang(group *schedulingv1beta1.PodGroup, n memberCou
 	if p.worked > bindWindow+releaseTime {
 		w.fail("%d of the %d pods that PodGroup %s needs have been bound while the scheduler has worked for %s", n.bound, group.Spec.MinMember, group.Name, p.worked)
 	}
-	if !p.calm.IsZero() && n.succeeded == 0 && w.now.Sub(p.calm) > gangGrace {
+	isCalmForLong := !p.calm.IsZero() && w.now.Sub(p.calm) > gangGrace
+	if isCalmForLong && !mayKeepNodes {
 		w.fail("%d of the %d pods that PodGroup %s needs have been bound for %s", n.bound, group.Spec.MinMember, group.Name, gangGrace)
 	}
 }

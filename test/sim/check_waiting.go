@@ -185,7 +185,7 @@ func (w *World) countPodsOf(group types.NamespacedName) int {
 }
 
 // isImpossible reports whether a job can certainly never start: the nodes do not have enough room for its minimum even if all
-// its pods were as small as the smallest one, or its queue may not have as much.
+// its pods were as small as the smallest one, or its queue or its namespace may not have as much.
 func (w *World) isImpossible(job *batchv1alpha1.Job) bool {
 	least := int64(job.Spec.MinAvailable)
 	if group := w.state.groups[types.NamespacedName{Namespace: job.Namespace, Name: plan.GroupName(job)}]; group != nil {
@@ -194,6 +194,9 @@ func (w *World) isImpossible(job *batchv1alpha1.Job) bool {
 	smallest := smallestPod(job)
 	if smallest == 0 || least == 0 {
 		return false
+	}
+	if quota := w.quota(); quota != nil && quota.Namespace == job.Namespace && !fitsQuota(quota, least, smallest*least) {
+		return true
 	}
 	fitting := int64(0)
 	for _, node := range w.state.nodes {

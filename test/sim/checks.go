@@ -78,8 +78,7 @@ type checks struct {
 	// refusedCreates holds, for each create that a program has sent to a namespace without success because the namespace is
 	// being deleted or does not exist, when it was sent.
 	refusedCreates map[string][]time.Time
-	// lateCreates contains, by describeObject, the objects of creates and binds that were carried out after their clients had
-	// stopped waiting, perhaps in place of a request that was sent later.
+	// lateCreates contains the objects of late creates and binds; the keys are results of describeObject.
 	lateCreates map[string]bool
 }
 

@@ -26,9 +26,9 @@ const controllersTimeout = 45 * time.Second
 // mostReconciles limits the number of parallel reconciles of each controller.
 const mostReconciles = 4
 
-// mostPodWrites is the number of parallel pod writes of all jobs. No seed reaches it, because a fiber that waited for
-// another one in the code of the controllers would block the simulation.
-const mostPodWrites = 10_000
+// mostPodWrites is the maximum number of parallel pod writes of all jobs. It is more than mostReconciles plans can contain. A
+// fiber that waited for a place in the code of the controllers would block the simulation.
+const mostPodWrites = 100_000
 
 // controllersTerm is one term of leadership of the controllers: the cache and all controllers.
 type controllersTerm struct {

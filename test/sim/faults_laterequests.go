@@ -1,9 +1,13 @@
 package sim
 
-import "time"
+import (
+	"time"
 
-// longestLateness is how long after the timeout of its client a late request is carried out at most. An API server that
-// waits for etcd carries out such requests.
+	"github.com/vc-batch/vc/test/apiserver"
+)
+
+// longestLateness is the maximum time between the timeout of the client and the execution of a late request. An API server
+// that waits for etcd executes such requests.
 const longestLateness = 20 * time.Second
 
 func init() {
@@ -17,4 +21,17 @@ func init() {
 		}, "for %s, %s stops waiting for %.0f %% of its requests before the API server carries them out", length.Round(time.Second), t, share*100)
 	}))
 	expectCoverage(lateRequest.String(), 8)
+}
+
+// carryOutLate carries out a late request. If it is a create or a bind, its object counts as created late from then on, unless
+// the API server rejects the request.
+func (c *checks) carryOutLate(r *apiserver.Request, carryOut func() error) {
+	key := describeObject(r.Kind, r.Namespace, nameOf(r))
+	wasLate := c.lateCreates[key]
+	if r.Verb == apiserver.Create {
+		c.lateCreates[key] = true
+	}
+	if err := carryOut(); err != nil && !wasLate {
+		delete(c.lateCreates, key)
+	}
 }

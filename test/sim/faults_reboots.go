@@ -18,7 +18,7 @@ func init() {
 // exitCodeOfReboot is the exit code that containerd reports for a container that ran when its node stopped.
 const exitCodeOfReboot = 255
 
-// rebootNode stops a node and starts it again. The containers that ran on it have ended then.
+// rebootNode stops a node and starts it again. Its containers end with exitCodeOfReboot.
 func (w *World) rebootNode(name string, length time.Duration) {
 	k := w.kubelet(name)
 	if k == nil || k.process == nil {

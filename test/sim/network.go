@@ -85,10 +85,10 @@ func (l *link) send(_ context.Context, r *apiserver.Request) (object runtime.Obj
 				if w.serverDown {
 					return
 				}
-				if r.Verb == apiserver.Create {
-					w.checks.lateCreates[describeObject(r.Kind, r.Namespace, nameOf(r))] = true
-				}
-				_, _ = l.carryOut(r) // nobody waits for the response
+				w.checks.carryOutLate(r, func() error {
+					_, err := l.carryOut(r)
+					return err
+				})
 			})
 		case fate == rejected:
 			respond(there+back, nil, l.drawError(r))

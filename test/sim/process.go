@@ -191,7 +191,7 @@ func (w *World) sleep(pause time.Duration) {
 type fiberGroup struct {
 	process *process
 	running int
-	resume  func() // continues the fiber in Wait; nil if none waits
+	resume  func() // continues the fiber in Wait; nil if no fiber waits
 }
 
 // Go starts a function as a fiber.

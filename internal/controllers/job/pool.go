@@ -23,8 +23,8 @@ type Group interface {
 	Wait()
 }
 
-// newPool returns a pool with this number of writers, but at least one, which run in groups that newGroup returns. If
-// newGroup is nil, they run in goroutines.
+// newPool returns a pool with the given number of writers, at least one. They run in groups from newGroup or, if it is nil, in
+// goroutines.
 func newPool(writers int, newGroup func() Group) pool {
 	if newGroup == nil {
 		newGroup = func() Group { return &sync.WaitGroup{} }

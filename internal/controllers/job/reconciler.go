@@ -52,7 +52,7 @@ type Options struct {
 	API         client.Client // does not use the cache; does all writes
 	Recorder    record.EventRecorder
 	Reconcilers int // number of jobs reconciled in parallel
-	Writers     int // maximum number of pod writes in flight for all jobs together; 0 means 1
+	Writers     int // maximum number of pod writes in flight for all jobs together, at least 1
 	// NewWriteGroup returns a group in which the pod writes of one reconcile run in parallel; nil means goroutines.
 	NewWriteGroup func() Group
 	Pressure      *backpressure.Throttle

@@ -106,7 +106,7 @@ type QueueStatus struct {
 	Invalid *metav1.Condition
 }
 
-// Published returns the status as the model keeps it after it was decided at a time.
+// Published returns the status in the form that the model stores; at is the time of the decision.
 func (q *QueueStatus) Published(at time.Time) model.QueuePublished {
 	return model.QueuePublished{
 		Allocated: q.Allocated, Deserved: q.Deserved, Terminating: q.Terminating, SharePercent: q.SharePercent, Waiting: q.Waiting, Invalid: q.Invalid, At: at,

@@ -224,8 +224,8 @@ var controllerBugs = []bug{
 	},
 	{
 		name: "quota-is-taken-from-deleted-minimum", kind: "rule", file: "internal/controllers/job/plan/holes.go",
-		old: "if b.isMinimumBeingDeleted(needed) {",
-		new: "if false && b.isMinimumBeingDeleted(needed) {",
+		old: "case b.isMinimumBeingDeleted(needed):",
+		new: "case false && b.isMinimumBeingDeleted(needed):",
 	},
 	{
 		name: "succeeded-pods-run-again", kind: "rule", file: "internal/controllers/job/plan/plan.go",

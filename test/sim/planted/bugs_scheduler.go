@@ -199,13 +199,13 @@ var schedulerBugs = []bug{
 	},
 	{
 		name: "overwritten-queue-status-stays", kind: "lost reply", file: "internal/model/queuechanges.go",
-		old: "q.Published.Overwritten = !observed.IsSameStatus(&q.Published)",
-		new: "q.Published.Overwritten = false",
+		old: "q.Published.Unconfirmed = !observed.IsSameStatus(&q.Published)",
+		new: "q.Published.Unconfirmed = false",
 	},
 	{
 		name: "overwritten-gang-status-stays", kind: "lost reply", file: "internal/model/gangchanges.go",
-		old: "g.overwritten = !isSameGangStatus(&d.Status, &g.Status)",
-		new: "g.overwritten = false",
+		old: "g.unconfirmed = !isSameGangStatus(&d.Status, &g.Status)",
+		new: "g.unconfirmed = false",
 	},
 	{
 		name: "partial-gang-is-released-late", kind: "rule", file: "internal/scheduler/policy/gang/release.go",

@@ -94,37 +94,39 @@ func (b *builder) countNeeded() []int32 {
 
 // createPodsAt creates pods for these places, which are in the order of wantedPlaces. The pods that the minimums of tasks need
 // are created before the others. Otherwise, the others could use up a quota, and then the job would never start. For the
-// same reason, the others are not created while a place that a minimum needs cannot be filled.
-func (b *builder) createPodsAt(places []Place, needed []int32) {
+// same reason, the others wait while a needed pod is being deleted. It reports whether it creates any pods.
+func (b *builder) createPodsAt(places []Place, needed []int32) (creates bool) {
 	first := 0
 	for first < len(places) && places[first].Index < needed[places[first].Task] {
 		first++
 	}
 	others := places[first:]
 	if len(others) > 0 && slices.Max(needed) > 0 {
-		if b.isInputOutdated() {
-			b.plan.Refresh = true // pods that the minimums need may be gone
-		}
-		if b.isMinimumBeingDeleted(needed) {
+		switch {
+		case b.isMinimumBeingDeleted(needed):
 			others = nil // the end of the deleted pod causes the next plan
+		case b.isInputOutdated():
+			b.plan.Refresh = true // needed pods may have been deleted since the list was read
 		}
 	}
 	for _, part := range [][]Place{places[:first], others} {
 		if len(part) > 0 {
 			b.appendWrites(CreatePods{Places: part})
+			creates = true
 		}
 	}
+	return creates
 }
 
-// isMinimumBeingDeleted reports whether a pod that the minimum of its task needs is being deleted, and no other pod of the
-// task counts in its place. Its own replacement cannot be created before it has ended.
+// isMinimumBeingDeleted reports whether a task will fall below its minimum because needed pods are being deleted. Their
+// replacements have the same names, so they cannot be created earlier.
 func (b *builder) isMinimumBeingDeleted(needed []int32) bool {
 	lacking := make([]int, len(needed))
 	for m := range b.census.inRange() {
 		isNeeded := m.place.Index < needed[m.place.Task]
-		isLeaving := (m.gone || m.stop) && !m.hasFinished()
+		isReplacedLater := (m.gone || m.stop) && !b.isPlaceSettled(m.place)
 		switch {
-		case isNeeded && isLeaving:
+		case isNeeded && isReplacedLater:
 			lacking[m.place.Task]++
 		case !isNeeded && m.isLivePod() && !m.stop:
 			lacking[m.place.Task]--
@@ -133,13 +135,12 @@ func (b *builder) isMinimumBeingDeleted(needed []int32) bool {
 	return slices.ContainsFunc(lacking, func(n int) bool { return n > 0 })
 }
 
-// wantedPlaces returns up to maxPlaces places that have no pod and whose task may start. If there are more places, it
-// requests another plan.
-func (b *builder) wantedPlaces(needed []int32) []Place {
-	places := collectFirst(b.limitActive(b.startableMissing(needed)), maxPlaces+1)
+// wantedPlaces returns up to maxPlaces places that have no pod and whose task may start. more reports whether there are
+// more such places.
+func (b *builder) wantedPlaces(needed []int32) (places []Place, more bool) {
+	places = collectFirst(b.limitActive(b.startableMissing(needed)), maxPlaces+1)
 	if len(places) > maxPlaces {
-		b.requestPlanAfter(morePodsAfter)
-		places = slices.Clip(places[:maxPlaces])
+		return slices.Clip(places[:maxPlaces]), true
 	}
-	return places
+	return places, false
 }

@@ -120,6 +120,7 @@ func TestPodsThatTheMinimumsOfTasksNeedAreMadeFirst(t *testing.T) {
 		"any pods are enough to start":  {admitted(2, 3, 2), []string{"create w-0 w-1 w-2 v-0 v-1"}},
 		"the pods for the start exist":  {admitted(2, 1, 1).pod("w", 0, corev1.PodPending).pod("v", 0, corev1.PodPending), []string{"create w-1 w-2 v-1"}},
 		"a needed pod is being deleted": {admitted(2, 1, 1).pod("w", 0, corev1.PodRunning).pod("v", 0, corev1.PodRunning, goingAway), nil},
+		"a failed pod is being deleted": {admitted(2, 1, 1).pod("w", 0, corev1.PodRunning).pod("v", 0, corev1.PodFailed, goingAway), nil},
 		"another pod of the task counts": {
 			admitted(2, 1, 1).pod("w", 0, corev1.PodRunning).pod("v", 0, corev1.PodRunning, goingAway).pod("v", 1, corev1.PodRunning),
 			[]string{"create w-1 w-2"},
@@ -143,9 +144,9 @@ func TestPodsThatTheMinimumsOfTasksNeedAreMadeFirst(t *testing.T) {
 	}
 }
 
-// TestOldListsAreReadAgainBeforePodsBeyondTheMinimumAreMade verifies that pods that the minimums of tasks need are not taken
-// for existing because of an old list.
-func TestOldListsAreReadAgainBeforePodsBeyondTheMinimumAreMade(t *testing.T) {
+// TestOutdatedListsAreReadAgainBeforePodsBeyondTheMinimumsAreCreated verifies that the pods are read again before pods beyond
+// the minimums are created, because an old list may contain needed pods that no longer exist.
+func TestOutdatedListsAreReadAgainBeforePodsBeyondTheMinimumsAreCreated(t *testing.T) {
 	t.Parallel()
 	of := func(minAvailable, ofSecond int32) *story {
 		in := given(batchv1alpha1.Pending).task("v", 1).with(func(job *batchv1alpha1.Job) {
@@ -160,5 +161,18 @@ func TestOldListsAreReadAgainBeforePodsBeyondTheMinimumAreMade(t *testing.T) {
 	}
 	if p := Compute(of(1, 1).Input); p.Refresh {
 		t.Error("the list is read again although any pods are enough to start")
+	}
+}
+
+// TestPodsBeyondTheMinimumsWaitWithoutPlans verifies that a job with more missing pods than one plan creates causes no further
+// plans while these pods wait for the end of a needed pod.
+func TestPodsBeyondTheMinimumsWaitWithoutPlans(t *testing.T) {
+	t.Parallel()
+	in := given(batchv1alpha1.Pending).task("v", 1).with(func(job *batchv1alpha1.Job) {
+		job.Spec.Tasks[0].Replicas, job.Spec.MinAvailable = maxPlaces+2, 2
+		job.Spec.Tasks[0].MinAvailable, job.Spec.Tasks[1].MinAvailable = new(int32(1)), new(int32(1))
+	}).group(schedulingv1beta1.PodGroupInqueue).pod("w", 0, corev1.PodPending).pod("v", 0, corev1.PodPending, goingAway)
+	if p := Compute(in.Input); p.RequeueAfter > 0 {
+		t.Errorf("the next plan follows after %s, want none before the end of the pod", p.RequeueAfter)
 	}
 }

@@ -191,12 +191,14 @@ func (b *builder) syncGroupAndPods() {
 		return // pods are created after the gang is admitted
 	}
 	needed := b.countNeeded()
-	places := b.wantedPlaces(needed)
+	places, more := b.wantedPlaces(needed)
 	isLimitedArray := b.array != nil && b.array.limit > 0
 	if isLimitedArray && b.isInputOutdated() && len(places) > 0 {
 		b.plan.Refresh = true // pods that an earlier process created count toward the limit, too
 	}
-	b.createPodsAt(places, needed)
+	if creates := b.createPodsAt(places, needed); creates && more {
+		b.requestPlanAfter(morePodsAfter)
+	}
 }
 
 func (b *builder) ensureObjects() {
