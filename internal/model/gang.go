@@ -136,9 +136,9 @@ func (g *Gang) Title() string {
 // HasUnwrittenStatus reports whether the decided status has not been written to the API.
 func (g *Gang) HasUnwrittenStatus() bool { return g.unwritten }
 
-// RewriteTime returns when to write the status again because the API server shows another one. It returns false if the API
+// RewriteTime returns when to write the status again because the API server shows another one. needed is false if the API
 // server shows the decided status.
-func (g *Gang) RewriteTime() (time.Time, bool) {
+func (g *Gang) RewriteTime() (at time.Time, needed bool) {
 	return g.StatusAt.Add(rewriteDelay(g.rewrites)), g.unconfirmed
 }
 

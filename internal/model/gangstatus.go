@@ -9,10 +9,15 @@ import (
 // isSameGangStatus reports whether two statuses have the same phase, counts, conditions and explanation. It ignores times, IDs
 // and the conditions of other programs, and compares only the reason and message of conditions and explanations.
 func isSameGangStatus(x, y *schedulingv1beta1.PodGroupStatus) bool {
-	if x.Phase != y.Phase || x.Running != y.Running || x.Succeeded != y.Succeeded || x.Failed != y.Failed {
+	if x.Phase != y.Phase || !HasSameCounts(x, y) {
 		return false
 	}
 	return slices.EqualFunc(ownConditions(x), ownConditions(y), isSameGangCondition) && isSameExplanation(x.Explanation, y.Explanation)
+}
+
+// HasSameCounts reports whether two statuses of a PodGroup have the same numbers of pods.
+func HasSameCounts(x, y *schedulingv1beta1.PodGroupStatus) bool {
+	return x.Running == y.Running && x.Succeeded == y.Succeeded && x.Failed == y.Failed
 }
 
 // ownConditions returns the conditions that the scheduler writes.

@@ -60,9 +60,9 @@ type QueuePublished struct {
 	At       time.Time // when it was decided
 }
 
-// RewriteTime returns when to write the status again because the API server shows another one. It returns false if the API
+// RewriteTime returns when to write the status again because the API server shows another one. needed is false if the API
 // server shows the decided status.
-func (p *QueuePublished) RewriteTime() (time.Time, bool) {
+func (p *QueuePublished) RewriteTime() (at time.Time, needed bool) {
 	return p.At.Add(rewriteDelay(p.Rewrites)), p.Unconfirmed
 }
 

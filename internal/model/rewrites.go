@@ -12,7 +12,8 @@ const (
 	mostDoublings = 5
 )
 
-// rewriteDelay returns the time between a decision and the next rewrite, after a number of rewrites.
+// rewriteDelay returns how long after a decision the status is written again if the watch shows another one. rewrites is the
+// number of earlier rewrites of the same status.
 func rewriteDelay(rewrites int) time.Duration {
 	return firstRewriteDelay << min(rewrites, mostDoublings)
 }

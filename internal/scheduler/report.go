@@ -234,7 +234,7 @@ func (e *Engine) reportQueues(s *cycle.Cycle) {
 	}
 }
 
-// queueWriteTime returns when the new status of a queue may be written, or false if the API server already shows it.
+// queueWriteTime returns when the new status of a queue may be written. needed is false if the API server already shows it.
 func queueWriteTime(published, old *model.QueuePublished) (at time.Time, needed bool) {
 	if old.Unwritten || !published.IsSameStatus(old) {
 		return nextCountsTime(old), true
@@ -242,7 +242,7 @@ func queueWriteTime(published, old *model.QueuePublished) (at time.Time, needed 
 	return old.RewriteTime()
 }
 
-// nextCountsTime returns the earliest time for the next write of a queue's status.
+// nextCountsTime returns the earliest time at which a changed status of a queue may be written.
 func nextCountsTime(old *model.QueuePublished) time.Time {
 	if !old.Decided {
 		return time.Time{}

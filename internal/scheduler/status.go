@@ -56,7 +56,7 @@ func (e *Engine) buildStatus(s *cycle.Cycle, j *framework.Job) (status schedulin
 	if status.Phase != old.Phase || !sameReport(&status, old) {
 		return status, true, again
 	}
-	if sameCounts(&status, old) {
+	if model.HasSameCounts(&status, old) {
 		rewriteAt, isUnconfirmed := j.RewriteTime()
 		switch {
 		case j.HasUnwrittenStatus():
@@ -79,10 +79,6 @@ func earlierTime(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-func sameCounts(a, b *schedulingv1beta1.PodGroupStatus) bool {
-	return a.Running == b.Running && a.Succeeded == b.Succeeded && a.Failed == b.Failed
 }
 
 // sameReport reports whether two statuses have equal conditions and explanations. Most gangs have neither, so that case

@@ -78,7 +78,7 @@ func (w *World) checkCronJobs() {
 	}
 }
 
-// cronTime is how long CronJobs go on to create jobs after the last action. Some of these runs are free of faults.
+// cronTime is how long CronJobs continue to create jobs after the last action. Some of these runs are free of faults.
 const cronTime = repairTime + 3*time.Minute
 
 // mostLateRun is how long after a scheduled time a CronJob may create the job. Retries of controllers are shorter.

@@ -35,12 +35,13 @@ const (
 // observe schedules garbage collection and the update of quotas after a change that may need them.
 func (m *clusterManager) observe(c apiserver.Change) {
 	m.namespaces.observe(c)
+	isDeletion := c.Object == nil || c.Object.GetDeletionTimestamp() != nil
 	isQuota := c.Kind == quotaKind
 	if pod, ok := c.Object.(*corev1.Pod); ok && pod.Namespace == smallNamespace && isFinished(pod) {
 		isQuota = true
 	}
 	isOrphan := c.Old == nil && m.world.server.LacksOwner(c.Object) // created after its owner was deleted
-	if c.Object == nil || c.Object.GetDeletionTimestamp() != nil || isQuota || isOrphan {
+	if isDeletion || isQuota || isOrphan {
 		m.schedule()
 	}
 }
